@@ -1,0 +1,1 @@
+//! Pair statistics of an ensemble: how often two objects are together.

@@ -1,0 +1,1 @@
+//! What every consensus method is held to, for tests only.

@@ -1,0 +1,63 @@
+//! The vocabulary of Partita: what an ensemble of clusterings is, what a consensus of it is, and what
+//! every consensus method promises.
+//!
+//! Pick this crate if you write a consensus method of your own or pass ensembles between Partita's
+//! components. It opens no file, starts no thread, does no linear algebra and prints nothing.
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Ensemble`] | n objects × M base clusterings, labels may be missing; one or two bytes a label |
+//! | [`Fragments`] | the distinct label rows of an ensemble, with how often each occurs |
+//! | [`Partition`], [`SoftPartition`] | a hard result; a soft one, rows on the simplex |
+//! | [`Dendrogram`] | merges with heights, in the layout of SciPy |
+//! | [`Consensus`], [`MethodCard`] | a method, and what it promises |
+//! | [`Problem`], [`Outcome`] | what a method is given, and what it gives back |
+//! | [`Model`] | a fitted consensus that labels new objects |
+//! | [`Seed`], [`Watch`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, trust in base clusterings |
+//!
+//! ```
+//! use partita_core::{Ensemble, EnsembleBuilder};
+//!
+//! # fn main() -> Result<(), partita_core::EnsembleError> {
+//! let mut builder = EnsembleBuilder::new(4);
+//! builder.push("a", [Some("x"), Some("x"), Some("y"), None])?;
+//! builder.push("b", [Some(3), Some(3), Some(7), Some(7)])?;
+//! let ensemble: Ensemble = builder.finish()?;
+//!
+//! assert_eq!(ensemble.label(3, 0), None);
+//! assert_eq!(ensemble.fragments().ensemble().objects(), 3);
+//! # Ok(())
+//! # }
+//! ```
+
+mod budget;
+mod canonical;
+mod dendrogram;
+mod ensemble;
+mod fragments;
+mod method;
+mod model;
+mod outcome;
+mod partition;
+mod problem;
+mod seed;
+mod settings;
+mod watch;
+mod weights;
+
+pub use budget::{BudgetError, MemoryBudget};
+pub use canonical::CanonicalOrder;
+pub use dendrogram::{Dendrogram, Merge};
+pub use ensemble::{BaseClustering, Ensemble, EnsembleBuilder, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
+pub use fragments::Fragments;
+pub use method::{Consensus, ConsensusError, MethodCard, MissingLabels, Reads, SettingHelp, consense};
+pub use model::{Model, ModelError, ModelInput};
+pub use outcome::{Objective, Outcome, Sense, Stopped};
+pub use partition::{Partition, PartitionError, SoftPartition};
+pub use problem::{Clusters, Features, Problem, ProblemSize};
+pub use seed::Seed;
+pub use settings::{SettingPairs, SettingsError};
+pub use watch::{Flow, Silent, Watch, chunks};
+pub use weights::BaseWeights;
+
+pub use ndarray;

@@ -1,0 +1,38 @@
+//! A fitted consensus that labels new objects.
+
+use std::fmt;
+
+use crate::{Ensemble, Features, SoftPartition};
+
+/// New objects, in the form that a model reads.
+#[derive(Clone, Copy, Debug)]
+pub enum ModelInput<'a> {
+    /// Label rows of the base clusterings that the model was fitted to, matched by name.
+    Labels(&'a Ensemble),
+    /// A table with the columns that the model was fitted to, matched by name.
+    Features(Features<'a>),
+}
+
+/// A model that can not be read, or an input that does not fit it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The saved model is damaged or from another version.
+    #[error("this is no model that can be used: {0}")]
+    Damaged(String),
+    /// The input lacks something the model needs, or has something it does not know.
+    #[error("the input does not fit the model: {0}")]
+    Input(String),
+}
+
+/// What labels new objects. Saved as one JSON object whose `format` field says what reads it back.
+pub trait Model: Send + Sync + fmt::Debug {
+    /// The model as JSON: an object with a string field `format`, such as `"partita label rows 1"`.
+    fn to_json(&self) -> serde_json::Value;
+
+    /// Probabilities of the consensus clusters for every new object, n × K.
+    ///
+    /// # Errors
+    /// [`ModelError::Input`] names what is missing or unknown.
+    fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError>;
+}

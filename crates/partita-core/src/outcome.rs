@@ -1,0 +1,155 @@
+//! What a method gives back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ndarray::Axis;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{CanonicalOrder, Dendrogram, Model, Partition, SoftPartition};
+
+/// Why a method stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Stopped {
+    /// Its tolerance was met.
+    Converged,
+    /// It is no iteration: the answer is exact.
+    Exact,
+    /// It used up its rounds.
+    RoundLimit,
+    /// It was asked to; the result is the best so far.
+    Interrupted,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Converged => "converged",
+            Self::Exact => "exact",
+            Self::RoundLimit => "round-limit",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// Whether less or more is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sense {
+    /// Less is better.
+    Minimise,
+    /// More is better.
+    Maximise,
+}
+
+/// What a method optimised.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Objective {
+    /// What the number is, such as "weighted Kullback–Leibler divergence, nats".
+    pub name: &'static str,
+    /// Whether less or more is better.
+    pub sense: Sense,
+    /// The value at the result.
+    pub value: f64,
+    /// The value by round, of the run that was kept.
+    pub trace: Vec<f64>,
+}
+
+/// A consensus and how it came about.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The hard result.
+    pub partition: Partition,
+    /// How sure the method is of every object's label, in 0..=1; its card says what the number means.
+    pub certainty: Vec<f64>,
+    /// The soft result, where the method has one. Its most probable clusters are the hard result.
+    pub soft: Option<SoftPartition>,
+    /// Why it stopped.
+    pub stopped: Stopped,
+    /// Rounds of the run that was kept.
+    pub rounds: u64,
+    /// What it optimised.
+    pub objective: Option<Objective>,
+    /// How far the result is from a stationary point, relative, where the method certifies that.
+    pub kkt_gap: Option<f64>,
+    /// The tree it cut.
+    pub dendrogram: Option<Dendrogram>,
+    /// A model that labels new objects.
+    pub model: Option<Arc<dyn Model>>,
+    /// The settings it ran with, all of them.
+    pub settings: Value,
+    /// What a user should know before trusting the result.
+    pub warnings: Vec<String>,
+    /// Facts of this method's own, such as the spread over restarts.
+    pub details: Map<String, Value>,
+}
+
+impl Outcome {
+    /// The outcome of a method without a soft result.
+    ///
+    /// # Panics
+    /// If there is not one certainty an object.
+    pub fn hard(partition: Partition, certainty: Vec<f64>, stopped: Stopped) -> Self {
+        assert_eq!(partition.objects(), certainty.len(), "one certainty an object");
+        Self {
+            partition,
+            certainty,
+            soft: None,
+            stopped,
+            rounds: 0,
+            objective: None,
+            kkt_gap: None,
+            dendrogram: None,
+            model: None,
+            settings: Value::Object(Map::new()),
+            warnings: Vec::new(),
+            details: Map::new(),
+        }
+    }
+
+    /// The outcome of a method with a soft result: the labels are its most probable clusters, the certainty
+    /// their probabilities.
+    pub fn soft(soft: SoftPartition, stopped: Stopped) -> Self {
+        Self { soft: Some(soft.clone()), ..Self::hard(soft.hard(), soft.certainty(), stopped) }
+    }
+
+    /// Gives objects that nothing tells apart (consecutive runs of equal `rows`) their mean soft row.
+    pub(crate) fn level(mut self, same_as_previous: &[bool]) -> Self {
+        let Some(soft) = self.soft.take() else { return self };
+        let mut rows = soft.rows().to_owned();
+        let mut start = 0;
+        for end in 1..=same_as_previous.len() {
+            if end < same_as_previous.len() && same_as_previous[end] {
+                continue;
+            }
+            let mut run = rows.slice_mut(ndarray::s![start..end, ..]);
+            if end - start > 1 {
+                let mean = run.mean_axis(Axis(0)).expect("a run is not empty");
+                run.outer_iter_mut().for_each(|mut row| row.assign(&mean));
+            }
+            start = end;
+        }
+        let soft = SoftPartition::new(rows).expect("means of simplex rows are on the simplex");
+        (self.partition, self.certainty) = (soft.hard(), soft.certainty());
+        self.soft = Some(soft);
+        self
+    }
+
+    /// The outcome for the ensemble as it was given.
+    pub(crate) fn restored(mut self, order: &CanonicalOrder) -> Self {
+        let labels = order.restore(self.partition.labels());
+        self.partition = Partition::new(labels, self.partition.clusters()).expect("the labels are the same");
+        self.certainty = order.restore(&self.certainty);
+        self.soft = self.soft.map(|soft| {
+            let places: Vec<usize> = (0..soft.objects()).collect();
+            let rows = soft.rows().select(Axis(0), &order.restore(&places));
+            SoftPartition::new(rows).expect("the rows are the same")
+        });
+        self.dendrogram = self.dendrogram.map(|tree| tree.relabelled(order.objects()));
+        self
+    }
+}

@@ -1,0 +1,1 @@
+//! Evidence accumulation: linkage on the co-association.

@@ -1,0 +1,1 @@
+//! Tables, ensembles, labels and data sets on disk.

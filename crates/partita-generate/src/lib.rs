@@ -1,0 +1,1 @@
+//! Base clusterings: many clusterings of one table.

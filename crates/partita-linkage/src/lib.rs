@@ -1,0 +1,1 @@
+//! Hierarchical clustering from condensed dissimilarities, and cuts of the tree.

@@ -1,0 +1,1 @@
+//! External indices, soft comparison, optimal matching and alignment of clusterings.

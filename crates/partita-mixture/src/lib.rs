@@ -1,0 +1,1 @@
+//! Mixture models of label rows: MM, BCE and nonparametric NBCE.

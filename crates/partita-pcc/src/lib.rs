@@ -1,0 +1,1 @@
+//! Probabilistic consensus from pairwise evidence: PEACE and PCC.

@@ -1,0 +1,2 @@
+//! Orchestrates the workspace.
+fn main() {}
