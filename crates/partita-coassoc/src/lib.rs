@@ -1,1 +1,22 @@
-//! Pair statistics of an ensemble: how often two objects are together.
+//! Pair statistics of an ensemble: how often two objects are together, and how often both are labelled.
+//!
+//! ```
+//! use partita_coassoc::CoAssociation;
+//! use partita_core::{EnsembleBuilder, MemoryBudget, Silent};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = EnsembleBuilder::new(3);
+//! builder.push("a", [Some("x"), Some("x"), Some("y")])?;
+//! builder.push("b", [Some(3), Some(3), None])?;
+//! let counts = CoAssociation::count(&builder.finish()?, MemoryBudget::UNLIMITED, &Silent)?;
+//! assert_eq!(counts.pair(0, 1), (2, 2));
+//! assert_eq!(counts.pair(0, 2), (0, 1));
+//! # Ok(())
+//! # }
+//! ```
+
+mod dense;
+mod error;
+
+pub use dense::{CoAssociation, Counts, Seen};
+pub use error::CoassocError;

@@ -1,0 +1,21 @@
+//! What can go wrong.
+
+use partita_core::BudgetError;
+
+/// Why there are no pair statistics.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CoassocError {
+    /// They would not fit.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// A count would not fit two bytes.
+    #[error("{base_clusterings} base clusterings; pairs can be counted over at most 65535")]
+    TooManyBaseClusterings {
+        /// Base clusterings given.
+        base_clusterings: usize,
+    },
+    /// The watch asked to stop.
+    #[error("stopped before all pairs were counted")]
+    Interrupted,
+}

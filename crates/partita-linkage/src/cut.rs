@@ -1,0 +1,84 @@
+//! Partitions from trees.
+
+use partita_core::{Dendrogram, Partition};
+
+/// The partition into `clusters` clusters, which undoes the last `clusters − 1` merges; numbered in the order
+/// in which they first appear. More clusters than objects give one cluster an object, 0 counts as 1.
+pub fn cut(tree: &Dendrogram, clusters: usize) -> Partition {
+    let keep = tree.merges().len().saturating_sub(clusters.max(1) - 1);
+    after(tree, |at| at < keep)
+}
+
+/// The partition after all merges at or below `height`.
+pub fn cut_at_height(tree: &Dendrogram, height: f64) -> Partition {
+    after(tree, |at| tree.merges()[at].height <= height)
+}
+
+/// The partition that lives over the longest range of heights (Fred and Jain 2005).
+///
+/// See [`longest_lifetime`] for what competes.
+pub fn cut_longest_lifetime(tree: &Dendrogram) -> Partition {
+    cut(tree, longest_lifetime(tree))
+}
+
+/// The number of clusters that lives over the longest range of heights: the partition into k clusters lives
+/// from the merge that makes it to the merge that ends it. One cluster competes only if all merges are at
+/// height 0; ties go to fewer clusters.
+pub fn longest_lifetime(tree: &Dendrogram) -> usize {
+    let merges = tree.merges();
+    let (mut best, mut longest) = (1, 0.0);
+    for clusters in 2..=tree.objects() {
+        let ends = merges.len() + 1 - clusters;
+        let begins = if ends == 0 { 0.0 } else { merges[ends - 1].height };
+        if merges[ends].height - begins > longest {
+            (best, longest) = (clusters, merges[ends].height - begins);
+        }
+    }
+    best
+}
+
+/// The groups that the chosen merges make, numbered in the order in which they first appear.
+fn after(tree: &Dendrogram, chosen: impl Fn(usize) -> bool) -> Partition {
+    let n = tree.objects();
+    let mut parent: Vec<u32> = (0..(n + tree.merges().len()) as u32).collect();
+    for (at, merge) in tree.merges().iter().enumerate() {
+        if chosen(at) {
+            parent[merge.left as usize] = (n + at) as u32;
+            parent[merge.right as usize] = (n + at) as u32;
+        }
+    }
+    for node in (0..parent.len()).rev() {
+        parent[node] = parent[parent[node] as usize];
+    }
+    Partition::from_values(&parent[..n]).by_appearance()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Linkage, link};
+
+    /// Points 0, 1, 5, 7 on a line.
+    fn tree() -> Dendrogram {
+        link(vec![1.0, 5.0, 7.0, 4.0, 6.0, 2.0], 4, Linkage::Average).unwrap()
+    }
+
+    #[test]
+    fn cuts_by_number_height_and_lifetime() {
+        let tree = tree();
+        assert_eq!(cut(&tree, 1).labels(), [0, 0, 0, 0]);
+        assert_eq!(cut(&tree, 2).labels(), [0, 0, 1, 1]);
+        assert_eq!(cut(&tree, 3).labels(), [0, 0, 1, 2]);
+        assert_eq!(cut(&tree, 9).clusters(), 4);
+        assert_eq!(cut_at_height(&tree, 0.5).clusters(), 4);
+        assert_eq!(cut_at_height(&tree, 2.0).clusters(), 2);
+        assert_eq!(cut_longest_lifetime(&tree).clusters(), 2);
+    }
+
+    #[test]
+    fn what_is_all_the_same_is_one_cluster() {
+        let same = link(vec![0.0; 3], 3, Linkage::Single).unwrap();
+        assert_eq!(longest_lifetime(&same), 1);
+        assert_eq!(longest_lifetime(&link(vec![], 1, Linkage::Single).unwrap()), 1);
+    }
+}
