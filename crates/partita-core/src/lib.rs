@@ -51,7 +51,7 @@ pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleBuilder, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
 pub use method::{Consensus, ConsensusError, MethodCard, MissingLabels, Reads, SettingHelp, consense};
-pub use model::{Model, ModelError, ModelInput};
+pub use model::{Model, ModelError, ModelInput, ModelReads};
 pub use outcome::{Objective, Outcome, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem::{Clusters, Features, Problem, ProblemSize};

@@ -13,6 +13,15 @@ pub enum ModelInput<'a> {
     Features(Features<'a>),
 }
 
+/// Which form of new objects a model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelReads {
+    /// Label rows: [`ModelInput::Labels`].
+    Labels,
+    /// A table: [`ModelInput::Features`].
+    Features,
+}
+
 /// A model that can not be read, or an input that does not fit it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -29,6 +38,11 @@ pub enum ModelError {
 pub trait Model: Send + Sync + fmt::Debug {
     /// The model as JSON: an object with a string field `format`, such as `"partita label rows 1"`.
     fn to_json(&self) -> serde_json::Value;
+
+    /// What it wants to be given; label rows if it does not say.
+    fn reads(&self) -> ModelReads {
+        ModelReads::Labels
+    }
 
     /// Probabilities of the consensus clusters for every new object, n × K.
     ///
