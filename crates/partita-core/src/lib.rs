@@ -31,6 +31,7 @@
 //! ```
 
 mod budget;
+mod builder;
 mod canonical;
 mod dendrogram;
 mod ensemble;
@@ -46,9 +47,10 @@ mod watch;
 mod weights;
 
 pub use budget::{BudgetError, MemoryBudget};
+pub use builder::EnsembleBuilder;
 pub use canonical::CanonicalOrder;
 pub use dendrogram::{Dendrogram, Merge};
-pub use ensemble::{BaseClustering, Ensemble, EnsembleBuilder, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
+pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
 pub use method::{Consensus, ConsensusError, MethodCard, MissingLabels, Reads, SettingHelp, consense};
 pub use model::{Model, ModelError, ModelInput, ModelReads};
