@@ -1,1 +1,55 @@
-//! External indices, soft comparison, optimal matching and alignment of clusterings.
+//! Comparison of clusterings: external indices, soft comparison, optimal matching and alignment.
+//!
+//! Pick this crate to score a clustering against a known one, to measure how well clusterings agree, or to give
+//! the clusters of several clusterings common names. It knows no algorithm.
+//!
+//! | item | what it is | time |
+//! |---|---|---|
+//! | [`Contingency`] | one table of two clusterings; every index below is a method of it | O(n) |
+//! | [`accuracy`](Contingency::accuracy) | share of objects under the best one-to-one matching (the papers' H or CI) | a matching |
+//! | [`ari`](Contingency::ari), [`fowlkes_mallows`](Contingency::fowlkes_mallows), [`f1_pairwise`](Contingency::f1_pairwise) | count pairs of objects | O(cells) |
+//! | [`nmi`](Contingency::nmi), [`vi`](Contingency::vi) | mutual information by named normalisation; its distance | O(cells) |
+//! | [`ami`](Contingency::ami) | mutual information adjusted for chance, exact | O(distinct sizes² · √n) |
+//! | [`purity`](Contingency::purity), [`f1_best_class`](Contingency::f1_best_class), [`f1_best_cluster`](Contingency::f1_best_cluster) | each cluster or class picks its best partner | O(cells) |
+//! | [`Scores`] | all of these at once | |
+//! | [`jensen_shannon`] | divergence of two soft partitions under the best permutation | O(n K L) |
+//! | [`perplexity`] | surprise per observed label | |
+//! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
+//! | [`align`], [`align_to`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
+//! | [`anmi`], [`agreement_weights`] | mean NMI with the base clusterings; among them | O(M n), O(M² n) |
+//! | [`ConsensusCdf`] | distribution of co-occurrences, area under it, PAC | O(values) |
+//!
+//! Memory is O(cells that are not zero) for a table, besides an array of at most 8 MiB while it is counted.
+//!
+//! ```
+//! use partita_core::Partition;
+//! use partita_metrics::{Contingency, Scores};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let found = Partition::from_values(&["x", "x", "y", "y", "y", "y"]);
+//! let truth = Partition::from_values(&[0, 0, 0, 1, 1, 1]);
+//! assert_eq!(Contingency::new(&found, &truth)?.accuracy(), 5.0 / 6.0);
+//! assert!(Scores::of(&found, &truth)?.ari > 0.3);
+//! # Ok(())
+//! # }
+//! ```
+
+mod align;
+mod contingency;
+mod error;
+mod information;
+mod matching;
+mod pairs;
+mod scores;
+mod soft;
+mod stability;
+
+pub use align::{Alignment, Surplus, agreement_weights, align, align_to, anmi};
+pub use contingency::Contingency;
+pub use error::MetricsError;
+pub use information::Normalisation;
+pub use matching::{Matching, matching};
+pub use pairs::{F1, PairCounts};
+pub use scores::{NmiScores, Scores};
+pub use soft::{jensen_shannon, perplexity};
+pub use stability::ConsensusCdf;

@@ -1,0 +1,198 @@
+//! One set of labels for all base clusterings.
+
+use partita_core::{BaseWeights, Ensemble, Partition};
+use serde::{Deserialize, Serialize};
+
+use crate::contingency::check_base;
+use crate::{Contingency, MetricsError, Normalisation};
+
+/// What becomes of clusters beyond the number that the reference has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surplus {
+    /// They keep labels of their own, counted on from the last of the reference: the first surplus clusters of
+    /// two base clusterings share a label.
+    #[default]
+    Own,
+    /// They take the label of the reference cluster with which they share the most objects.
+    Nearest,
+}
+
+/// Base clusterings in the labels of one of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alignment {
+    reference: usize,
+    labels: usize,
+    codes: Vec<Vec<u32>>,
+}
+
+impl Alignment {
+    /// The base clustering whose labels all share.
+    pub fn reference(&self) -> usize {
+        self.reference
+    }
+
+    /// Number of labels, surplus ones included.
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// The common label of every cluster of base clustering `base`.
+    ///
+    /// # Panics
+    /// If `base` is out of range.
+    pub fn codes(&self, base: usize) -> &[u32] {
+        &self.codes[base]
+    }
+
+    /// The common labels of base clustering `base`, object by object; missing labels stay missing.
+    ///
+    /// # Panics
+    /// If `base` is out of range, or the ensemble is another.
+    pub fn column<'a>(
+        &'a self,
+        ensemble: &'a Ensemble,
+        base: usize,
+    ) -> impl ExactSizeIterator<Item = Option<u32>> + 'a {
+        ensemble.column(base).map(move |label| label.map(|j| self.codes[base][j]))
+    }
+}
+
+/// Gives all base clusterings the labels of the one that overlaps most with the others.
+///
+/// The reference is the base clustering for which the mean number of objects shared with all base clusterings
+/// under the best matching is largest (the mean is weighted where `weights` are given). Ties go to the smaller
+/// index. See [`align_to`] for the alignment itself.
+///
+/// # Errors
+/// None that an ensemble can cause; [`MetricsError`] is what the parts return.
+///
+/// # Cost
+/// O(M² n) time for the tables, and M² matchings.
+pub fn align(ensemble: &Ensemble, weights: Option<&BaseWeights>, surplus: Surplus) -> Result<Alignment, MetricsError> {
+    align_to(ensemble, reference(ensemble, weights), surplus)
+}
+
+/// The base clustering with the largest mean overlap with all others.
+fn reference(ensemble: &Ensemble, weights: Option<&BaseWeights>) -> usize {
+    let bases = ensemble.bases().len();
+    let weight = |u: usize| weights.map_or(1.0, |weights| weights.as_slice()[u]);
+    let mut overlap = vec![0.0; bases];
+    for a in 0..bases {
+        for b in a..bases {
+            // Two base clusterings that share no object overlap in none.
+            let shared = Contingency::of_bases(ensemble, a, b).map_or(0.0, |t| t.matched_objects() as f64);
+            overlap[a] += weight(b) * shared;
+            if a != b {
+                overlap[b] += weight(a) * shared;
+            }
+        }
+    }
+    (0..bases).fold(0, |best, u| if overlap[u] > overlap[best] { u } else { best })
+}
+
+/// Gives all base clusterings the labels of base clustering `reference`: each is matched one to one so that the
+/// most objects get the label that they have in the reference. Objects that either does not label take no part.
+/// While the reference has labels left, clusters that share nothing with it take those, in order.
+///
+/// # Errors
+/// [`MetricsError::NoSuchBase`] if there is no such reference.
+///
+/// # Cost
+/// O(M n) time for the tables, and M matchings.
+///
+/// ```
+/// use partita_core::EnsembleBuilder;
+/// use partita_metrics::{Surplus, align_to};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut builder = EnsembleBuilder::new(4);
+/// builder.push("a", [Some(0), Some(0), Some(1), Some(1)])?;
+/// builder.push("b", [Some(1), Some(1), Some(0), None])?;
+/// let ensemble = builder.finish()?;
+/// let alignment = align_to(&ensemble, 0, Surplus::Own)?;
+/// assert_eq!(alignment.column(&ensemble, 1).collect::<Vec<_>>(), [Some(0), Some(0), Some(1), None]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn align_to(ensemble: &Ensemble, reference: usize, surplus: Surplus) -> Result<Alignment, MetricsError> {
+    let known = check_base(ensemble, reference)?;
+    let codes: Vec<Vec<u32>> = (0..ensemble.bases().len())
+        .map(|base| match Contingency::of_bases(ensemble, base, reference) {
+            _ if base == reference => (0..known as u32).collect(),
+            Ok(table) => code(&table, surplus),
+            // No object in common: nothing says which label is which, so labels stay as they are.
+            Err(_) => code_apart(ensemble.bases()[base].clusters(), known, surplus),
+        })
+        .collect();
+    let labels = codes.iter().flatten().map(|&label| label as usize + 1).max().unwrap_or(0).max(known);
+    Ok(Alignment { reference, labels, codes })
+}
+
+fn code(table: &Contingency, surplus: Surplus) -> Vec<u32> {
+    let (matched, known) = (table.matching(), table.column_sizes().len());
+    let nearest = nearest(table);
+    let mut taken = vec![false; known];
+    matched.iter().flatten().for_each(|&column| taken[column] = true);
+    // Labels that nobody matched, then those beyond the reference.
+    let mut left = (0..known).filter(|&column| !taken[column]).chain(known..);
+    let label = |(row, matched): (usize, &Option<usize>)| {
+        let column = matched.unwrap_or_else(|| match left.next() {
+            Some(column) if column < known || surplus == Surplus::Own => column,
+            _ => nearest[row],
+        });
+        column as u32
+    };
+    matched.iter().enumerate().map(label).collect()
+}
+
+fn code_apart(clusters: usize, known: usize, surplus: Surplus) -> Vec<u32> {
+    let fold = |j: usize| if surplus == Surplus::Nearest && j >= known { 0 } else { j };
+    (0..clusters).map(|j| fold(j) as u32).collect()
+}
+
+/// The column with which every row shares the most objects; ties go to the smaller one.
+fn nearest(table: &Contingency) -> Vec<usize> {
+    let mut best = vec![(0, 0); table.row_sizes().len()];
+    for (row, column, count) in table.cells() {
+        if count > best[row].0 {
+            best[row] = (count, column);
+        }
+    }
+    best.into_iter().map(|(_, column)| column).collect()
+}
+
+/// Mean over the base clusterings of the normalised mutual information (geometric) that a partition shares with
+/// them (Strehl and Ghosh 2002). Objects that a base clustering does not label drop out of that comparison.
+///
+/// # Errors
+/// [`MetricsError::Sizes`] if the partition labels another number of objects.
+///
+/// # Cost
+/// O(n M) time.
+pub fn anmi(partition: &Partition, ensemble: &Ensemble) -> Result<f64, MetricsError> {
+    let bases = ensemble.bases().len();
+    let shared = |u: usize| Ok(Contingency::with_base(partition, ensemble, u)?.nmi(Normalisation::Geometric));
+    let sum: f64 = (0..bases).map(shared).sum::<Result<f64, MetricsError>>()?;
+    Ok(sum / bases as f64)
+}
+
+/// Weight of every base clustering: its mean normalised mutual information (geometric) with the others, over
+/// the objects that both label. A base clustering that agrees with nobody gets a small weight, not none.
+///
+/// # Cost
+/// O(M² n) time.
+pub fn agreement_weights(ensemble: &Ensemble) -> BaseWeights {
+    let bases = ensemble.bases().len();
+    let mut agreement = vec![0.0; bases];
+    for a in 0..bases {
+        for b in a + 1..bases {
+            let shared = Contingency::of_bases(ensemble, a, b).map_or(0.0, |t| t.nmi(Normalisation::Geometric));
+            agreement[a] += shared;
+            agreement[b] += shared;
+        }
+    }
+    let others = bases.saturating_sub(1).max(1) as f64;
+    BaseWeights::new(agreement.into_iter().map(|sum| (sum / others).max(1e-3)).collect())
+        .expect("weights of at least 0.001 are positive")
+}
