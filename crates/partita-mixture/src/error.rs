@@ -20,4 +20,25 @@ pub enum MixtureError {
         /// Its weight.
         weight: f64,
     },
+    /// A setting out of its range.
+    #[error("setting '{name}' is {value}; it must be 0 or more")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A mixture of nothing.
+    #[error("a mixture needs at least one cluster")]
+    NoClusters,
+}
+
+impl MixtureError {
+    pub(crate) fn check(name: &'static str, value: f64) -> Result<(), Self> {
+        if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Self::Setting { name, value }) }
+    }
+
+    pub(crate) fn check_clusters(clusters: usize) -> Result<(), Self> {
+        if clusters > 0 { Ok(()) } else { Err(Self::NoClusters) }
+    }
 }

@@ -1,123 +1,50 @@
-//! Label rows with weights, and what they add up to under a table: the one sum that every fit is made of.
+//! What label rows add up to: the one sum that every fit is made of.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use partita_core::ndarray::{ArrayView2, s};
+use partita_core::{Label, LabelRows};
 
-use partita_core::ndarray::ArrayView2;
-use partita_core::{Ensemble, Fragments, Label, LabelRows, chunks};
-use rayon::prelude::*;
+use crate::Rows;
+use crate::table::{LogTable, lines, normalise};
 
-use crate::MixtureError;
-use crate::table::{lines, offsets};
-
-/// The fewest rows worth a partial sum of their own, and the most partial sums of a round.
-const FEWEST_ROWS: usize = 1024;
-const MOST_PARTS: usize = 64;
-
-/// Label rows with a weight for each: an ensemble, its fragments, or any weighting of it.
-#[derive(Clone, Debug)]
-pub struct Rows<'a> {
-    ensemble: &'a Ensemble,
-    weights: Cow<'a, [f64]>,
-    offsets: Vec<usize>,
-}
-
-impl<'a> Rows<'a> {
-    /// Every object of an ensemble once.
-    pub fn of(ensemble: &'a Ensemble) -> Self {
-        Self::unchecked(ensemble, vec![1.0; ensemble.objects()])
-    }
-
-    /// Every fragment as often as it occurs.
-    pub fn of_fragments(fragments: &'a Fragments) -> Self {
-        Self::unchecked(fragments.ensemble(), fragments.weights().iter().map(|&w| f64::from(w)).collect())
-    }
-
-    /// Object i of an ensemble `weights[i]` times.
-    ///
-    /// # Errors
-    /// [`MixtureError::Weights`] unless there is one positive, finite weight an object.
-    pub fn weighted(ensemble: &'a Ensemble, weights: Vec<f64>) -> Result<Self, MixtureError> {
-        let objects = ensemble.objects();
-        if weights.len() != objects {
-            return Err(MixtureError::Weights { found: weights.len(), objects });
-        }
-        match weights.iter().position(|w| !(w.is_finite() && *w > 0.0)) {
-            Some(object) => Err(MixtureError::Weight { object, weight: weights[object] }),
-            None => Ok(Self::unchecked(ensemble, weights)),
-        }
-    }
-
-    fn unchecked(ensemble: &'a Ensemble, weights: Vec<f64>) -> Self {
-        Self { ensemble, weights: weights.into(), offsets: offsets(ensemble.bases()) }
-    }
-
-    /// The rows.
-    pub fn ensemble(&self) -> &'a Ensemble {
-        self.ensemble
-    }
-
-    /// One weight a row.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// Number of label values of all base clusterings, ΣJ.
-    pub(crate) fn label_values(&self) -> usize {
-        self.offsets[self.offsets.len() - 1]
-    }
-
-    fn fold(&self, clusters: usize, add: impl Fn(&mut Partial, Range<usize>) + Sync) -> Partial {
-        let objects = self.ensemble.objects();
-        let ranges: Vec<_> = chunks(objects, objects.div_ceil(MOST_PARTS).max(FEWEST_ROWS)).collect();
-        let part = |range| {
-            let mut part = Partial::zero(self.label_values(), clusters);
-            add(&mut part, range);
-            part
-        };
-        let parts: Vec<Partial> = ranges.into_par_iter().map(part).collect();
-        let mut parts = parts.into_iter();
-        let first = parts.next().expect("an ensemble has objects");
-        parts.fold(first, |sum, part| sum.merged(&part))
-    }
-}
-
-/// What label rows add up to: the weight in every cluster and of every label in every cluster. Parts of any division of the rows merge by addition.
+/// What some label rows add up to. The sums of all rows are those of any division of the rows, merged: a round over
+/// rows in memory, and one over rows that pass by in blocks, differ only in who calls [`Partial::expect`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Partial {
-    /// K values.
+    /// The weight in every cluster, K values.
     pub(crate) sizes: Vec<f64>,
-    /// ΣJ lines of K values.
+    /// The weight of every label in every cluster, ΣJ lines of K values.
     pub(crate) labels: Vec<f64>,
+    /// The weighted sum of log normalisers.
+    pub(crate) log_sum: f64,
 }
 
 impl Partial {
-    fn zero(label_values: usize, clusters: usize) -> Self {
-        Self { sizes: vec![0.0; clusters], labels: vec![0.0; label_values * clusters] }
+    pub(crate) fn zero(label_values: usize, clusters: usize) -> Self {
+        Self { sizes: vec![0.0; clusters], labels: vec![0.0; label_values * clusters], log_sum: 0.0 }
     }
 
-    /// The sums of given memberships (n × K).
-    pub(crate) fn of_memberships(rows: &Rows<'_>, soft: ArrayView2<'_, f64>) -> Self {
-        fn chunk<L: Label>(
-            (labels, rows): (ArrayView2<'_, L>, &Rows<'_>),
-            soft: ArrayView2<'_, f64>,
-            part: &mut Partial,
-            range: Range<usize>,
-        ) {
-            let mut line = vec![0.0; soft.ncols()];
-            for i in range {
-                line.iter_mut().zip(soft.row(i)).for_each(|(w, p)| *w = rows.weights[i] * p);
-                part.add(lines(labels.row(i), &rows.offsets), &line);
+    /// Adds what a block of rows expects under `table`.
+    pub(crate) fn expect<L: Label>(
+        &mut self,
+        block: ArrayView2<'_, L>,
+        weights: &[f64],
+        offsets: &[usize],
+        table: &LogTable,
+    ) {
+        let mut soft = vec![0.0; self.sizes.len()];
+        for (row, &weight) in block.outer_iter().zip(weights) {
+            table.score(lines(row, offsets), &mut soft);
+            let log = normalise(&mut soft);
+            self.log_sum += weight * log;
+            if log > f64::NEG_INFINITY {
+                soft.iter_mut().for_each(|p| *p *= weight);
+                self.add(lines(row, offsets), &soft);
             }
         }
-        assert_eq!(rows.ensemble.objects(), soft.nrows(), "one row of memberships an object");
-        match rows.ensemble.rows() {
-            LabelRows::Bytes(labels) => rows.fold(soft.ncols(), |part, range| chunk((labels, rows), soft, part, range)),
-            LabelRows::Words(labels) => rows.fold(soft.ncols(), |part, range| chunk((labels, rows), soft, part, range)),
-        }
     }
 
-    fn add(&mut self, lines: impl Iterator<Item = usize>, soft: &[f64]) {
+    /// Adds a row that belongs to the clusters by these weights.
+    pub(crate) fn add(&mut self, lines: impl Iterator<Item = usize>, soft: &[f64]) {
         let clusters = soft.len();
         let plus = |sums: &mut [f64]| sums.iter_mut().zip(soft).for_each(|(sum, p)| *sum += p);
         plus(&mut self.sizes);
@@ -126,9 +53,71 @@ impl Partial {
         }
     }
 
-    fn merged(mut self, other: &Self) -> Self {
+    pub(crate) fn merged(mut self, other: Self) -> Self {
         self.sizes.iter_mut().zip(&other.sizes).for_each(|(a, b)| *a += b);
         self.labels.iter_mut().zip(&other.labels).for_each(|(a, b)| *a += b);
+        self.log_sum += other.log_sum;
         self
+    }
+}
+
+impl Rows<'_> {
+    /// One round's expectation under `table`.
+    ///
+    /// # Cost
+    /// O(rows · M · K) time; at most 64 sums of ΣJ · K numbers.
+    pub(crate) fn expect(&self, table: &LogTable) -> Partial {
+        match self.ensemble().rows() {
+            LabelRows::Bytes(rows) => self.expect_in(rows, table),
+            LabelRows::Words(rows) => self.expect_in(rows, table),
+        }
+    }
+
+    fn expect_in<L: Label>(&self, rows: ArrayView2<'_, L>, table: &LogTable) -> Partial {
+        let part = |range: std::ops::Range<usize>| {
+            let mut part = Partial::zero(self.label_values(), table.clusters());
+            part.expect(rows.slice(s![range.clone(), ..]), &self.weights()[range], self.offsets(), table);
+            part
+        };
+        self.sum(part, Partial::merged)
+    }
+
+    /// The sums when row i belongs to the clusters as `member(i, line)` writes into a line of K zeros.
+    pub(crate) fn given(&self, clusters: usize, member: impl Fn(usize, &mut [f64]) + Sync) -> Partial {
+        match self.ensemble().rows() {
+            LabelRows::Bytes(rows) => self.given_in(rows, clusters, member),
+            LabelRows::Words(rows) => self.given_in(rows, clusters, member),
+        }
+    }
+
+    fn given_in<L: Label>(
+        &self,
+        rows: ArrayView2<'_, L>,
+        clusters: usize,
+        member: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Partial {
+        let part = |range: std::ops::Range<usize>| {
+            let mut part = Partial::zero(self.label_values(), clusters);
+            let mut soft = vec![0.0; clusters];
+            for i in range {
+                soft.fill(0.0);
+                member(i, &mut soft);
+                soft.iter_mut().for_each(|p| *p *= self.weights()[i]);
+                part.add(lines(rows.row(i), self.offsets()), &soft);
+            }
+            part
+        };
+        self.sum(part, Partial::merged)
+    }
+
+    /// The sums of given memberships, one line a row.
+    pub(crate) fn given_soft(&self, soft: ArrayView2<'_, f64>) -> Partial {
+        assert_eq!(self.weights().len(), soft.nrows(), "one line of memberships a row");
+        self.given(soft.ncols(), |i, line| line.iter_mut().zip(soft.row(i)).for_each(|(p, q)| *p = *q))
+    }
+
+    /// The sums when row i belongs to cluster `labels[i]`.
+    pub(crate) fn given_hard(&self, labels: &[u32], clusters: usize) -> Partial {
+        self.given(clusters, |i, line| line[labels[i] as usize] = 1.0)
     }
 }

@@ -7,9 +7,10 @@ use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError
 use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::Rows;
 use crate::json;
-use crate::partial::{Partial, Rows};
-use crate::table::{LogTable, normalise, offsets};
+use crate::partial::Partial;
+use crate::table::{LogTable, lines, normalise, normalise_columns, offsets};
 
 /// Label rows labelled side by side.
 const CHUNK: usize = 1024;
@@ -51,7 +52,7 @@ impl RowModel {
     /// # Panics
     /// If there is not one row of `soft` an object.
     pub fn of_consensus(ensemble: &Ensemble, soft: &SoftPartition) -> Self {
-        let sums = Partial::of_memberships(&Rows::of(ensemble), soft.rows());
+        let sums = Rows::unfolded(ensemble).given_soft(soft.rows());
         let offsets = offsets(ensemble.bases());
         let pseudo = |u: usize| Self::PSEUDO_LABELS / (offsets[u + 1] - offsets[u]).max(1) as f64;
         Self::of_sums(ensemble.bases().to_vec(), &sums, pseudo, 0.0)
@@ -107,6 +108,10 @@ impl RowModel {
         let clusters = self.clusters();
         let block = &self.theta[offsets[base] * clusters..offsets[base + 1] * clusters];
         ArrayView2::from_shape((self.bases[base].clusters(), clusters), block).expect("J lines of K values")
+    }
+
+    pub(crate) fn table(&self) -> &LogTable {
+        &self.table
     }
 
     /// The model from JSON that [`Model::to_json`] made.
@@ -216,6 +221,22 @@ impl RowModel {
         }
         log
     }
+
+    /// The probabilities of every row that the model was fitted to, without matching names.
+    pub(crate) fn memberships(&self, ensemble: &Ensemble) -> Array2<f64> {
+        fn fill<L: Label>(model: &RowModel, rows: ArrayView2<'_, L>) -> Array2<f64> {
+            let (clusters, offsets) = (model.clusters(), offsets(&model.bases));
+            let mut soft = vec![0.0; rows.nrows() * clusters];
+            soft.par_chunks_mut(clusters).enumerate().for_each(|(i, soft)| {
+                model.label_row(lines(rows.row(i), &offsets), soft);
+            });
+            Array2::from_shape_vec((rows.nrows(), clusters), soft).expect("n rows of K values")
+        }
+        match ensemble.rows() {
+            LabelRows::Bytes(rows) => fill(self, rows),
+            LabelRows::Words(rows) => fill(self, rows),
+        }
+    }
 }
 
 impl Model for RowModel {
@@ -230,20 +251,6 @@ impl Model for RowModel {
             }
             ModelInput::Features(_) => Err(ModelError::Input("it reads label rows, not a table of features".into())),
         }
-    }
-}
-
-/// Divides every column of a block of K columns by its sum; a column of zeros becomes even.
-pub(crate) fn normalise_columns(block: &mut [f64], clusters: usize) {
-    let lines = block.len() / clusters;
-    let mut sums = vec![0.0; clusters];
-    for line in block.chunks_exact(clusters) {
-        sums.iter_mut().zip(line).for_each(|(sum, count)| *sum += count);
-    }
-    for line in block.chunks_exact_mut(clusters) {
-        let share =
-            |(count, sum): (&mut f64, &f64)| *count = if *sum > 0.0 { *count / sum } else { 1.0 / lines as f64 };
-        line.iter_mut().zip(&sums).for_each(share);
     }
 }
 

@@ -16,6 +16,10 @@ pub(crate) struct LogTable {
 }
 
 impl LogTable {
+    pub(crate) fn clusters(&self) -> usize {
+        self.prior.len()
+    }
+
     /// Writes the unnormalised log probability of every cluster.
     pub(crate) fn score(&self, lines: impl Iterator<Item = usize>, scores: &mut [f64]) {
         let clusters = scores.len();
@@ -55,6 +59,20 @@ pub(crate) fn normalise(scores: &mut [f64]) -> f64 {
     }
     scores.iter_mut().for_each(|p| *p /= sum);
     top + sum.ln()
+}
+
+/// Divides every column of a block of K columns by its sum; a column of zeros becomes even.
+pub(crate) fn normalise_columns(block: &mut [f64], clusters: usize) {
+    let lines = block.len() / clusters;
+    let mut sums = vec![0.0; clusters];
+    for line in block.chunks_exact(clusters) {
+        sums.iter_mut().zip(line).for_each(|(sum, count)| *sum += count);
+    }
+    for line in block.chunks_exact_mut(clusters) {
+        let share =
+            |(count, sum): (&mut f64, &f64)| *count = if *sum > 0.0 { *count / sum } else { 1.0 / lines as f64 };
+        line.iter_mut().zip(&sums).for_each(share);
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,248 @@
+//! MM: a finite mixture of label rows, by expectation–maximisation.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use partita_core::{
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Objective, Outcome, Problem, ProblemSize, Reads,
+    Seed, Sense, SettingHelp, SoftPartition, Watch,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::restarts::{Rounds, Run, best_of, climb};
+use crate::{MixtureError, RowModel, Rows, seeding};
+
+/// Settings of [`mm`]. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct MmSettings {
+    /// Independent starts, of every four three by k-means++ on label rows and one by a Dirichlet draw; the highest
+    /// objective is kept whole.
+    pub restarts: NonZeroU32,
+    /// The most rounds of one start.
+    pub rounds: NonZeroU32,
+    /// Stop when a round gains at most this share of the objective.
+    pub tolerance: f64,
+    /// Labels added to every label value of every cluster; 0 is maximum likelihood.
+    pub pseudo_count: f64,
+}
+
+impl Default for MmSettings {
+    fn default() -> Self {
+        let count = |number| NonZeroU32::new(number).expect("not zero");
+        Self { restarts: count(8), rounds: count(500), tolerance: 1e-7, pseudo_count: 0.1 }
+    }
+}
+
+/// The mixture of `clusters` products of label distributions under which the rows are most probable.
+///
+/// ```text
+/// maximise  Σ_i w_i ln Σ_k π_k Π_u θ_kuℓ(i,u)  +  c Σ_kuj ln θ_kuj
+/// ```
+///
+/// | paper | here |
+/// |---|---|
+/// | α_m | π_k, share of a cluster |
+/// | ϑ_mj(k) | θ_kuj, label shares within a cluster |
+/// | E[z_im] | the soft result |
+///
+/// The product runs over the labels that are there. The objective never falls from one round to the next. A cluster
+/// may die; it keeps its number.
+///
+/// # Cost
+/// O(distinct rows · M · K) time a round, in parallel over restarts and rows; 64 ΣJ K numbers a restart and n K for
+/// the result.
+///
+/// # Differences from the paper
+/// Starts by k-means++ (random ones alone give the poor baselines of later papers), restarts, and a pseudo-count that
+/// keeps labels that were not seen possible in held-out rows.
+///
+/// # Errors
+/// [`MixtureError::Setting`] for a tolerance or pseudo-count that is negative or not finite, and
+/// [`MixtureError::NoClusters`] for K = 0.
+///
+/// # References
+/// Topchy, Jain, Punch, *A mixture model for clustering ensembles*, SDM 2004.
+pub fn mm(
+    rows: &Rows<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &MmSettings,
+    watch: &dyn Watch,
+) -> Result<Outcome, MixtureError> {
+    let _span = tracing::info_span!("mm", rows = rows.weights().len(), clusters).entered();
+    MixtureError::check_clusters(clusters)?;
+    MixtureError::check("tolerance", settings.tolerance)?;
+    MixtureError::check("pseudo_count", settings.pseudo_count)?;
+    let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
+    let rounds = Rounds::new(watch, u64::from(most) * u64::from(restarts));
+    let (run, objectives) = best_of(restarts, |restart| {
+        let start = start(rows, clusters, seed.child(u64::from(restart)), restart);
+        climb(start, (most, settings.tolerance), &rounds, |model| round(rows, model, settings.pseudo_count))
+    });
+    Ok(outcome(rows, run, &objectives, settings))
+}
+
+fn start(rows: &Rows<'_>, clusters: usize, seed: Seed, restart: u32) -> RowModel {
+    if restart % 4 == 3 {
+        return seeding::dirichlet(rows, clusters, seed);
+    }
+    let sums = rows.given_hard(&seeding::plus_plus(rows, clusters, seed), clusters);
+    let ends = rows.offsets();
+    let spread = |u: usize| RowModel::PSEUDO_LABELS / (ends[u + 1] - ends[u]) as f64;
+    RowModel::of_sums(rows.ensemble().bases().to_vec(), &sums, spread, 1.0 / clusters as f64)
+}
+
+/// The objective at `model`, and the model after one round.
+fn round(rows: &Rows<'_>, model: &RowModel, pseudo_count: f64) -> (f64, RowModel) {
+    let sums = rows.expect(model.table());
+    let prior = if pseudo_count > 0.0 { pseudo_count * model.table().lines.iter().sum::<f64>() } else { 0.0 };
+    (sums.log_sum + prior, RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0))
+}
+
+fn outcome(rows: &Rows<'_>, run: Run<RowModel>, objectives: &[f64], settings: &MmSettings) -> Outcome {
+    let model = run.result;
+    let soft = rows.expand(model.memberships(rows.ensemble()));
+    let log_likelihood = rows.expect(model.table()).log_sum;
+    let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), run.stopped);
+    outcome.rounds = run.trace.len() as u64;
+    outcome.details.insert("log_likelihood".into(), log_likelihood.into());
+    outcome.details.insert("perplexity".into(), (-log_likelihood / rows.labels()).exp().into());
+    outcome.details.insert("objective_by_restart".into(), objectives.into());
+    outcome.objective = Some(Objective {
+        name: "log likelihood with pseudo-counts, nats",
+        sense: Sense::Maximise,
+        value: run.trace[run.trace.len() - 1],
+        trace: run.trace,
+    });
+    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
+    outcome.model = Some(Arc::new(model));
+    outcome
+}
+
+/// MM, a finite mixture of label rows.
+pub static MM: Mm = Mm;
+
+/// The method of [`MM`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mm;
+
+impl Consensus for Mm {
+    fn card(&self) -> &'static MethodCard {
+        &CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        serde_json::to_value(MmSettings::default()).expect("settings are plain data")
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        let settings = crate::method::settings(problem, CARD.name)?;
+        let Clusters::Exactly(clusters) = problem.clusters else {
+            return Err(ConsensusError::Auto { method: CARD.name });
+        };
+        mm(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, watch)
+            .map_err(crate::method::error(CARD.name))
+    }
+}
+
+static CARD: MethodCard = MethodCard {
+    name: "mm",
+    family: "mixture",
+    summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
+    reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
+    reads: Reads::Labels,
+    missing: MissingLabels::HandledByPrior,
+    soft: true,
+    chooses_clusters: false,
+    clusters_is_maximum: false,
+    weighted: false,
+    seeded: true,
+    certainty: "probability of the label under the fitted mixture",
+    time: "restarts · rounds · n M K",
+    memory: "n (M + 8 K) + 512 · restarts · ΣJ K bytes",
+    bytes,
+    way_out: "ask for fewer clusters, or set restarts lower",
+    settings: &[
+        SettingHelp { name: "restarts", help: "independent starts, the best is kept (whole number from 1)" },
+        SettingHelp { name: "rounds", help: "the most rounds of one start (whole number from 1)" },
+        SettingHelp { name: "tolerance", help: "stop when a round gains at most this share (0 or more)" },
+        SettingHelp { name: "pseudo_count", help: "labels added to every label value of a cluster (0 or more)" },
+    ],
+};
+
+fn bytes(size: &ProblemSize) -> u64 {
+    let (n, m, k, j) =
+        (size.objects as u64, size.base_clusterings as u64, size.clusters as u64, size.base_clusters as u64);
+    n * (m + 8 * 3 * k + 40) + u64::from(MmSettings::default().restarts.get()) * 8 * (j + 1) * k * parts(n)
+}
+
+/// Partial sums and models held by one start.
+fn parts(objects: u64) -> u64 {
+    objects.div_ceil(1024).min(64) + 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use partita_core::Silent;
+
+    #[test]
+    fn one_step_agrees_with_the_independent_implementation() {
+        let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
+        let expected = &fixtures["mm"];
+        let rows = Rows::unfolded(&ensemble);
+        let sums = rows.given_soft(fixture::matrix(&expected["R0"]).view());
+        let model = RowModel::of_sums(ensemble.bases().to_vec(), &sums, |_| 0.0, 0.0);
+        fixture::assert_close(model.prior(), &fixture::vector(&expected["pi"]));
+        for (u, theta) in expected["theta"].as_array().unwrap().iter().enumerate() {
+            let found = model.label_probabilities(u).t().iter().copied().collect::<Vec<_>>();
+            fixture::assert_close(&found, &fixture::matrix(theta).iter().copied().collect::<Vec<_>>());
+        }
+        let logs = model.log_probabilities(&ensemble).unwrap();
+        fixture::assert_close(&logs, &fixture::vector(&expected["loglik_per_object"]));
+        let found = [round(&rows, &model, 0.0).0, model.perplexity(&ensemble).unwrap(), rows.labels()];
+        let told = ["loglik", "perplexity", "n_labels"].map(|name| expected[name].as_f64().unwrap());
+        fixture::assert_close(&found, &told);
+    }
+
+    #[test]
+    fn the_objective_never_falls_and_repeated_rows_change_nothing() {
+        for seed in 0..60 {
+            let ensemble = fixture::drawn(seed);
+            let settings = MmSettings { pseudo_count: [0.0, 0.1, 1.0][seed as usize % 3], ..MmSettings::default() };
+            let fit = |rows: &Rows<'_>| mm(rows, 3, Seed::new(seed), &settings, &Silent).unwrap();
+            let outcome = fit(&Rows::of(&ensemble));
+            let trace = &outcome.objective.as_ref().unwrap().trace;
+            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()), "seed {seed}: {trace:?}");
+
+            let n = ensemble.objects() as u32;
+            let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+            let twice = ensemble.select(&(0..2 * n).map(|i| i % n).collect::<Vec<_>>(), &bases);
+            let again = fit(&Rows::weighted(&twice, &vec![0.5; twice.objects()]).unwrap());
+            assert_eq!(again.objective, outcome.objective);
+            assert_eq!(again.partition.labels()[..n as usize], *outcome.partition.labels());
+        }
+    }
+
+    /// From the same model, distinct rows with weights and every row for itself give the same round.
+    #[test]
+    fn distinct_rows_are_exact() {
+        for seed in 0..60 {
+            let ensemble = fixture::drawn(seed);
+            let model = seeding::dirichlet(&Rows::of(&ensemble), 3, Seed::new(seed));
+            let (folded, next) = round(&Rows::of(&ensemble), &model, 0.1);
+            let (each, other) = round(&Rows::unfolded(&ensemble), &model, 0.1);
+            assert!((folded - each).abs() < 1e-10 * each.abs());
+            fixture::assert_close(&next.theta, &other.theta);
+        }
+    }
+
+    #[test]
+    fn conformance() {
+        assert!(partita_conformance::check(&MM) > 500);
+    }
+}

@@ -1,0 +1,82 @@
+//! Independent starts, side by side; the best is kept.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use partita_core::{Flow, Stopped, Watch};
+use rayon::prelude::*;
+
+/// One run of an iteration that climbs.
+#[derive(Clone, Debug)]
+pub(crate) struct Run<T> {
+    pub(crate) result: T,
+    /// The objective by round.
+    pub(crate) trace: Vec<f64>,
+    pub(crate) stopped: Stopped,
+}
+
+impl<T> Run<T> {
+    pub(crate) fn objective(&self) -> f64 {
+        self.trace.last().copied().unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// Counts rounds of all runs and asks whether to go on.
+pub(crate) struct Rounds<'a> {
+    watch: &'a dyn Watch,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> Rounds<'a> {
+    pub(crate) fn new(watch: &'a dyn Watch, total: u64) -> Self {
+        Self { watch, done: AtomicU64::new(0), total }
+    }
+
+    /// One more round is done.
+    pub(crate) fn tick(&self) -> Flow {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.watch.tick(done.min(self.total), self.total)
+    }
+
+    /// A run ended before its last round.
+    pub(crate) fn skip(&self, rounds: u64) {
+        self.done.fetch_add(rounds, Ordering::Relaxed);
+    }
+}
+
+/// Climbs from `state`: `round` returns the objective of a state and the next one. Keeps the last state whose
+/// objective is known, and stops when a round gains at most `tolerance` times the objective.
+pub(crate) fn climb<T>(
+    mut state: T,
+    (most, tolerance): (u32, f64),
+    rounds: &Rounds<'_>,
+    round: impl Fn(&T) -> (f64, T),
+) -> Run<T> {
+    let mut trace: Vec<f64> = Vec::new();
+    loop {
+        let (objective, next) = round(&state);
+        let gain = trace.last().map_or(f64::INFINITY, |before| objective - before);
+        trace.push(objective);
+        let flow = rounds.tick();
+        let stopped = if gain <= tolerance * objective.abs() {
+            Some(Stopped::Converged)
+        } else if flow == Flow::Stop {
+            Some(Stopped::Interrupted)
+        } else {
+            (trace.len() >= most as usize).then_some(Stopped::RoundLimit)
+        };
+        if let Some(stopped) = stopped {
+            rounds.skip(u64::from(most) - trace.len() as u64);
+            return Run { result: state, trace, stopped };
+        }
+        state = next;
+    }
+}
+
+/// The run with the highest objective (the first of equals), and the objectives of all.
+pub(crate) fn best_of<T: Send>(restarts: u32, run: impl Fn(u32) -> Run<T> + Sync) -> (Run<T>, Vec<f64>) {
+    let runs: Vec<Run<T>> = (0..restarts).into_par_iter().map(&run).collect();
+    let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
+    let better = |best: Run<T>, run: Run<T>| if run.objective() > best.objective() { run } else { best };
+    (runs.into_iter().reduce(better).expect("at least one restart"), objectives)
+}
