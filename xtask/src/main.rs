@@ -1,2 +1,73 @@
-//! Orchestrates the workspace.
-fn main() {}
+//! `cargo xtask`: what is done to the workspace as a whole. One file a command; this one only dispatches.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to whoever called it")]
+
+mod bench;
+mod ci;
+mod datasets;
+mod demo;
+mod docs;
+mod markers;
+mod new;
+mod setup;
+mod shell;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// Everything that is done to the workspace as a whole.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check that Rust, a C compiler and git are there, and build the binary.
+    Setup,
+    /// Build the binary and run the main job on datasets/digits.csv.
+    Demo,
+    /// Format, lints, documents, tidy, all tests, the demo; stops at the first failure.
+    Test,
+    /// `test` as the checks run it: data that a test asks for must be there.
+    Ci,
+    /// Check what the compiler does not: floors, words, documents, layout.
+    Tidy,
+    /// Measure: run a crate's example benchmark and write docs/benchmarks/NAME.md.
+    Bench(bench::Arguments),
+    /// List, verify or fetch data sets.
+    Datasets(datasets::Arguments),
+    /// Write the generated parts of the documents.
+    Docs(docs::Arguments),
+    /// Start a consensus method: its file, its test, its line in the registry.
+    New(new::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = Workspace::find().and_then(|workspace| match &arguments.command {
+        Command::Setup => setup::run(&workspace),
+        Command::Demo => demo::run(&workspace),
+        Command::Test => test::run(&workspace),
+        Command::Ci => ci::run(&workspace),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Bench(arguments) => bench::run(&workspace, arguments),
+        Command::Datasets(arguments) => datasets::run(&workspace, arguments),
+        Command::Docs(arguments) => docs::run(&workspace, arguments),
+        Command::New(arguments) => new::run(&workspace, arguments),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `docs`: the parts of the documents that are read from the methods themselves.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+use crate::{markers, shell};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Change nothing; fail where something is stale.
+    #[arg(long)]
+    check: bool,
+}
+
+/// What `partita methods --json` says, as far as documents show it.
+#[derive(Deserialize)]
+struct Registry {
+    methods: Vec<Method>,
+}
+
+#[derive(Deserialize)]
+struct Method {
+    name: String,
+    family: String,
+    summary: String,
+    reference: String,
+    reads: String,
+    missing: String,
+    soft: bool,
+    chooses_clusters: bool,
+    clusters_is_maximum: bool,
+    weighted: bool,
+    certainty: String,
+    time: String,
+    memory: String,
+    settings: Vec<Setting>,
+}
+
+#[derive(Deserialize)]
+struct Setting {
+    name: String,
+    default: Value,
+    help: String,
+}
+
+/// A document, the name of its generated part, and what writes it.
+type Page = (&'static str, &'static str, fn(&[Method]) -> String);
+
+const PAGES: &[Page] = &[("README.md", "methods", table), ("docs/methods.md", "methods", reference)];
+
+/// Writes the generated parts, or checks them.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let methods = methods(workspace)?;
+    let mut stale = Vec::new();
+    for (file, name, write) in PAGES {
+        let path = workspace.path(file);
+        let text = fs::read_to_string(&path).with_context(|| format!("can not read {file}"))?;
+        let new = markers::replace(&text, name, &write(&methods)).with_context(|| format!("in {file}"))?;
+        if new == text {
+            continue;
+        }
+        stale.push(*file);
+        if !arguments.check {
+            fs::write(&path, new).with_context(|| format!("can not write {file}"))?;
+        }
+    }
+    match (arguments.check, stale.is_empty()) {
+        (true, false) => bail!("{} do not say what the methods say; run `cargo xtask docs`", stale.join(" and ")),
+        (false, false) => println!("written: {}", stale.join(", ")),
+        (_, true) => println!("the generated parts are up to date"),
+    }
+    Ok(())
+}
+
+/// Fails where a generated part is stale.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    run(workspace, &Arguments { check: true })
+}
+
+fn methods(workspace: &Workspace) -> Result<Vec<Method>> {
+    let binary = workspace.binary()?;
+    let json = shell::output(Command::new(&binary).args(["methods", "--json"]))?;
+    let registry: Registry = serde_json::from_str(&json).context("`partita methods --json` has another form")?;
+    Ok(registry.methods)
+}
+
+/// One row a method, for somebody who chooses.
+fn table(methods: &[Method]) -> String {
+    let mut text = String::from("| method | what it does | gives | chooses k | time |\n|---|---|---|---|---|\n");
+    for method in methods {
+        let gives = if method.soft { "labels, probabilities" } else { "labels" };
+        let chooses = if method.chooses_clusters { "yes" } else { "no" };
+        text += &row(&[&format!("`{}`", method.name), &method.summary, gives, chooses, &method.time]);
+    }
+    text
+}
+
+/// Everything a card says, one section a method.
+fn reference(methods: &[Method]) -> String {
+    methods.iter().map(section).collect::<Vec<_>>().join("\n")
+}
+
+fn section(method: &Method) -> String {
+    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let clusters = match (method.chooses_clusters, method.clusters_is_maximum) {
+        (true, _) => "a number, or `auto`",
+        (false, true) => "the most it may use",
+        (false, false) => "a number",
+    };
+    let facts = [
+        ("crate", format!("`partita-{}`", method.family)),
+        ("reads", method.reads.replace('-', " ")),
+        ("missing labels", method.missing.replace('-', " ")),
+        ("`-k`", clusters.to_owned()),
+        ("probabilities", yes(method.soft)),
+        ("weights of base clusterings", yes(method.weighted)),
+        ("certainty", method.certainty.clone()),
+        ("time", method.time.clone()),
+        ("memory", method.memory.clone()),
+    ];
+    let mut text = format!("## `{}`\n\n{}\n\n{}\n\n| | |\n|---|---|\n", method.name, method.summary, method.reference);
+    text.extend(facts.iter().map(|(what, is)| row(&[what, is])));
+    if !method.settings.is_empty() {
+        text += "\n| setting | default | what it changes |\n|---|---|---|\n";
+        let setting = |s: &Setting| row(&[&format!("`{}`", s.name), &format!("`{}`", plain(&s.default)), &s.help]);
+        text.extend(method.settings.iter().map(setting));
+    }
+    text
+}
+
+/// A default as it is typed after `--set name=`.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn row(cells: &[&str]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "Joins |x|.", "reference": "A, 2005",
+        "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
+        "clusters_is_maximum": true, "weighted": false, "seeded": true, "certainty": "share", "time": "O(n)",
+        "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which."},
+        {"name": "rounds", "default": 8, "help": "How many."}]}]}"#;
+
+    #[test]
+    fn tables_are_read_from_the_cards() {
+        let registry: Registry = serde_json::from_str(JSON).unwrap();
+        let table = table(&registry.methods);
+        assert!(table.ends_with("| `a-b` | Joins \\|x\\|. | labels, probabilities | no | O(n) |\n"), "{table}");
+        let reference = reference(&registry.methods);
+        assert!(reference.starts_with("## `a-b`\n\nJoins |x|.\n\nA, 2005\n"), "{reference}");
+        for line in [
+            "| missing labels | handled by prior |",
+            "| `-k` | the most it may use |",
+            "| `solver` | `greedy` | Which. |",
+            "| `rounds` | `8` | How many. |",
+        ] {
+            assert!(reference.lines().any(|other| other == line), "{line} is not in\n{reference}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Running other programs.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// Runs a program with its output shown. An error names the command line.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let line = line(command);
+    let status = command.status().with_context(|| format!("can not start `{line}`"))?;
+    if !status.success() {
+        bail!("`{line}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// What a program prints, shown line by line while it runs.
+pub(crate) fn tee(command: &mut Command) -> Result<String> {
+    let line = line(command);
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("can not start `{line}`"))?;
+    let stdout = child.stdout.take().expect("it was asked for just now");
+    let mut text = String::new();
+    for said in BufReader::new(stdout).lines() {
+        let said = said.with_context(|| format!("`{line}` printed something that is no text"))?;
+        println!("{said}");
+        text += &said;
+        text.push('\n');
+    }
+    let status = child.wait().with_context(|| format!("`{line}` got lost"))?;
+    if !status.success() {
+        bail!("`{line}` failed ({status})");
+    }
+    Ok(text)
+}
+
+/// What a program prints. An error carries what it complained about.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let line = line(command);
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("can not start `{line}`"))?;
+    if !output.status.success() {
+        bail!("`{line}` failed ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{line}` printed something that is no text"))
+}
+
+/// Does `work` under a heading and says how long it took.
+pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    println!("==> {name}");
+    let start = Instant::now();
+    let result = work();
+    let verdict = if result.is_ok() { "ok" } else { "FAILED" };
+    println!("<== {name}: {verdict}, {}", seconds(start.elapsed()));
+    result
+}
+
+/// A time to be read by people.
+pub(crate) fn seconds(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds < 60.0 {
+        format!("{seconds:.1} s")
+    } else {
+        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
+    }
+}
+
+fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_command_and_what_it_said() {
+        let error = output(Command::new("git").args(["no-such-command"])).unwrap_err().to_string();
+        assert!(
+            error.starts_with("`git no-such-command` failed") && error.contains("no-such-command' is not"),
+            "{error}"
+        );
+        let error = run(&mut Command::new("partita-no-such-program")).unwrap_err().to_string();
+        assert_eq!(error, "can not start `partita-no-such-program`");
+    }
+
+    #[test]
+    fn what_is_shown_is_kept() {
+        assert!(tee(Command::new("git").arg("--version")).unwrap().starts_with("git version"));
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(seconds(Duration::from_millis(1240)), "1.2 s");
+        assert_eq!(seconds(Duration::from_secs(125)), "2 min 05 s");
+    }
+}

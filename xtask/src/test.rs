@@ -1,0 +1,45 @@
+//! `test`: everything that must hold, cheapest first.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::Workspace;
+use crate::{demo, docs, shell, tidy};
+
+/// Runs every step; stops at the first that fails.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    type Step = fn(&Workspace) -> Result<()>;
+    let steps: [(&str, Step); 7] = [
+        ("format", format),
+        ("tidy", tidy::run),
+        ("clippy", clippy),
+        ("documents of the code", rustdoc),
+        ("tests", tests),
+        ("demo", demo::run),
+        ("generated documents", docs::check),
+    ];
+    let start = Instant::now();
+    for (name, step) in steps {
+        shell::step(name, || step(workspace)).with_context(|| format!("step '{name}' failed"))?;
+    }
+    println!("all {} steps passed in {}", steps.len(), shell::seconds(start.elapsed()));
+    Ok(())
+}
+
+fn format(workspace: &Workspace) -> Result<()> {
+    shell::run(&mut workspace.cargo(["fmt", "--all", "--check"]))
+}
+
+fn clippy(workspace: &Workspace) -> Result<()> {
+    shell::run(&mut workspace.cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn rustdoc(workspace: &Workspace) -> Result<()> {
+    let mut cargo = workspace.cargo(["doc", "--quiet", "--workspace", "--no-deps"]);
+    shell::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn tests(workspace: &Workspace) -> Result<()> {
+    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace"]))
+}

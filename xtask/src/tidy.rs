@@ -1,0 +1,114 @@
+//! What the compiler does not check. Every complaint is one line: where, what, and the way out.
+
+mod documents;
+mod floors;
+mod layout;
+mod manifests;
+mod marks;
+mod paths;
+mod source;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::shell;
+use crate::workspace::Workspace;
+use source::Source;
+
+/// One complaint.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Violation {
+    /// Path from the root, with `/`.
+    file: String,
+    /// Counted from 1.
+    line: usize,
+    /// What is wrong; the way out.
+    what: String,
+}
+
+impl Violation {
+    fn new(file: &str, line: usize, what: impl Into<String>) -> Self {
+        Self { file: file.into(), line, what: what.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+    }
+}
+
+/// Prints every complaint; fails if there is one.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let violations = check(workspace)?;
+    for violation in &violations {
+        println!("{violation}");
+    }
+    match violations.len() {
+        0 => {
+            println!("tidy");
+            Ok(())
+        }
+        1 => bail!("1 thing is not tidy"),
+        many => bail!("{many} things are not tidy"),
+    }
+}
+
+/// All complaints about a workspace, by file and line.
+fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
+    let files = files(workspace)?;
+    let metadata = workspace.metadata()?;
+    let mut violations = Vec::new();
+    violations.extend(layout::top_level(&files));
+    violations.extend(floors::edges(workspace, &metadata.packages)?);
+    violations.extend(manifests::check(workspace, &metadata.packages)?);
+    let mut sources = Vec::new();
+    for file in &files {
+        // A file that is no text has nothing to say to the checks below.
+        let Ok(text) = std::fs::read_to_string(workspace.path(file)) else { continue };
+        if file != "Cargo.lock" {
+            violations.extend(paths::check(workspace, file, &text));
+        }
+        let ours = file.starts_with("crates/") || file.starts_with("xtask/");
+        if ours && Path::new(file).extension().is_some_and(|extension| extension == "rs") {
+            sources.push(Source::new(file, &text));
+        }
+    }
+    let test_modules: BTreeSet<String> = sources.iter().flat_map(Source::test_modules).collect();
+    for source in sources {
+        let source = if test_modules.contains(&source.file) { source.into_test() } else { source };
+        violations.extend(check_source(&source));
+    }
+    violations.sort();
+    violations.dedup();
+    Ok(violations)
+}
+
+fn check_source(source: &Source) -> Vec<Violation> {
+    let mut violations = words::check(source);
+    violations.extend(documents::check(source));
+    violations.extend(marks::check(source));
+    violations.extend(layout::size(source));
+    violations
+}
+
+/// The files that are ours: what git follows, and what it would if asked to.
+fn files(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut git = Command::new("git");
+    git.current_dir(workspace.root());
+    // A checkout that belongs to somebody else is still only read.
+    git.args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let list = shell::output(&mut git)?;
+    let mut files: Vec<String> = list.split_terminator('\0').map(str::to_owned).collect();
+    files.retain(|file| workspace.path(file).is_file());
+    files.sort();
+    files.dedup();
+    Ok(files)
+}

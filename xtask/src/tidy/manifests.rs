@@ -1,0 +1,82 @@
+//! What every manifest and the lock file must say.
+
+use std::fs;
+
+use anyhow::Result;
+
+use super::Violation;
+use crate::workspace::{Package, Workspace};
+
+/// Crates whose types meet across rooms: a second version is another type of the same name.
+const SINGLE: &[&str] = &["ndarray", "rand"];
+
+/// Complaints about lints that are not inherited and crates that are there twice.
+pub(super) fn check(workspace: &Workspace, packages: &[Package]) -> Result<Vec<Violation>> {
+    let mut violations = Vec::new();
+    for package in packages {
+        let text = fs::read_to_string(&package.manifest_path)?;
+        if !section(&text, "[lints]").any(|(_, line)| squeezed(line) == "workspace=true") {
+            let what = format!("{} does not inherit the lints; add `[lints]` `workspace = true`", package.name);
+            violations.push(Violation::new(&workspace.show(&package.manifest_path).to_string(), 1, what));
+        }
+    }
+    let root = fs::read_to_string(workspace.path("Cargo.toml"))?;
+    let strict = ["missing_docs=\"deny\"", "missing_docs=\"forbid\""];
+    if !section(&root, "[workspace.lints.rust]").any(|(_, line)| strict.contains(&squeezed(line).as_str())) {
+        let what = "missing documentation is not denied; set `missing_docs = \"deny\"` in [workspace.lints.rust]";
+        violations.push(Violation::new("Cargo.toml", 1, what));
+    }
+    if let Ok(lock) = fs::read_to_string(workspace.path("Cargo.lock")) {
+        violations.extend(doubles(&lock));
+    }
+    Ok(violations)
+}
+
+fn doubles(lock: &str) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for name in SINGLE {
+        let wanted = format!("name = \"{name}\"");
+        let found: Vec<usize> =
+            lock.lines().enumerate().filter(|(_, line)| *line == wanted).map(|(at, _)| at).collect();
+        if found.len() > 1 {
+            let versions: Vec<&str> =
+                found.iter().filter_map(|&at| lock.lines().nth(at + 1)?.split('"').nth(1)).collect();
+            let what = format!(
+                "{} versions of {name} ({}); `cargo tree -i {name}@{}` says who asks",
+                found.len(),
+                versions.join(", "),
+                versions[0]
+            );
+            violations.push(Violation::new("Cargo.lock", found[1] + 1, what));
+        }
+    }
+    violations
+}
+
+/// The numbered lines of one table of a manifest.
+fn section<'a>(text: &'a str, heading: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+    let lines = text.lines().enumerate().skip_while(move |(_, line)| line.trim() != heading).skip(1);
+    lines.take_while(|(_, line)| !line.trim_start().starts_with('[')).map(|(at, line)| (at + 1, line))
+}
+
+fn squeezed(line: &str) -> String {
+    line.split('#').next().unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_version_is_named() {
+        let lock =
+            "[[package]]\nname = \"rand\"\nversion = \"0.9.2\"\n\n[[package]]\nname = \"rand\"\nversion = \"0.10.3\"\n";
+        let found = doubles(lock);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].to_string(),
+            "Cargo.lock:6: 2 versions of rand (0.9.2, 0.10.3); `cargo tree -i rand@0.9.2` says who asks"
+        );
+        assert_eq!(doubles("name = \"rand\"\nversion = \"1\"\nname = \"rand_core\"\n"), []);
+    }
+}

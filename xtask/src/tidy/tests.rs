@@ -1,0 +1,192 @@
+//! Tidy itself, on a small workspace in which one thing at a time goes wrong.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::check;
+use crate::shell;
+use crate::workspace::Workspace;
+
+const ROOT: &str =
+    "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
+const LIBRARY: &str = "//! What it is.\n\n/// The answer.\npub fn answer() -> u32 {\n    42\n}\n";
+
+/// A workspace of three crates on floors 1, 2 and 2.
+fn tiny() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    write(root, "Cargo.toml", ROOT);
+    for (name, dependencies) in [
+        ("partita-core", ""),
+        ("partita-metrics", "partita-core = { path = \"../partita-core\" }\n"),
+        ("partita-linkage", "partita-core = { path = \"../partita-core\" }\n"),
+    ] {
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[dependencies]\n{dependencies}\n[lints]\nworkspace = true\n"
+        );
+        write(root, &format!("crates/{name}/Cargo.toml"), &manifest);
+        write(root, &format!("crates/{name}/src/lib.rs"), LIBRARY);
+    }
+    shell::output(Command::new("git").current_dir(root).args(["init", "--quiet"])).unwrap();
+    folder
+}
+
+fn write(root: &Path, file: &str, text: &str) {
+    let path = root.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn replace(root: &Path, file: &str, old: &str, new: &str) {
+    let text = fs::read_to_string(root.join(file)).unwrap();
+    assert!(text.contains(old), "{file} has no {old}");
+    fs::write(root.join(file), text.replacen(old, new, 1)).unwrap();
+}
+
+fn complaints(root: &Path) -> Vec<String> {
+    check(&Workspace::at(root)).unwrap().iter().map(ToString::to_string).collect()
+}
+
+/// The one complaint after `spoil` has been at the tiny workspace.
+fn spoiled(spoil: impl FnOnce(&Path)) -> String {
+    let folder = tiny();
+    spoil(folder.path());
+    let mut complaints = complaints(folder.path());
+    assert_eq!(complaints.len(), 1, "{complaints:?}");
+    complaints.remove(0)
+}
+
+#[test]
+fn a_tidy_workspace_passes() {
+    assert_eq!(complaints(tiny().path()), [""; 0]);
+}
+
+#[test]
+fn an_edge_that_climbs_is_named() {
+    let said = spoiled(|root| {
+        let edge = "[dependencies]\npartita-metrics = { path = \"../partita-metrics\" }\n";
+        replace(root, "crates/partita-core/Cargo.toml", "[dependencies]\n", edge);
+        replace(root, "crates/partita-metrics/Cargo.toml", "partita-core = { path = \"../partita-core\" }\n", "");
+    });
+    assert_eq!(
+        said,
+        "crates/partita-core/Cargo.toml:6: normal dependency on partita-metrics climbs (floor 1 to 2); \
+         move what both need one floor down"
+    );
+}
+
+#[test]
+fn a_level_edge_is_named_for_tests_too() {
+    let said = spoiled(|root| {
+        let edge = "[dev-dependencies]\npartita-linkage = { path = \"../partita-linkage\" }\n\n[lints]";
+        replace(root, "crates/partita-metrics/Cargo.toml", "[lints]", edge);
+    });
+    assert!(
+        said.starts_with("crates/partita-metrics/Cargo.toml:9: dev dependency on partita-linkage stays level"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_helper_of_tests_is_for_tests() {
+    let helper = |root: &Path| {
+        let manifest = "[package]\nname = \"partita-conformance\"\nedition = \"2024\"\n\n[lints]\nworkspace = true\n";
+        write(root, "crates/partita-conformance/Cargo.toml", manifest);
+        write(root, "crates/partita-conformance/src/lib.rs", LIBRARY);
+    };
+    let edge = "partita-conformance = { path = \"../partita-conformance\" }\n\n";
+    let said = spoiled(|root| {
+        helper(root);
+        replace(root, "crates/partita-linkage/Cargo.toml", "[lints]", &format!("{edge}[lints]"));
+    });
+    assert!(said.ends_with("partita-conformance is for tests only; make it a dev-dependency"), "{said}");
+
+    let folder = tiny();
+    helper(folder.path());
+    let edge = format!("[dev-dependencies]\n{edge}[lints]");
+    replace(folder.path(), "crates/partita-linkage/Cargo.toml", "[lints]", &edge);
+    assert_eq!(complaints(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_crate_without_a_floor_is_named() {
+    let said = spoiled(|root| {
+        let manifest = "[package]\nname = \"partita-attic\"\nedition = \"2024\"\n\n[lints]\nworkspace = true\n";
+        write(root, "crates/partita-attic/Cargo.toml", manifest);
+        write(root, "crates/partita-attic/src/lib.rs", LIBRARY);
+    });
+    assert!(said.starts_with("crates/partita-attic/Cargo.toml:1: partita-attic has no floor; give it one"), "{said}");
+}
+
+#[test]
+fn a_rejected_spelling_is_named() {
+    let name = ["max", "iter"].join("_");
+    let said = spoiled(|root| {
+        replace(root, "crates/partita-core/src/lib.rs", "42", &format!("{{ let {name} = 42; {name} }}"));
+    });
+    assert!(
+        said.starts_with(&format!("crates/partita-core/src/lib.rs:5: `{name}` is not our word; say rounds")),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_undocumented_public_item_is_named() {
+    let said = spoiled(|root| replace(root, "crates/partita-linkage/src/lib.rs", "/// The answer.\n", ""));
+    assert_eq!(
+        said,
+        "crates/partita-linkage/src/lib.rs:3: `answer` is public and undocumented; say what it is in a `///` comment"
+    );
+}
+
+#[test]
+fn lints_that_are_not_inherited_are_named() {
+    let said = spoiled(|root| replace(root, "crates/partita-core/Cargo.toml", "[lints]\nworkspace = true\n", ""));
+    assert!(said.starts_with("crates/partita-core/Cargo.toml:1: partita-core does not inherit the lints"), "{said}");
+    let said = spoiled(|root| replace(root, "Cargo.toml", "deny", "warn"));
+    assert!(said.starts_with("Cargo.toml:1: missing documentation is not denied"), "{said}");
+}
+
+#[test]
+fn unfinished_work_is_named() {
+    for (line, start) in [
+        ("todo!()", "`todo!` is left"),
+        ("Some(42).unwrap()", "`.unwrap()` is left"),
+        ("dbg!(42)", "`dbg!` is left"),
+        ("#[allow(dead_code)] 42", "a lint is allowed without a reason"),
+    ] {
+        let said = spoiled(|root| replace(root, "crates/partita-core/src/lib.rs", "42", line));
+        assert!(said.starts_with(&format!("crates/partita-core/src/lib.rs:5: {start}")), "{said}");
+    }
+}
+
+#[test]
+fn a_long_file_is_named() {
+    let long = format!("{LIBRARY}{}", "\n".repeat(500));
+    let said = spoiled(|root| write(root, "crates/partita-core/src/lib.rs", &long));
+    assert!(said.starts_with("crates/partita-core/src/lib.rs:501: 506 lines, more than 500"), "{said}");
+}
+
+#[test]
+fn what_does_not_belong_at_the_top_is_named() {
+    let said = spoiled(|root| write(root, "notes.txt", "remember the milk\n"));
+    assert!(said.starts_with("notes.txt:1: does not belong at the top"), "{said}");
+    let said = spoiled(|root| {
+        write(root, ".gitignore", "notes.txt\n");
+        write(root, "notes.txt", "remember the milk\n");
+        write(root, "scripts/run.sh", "true\n");
+    });
+    assert!(said.starts_with("scripts:1: does not belong at the top"), "{said}");
+}
+
+#[test]
+fn a_path_of_this_machine_is_named() {
+    let said = spoiled(|root| {
+        let inside = root.join("data.csv").display().to_string();
+        write(root, "README.md", &format!("Read me.\n\nThe data are in {inside}.\n"));
+    });
+    assert!(said.starts_with("README.md:3: a path of one machine ("), "{said}");
+}

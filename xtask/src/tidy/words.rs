@@ -1,0 +1,101 @@
+//! One spelling each.
+
+use super::Violation;
+use super::source::Source;
+
+/// Rejected spellings and ours. A trailing `_` rejects every name that starts so.
+const REJECTED: &[(&str, &str)] = &[
+    ("num_", "the plain plural: objects, clusters, rounds"),
+    ("nb_", "the plain plural: objects, clusters, rounds"),
+    ("n_clusters", "clusters"),
+    ("cluster_count", "clusters"),
+    ("k_clusters", "clusters"),
+    ("n_samples", "objects"),
+    ("n_points", "objects"),
+    ("n_objects", "objects"),
+    ("n_features", "columns"),
+    ("n_init", "restarts"),
+    ("n_restarts", "restarts"),
+    ("n_iter", "rounds"),
+    ("n_iters", "rounds"),
+    ("max_iter", "rounds"),
+    ("max_iters", "rounds"),
+    ("max_iterations", "rounds"),
+    ("n_jobs", "threads"),
+    ("random_state", "seed"),
+    ("tol", "tolerance"),
+];
+
+/// Names that other people's crates gave.
+const THIRD_PARTY: &[&str] = &[
+    "num_args",
+    "num_columns",
+    "num_complex",
+    "num_cpus",
+    "num_row_groups",
+    "num_rows",
+    "num_threads",
+    "current_num_threads",
+    "num_traits",
+];
+
+/// Complaints about rejected spellings, in tests too.
+pub(super) fn check(source: &Source) -> Vec<Violation> {
+    let complaints = |(line, code, _): (usize, &str, bool)| {
+        let found = identifiers(code).filter_map(|name| rejected(name).map(|ours| (name.to_owned(), ours)));
+        found
+            .map(|(name, ours)| Violation::new(&source.file, line, format!("`{name}` is not our word; say {ours}")))
+            .collect::<Vec<_>>()
+    };
+    source.numbered().flat_map(complaints).collect()
+}
+
+fn identifiers(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+}
+
+/// Our word for a name that has a rejected one in it.
+fn rejected(name: &str) -> Option<&'static str> {
+    if THIRD_PARTY.contains(&name) {
+        return None;
+    }
+    let name = format!("_{}", snake(name));
+    let hit = |word: &str| match word.strip_suffix('_') {
+        Some(start) => name.contains(&format!("_{start}_")),
+        None => format!("{name}_").contains(&format!("_{word}_")),
+    };
+    REJECTED.iter().find(|(word, _)| hit(word)).map(|(_, ours)| *ours)
+}
+
+/// `MaxIter` and `MAX_ITER` as `max_iter`.
+fn snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    let mut after_small = false;
+    for c in name.chars() {
+        if c.is_uppercase() && after_small {
+            snake.push('_');
+        }
+        after_small = c.is_lowercase() || c.is_ascii_digit();
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rejected_word_is_found_wherever_it_stands_in_a_name() {
+        for name in
+            ["num_clusters", "max_iter", "with_max_iter", "MaxIter", "MAX_ITER", "n_clusters_max", "set_num_x", "tol"]
+        {
+            assert!(rejected(name).is_some(), "{name}");
+        }
+        for name in
+            ["clusters", "maximum", "total", "protocol", "num_cpus", "enum_like", "number", "num", "tolerance", "n_ij"]
+        {
+            assert_eq!(rejected(name), None, "{name}");
+        }
+    }
+}
