@@ -1,4 +1,5 @@
 //! A new method compiles at once, and its own test fails until it is written.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ fn workspace() -> PathBuf {
     let _ = fs::remove_dir_all(&root);
     let manifest = fs::read_to_string(checkout.join("Cargo.toml")).unwrap().replace("\"xtask\"", "");
     write(&root, "Cargo.toml", &manifest);
-    for file in ["Cargo.lock", "rustfmt.toml", "rust-toolchain.toml"] {
+    for file in ["Cargo.lock", "rustfmt.toml", "rust-toolchain.toml", "clippy.toml"] {
         fs::copy(checkout.join(file), root.join(file)).unwrap();
     }
     let core = "crates/partita-core";
