@@ -5,7 +5,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn tidy(root: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_xtask")).current_dir(root).arg("tidy").output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .current_dir(root)
+        .arg("tidy")
+        .output()
+        .expect("it was built for this test")
 }
 
 #[test]
