@@ -1,1 +1,31 @@
 //! Tables, ensembles, labels and data sets on disk.
+
+mod archive;
+mod coded;
+mod columns;
+mod ensemble;
+mod ensemble_binary;
+mod ensemble_npz;
+mod error;
+mod input;
+mod labels;
+mod labels_binary;
+mod mat;
+mod npy;
+mod npz;
+mod raw;
+mod soft;
+mod table;
+mod table_binary;
+mod text;
+mod whole;
+
+use input::Compression;
+
+pub use ensemble::{EnsembleOptions, LoadedEnsemble, read_ensemble, write_ensemble};
+pub use error::{Cell, FileError, Row};
+pub use labels::{LabelColumn, Labels, labels_csv, read_labels, write_labels};
+pub use soft::{read_soft, write_soft};
+pub use table::{Table, TableOptions, read_table};
+pub use text::Header;
+pub use whole::write_whole;

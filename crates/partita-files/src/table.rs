@@ -1,0 +1,317 @@
+//! Tables of numbers.
+
+use std::path::Path;
+
+use csv::ByteRecord;
+use partita_core::MemoryBudget;
+use partita_core::ndarray::Array2;
+
+use crate::coded::{self, Coded};
+use crate::columns::{self, SPLIT};
+use crate::error::{Cell, FileError, Row};
+use crate::input::Format;
+use crate::labels::LabelColumn;
+use crate::text::{Header, TextReader};
+
+/// n objects × d features, finite numbers all, with what else a file says about the objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Names of the features, d of them.
+    pub columns: Vec<String>,
+    /// The numbers, n × d.
+    pub values: Array2<f64>,
+    /// What the objects are called, n names.
+    pub object_names: Option<Vec<String>>,
+    /// The classes, where the file has them.
+    pub label: Option<LabelColumn>,
+}
+
+/// How to read a table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TableOptions {
+    /// The column with the classes, by name or by position from 1. Without one, a column called `label` is taken
+    /// where there is one.
+    pub label: Option<String>,
+    /// Columns to leave out, by name or by position from 1.
+    pub skip: Vec<String>,
+    /// Whether the first line names the columns (text files).
+    pub header: Header,
+    /// What separates fields (text files); found out where not given.
+    pub delimiter: Option<u8>,
+    /// Refuse what can not be clustered: a single row, or columns that are all constant.
+    pub clusterable: bool,
+    /// How much memory the numbers may take.
+    pub budget: MemoryBudget,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            label: None,
+            skip: Vec::new(),
+            header: Header::default(),
+            delimiter: None,
+            clusterable: true,
+            budget: MemoryBudget::default(),
+        }
+    }
+}
+
+/// Reads a table: CSV, TSV or other delimited text (packed where the name ends in `.gz`), NPY, NPZ, Parquet.
+///
+/// A first column called `object`, `id` or `name`, or not called at all, names the objects; a column called `split`
+/// is left out.
+///
+/// # Errors
+/// [`FileError`] names the file, the row, the column, the value, and what to do.
+///
+/// # Cost
+/// O(n d) time; 8 n d bytes, and up to as much again while the table grows.
+pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
+    let table = match Format::of(path)? {
+        Format::Text => from_text(path, options)?,
+        _ => crate::table_binary::read(path, options)?,
+    };
+    if options.clusterable {
+        check_clusterable(path, &table)?;
+    }
+    Ok(table)
+}
+
+fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
+    if table.values.nrows() == 1 {
+        return Err(FileError::OneRow(path.into()));
+    }
+    let first = table.values.row(0);
+    if table.values.outer_iter().all(|row| row == first) {
+        let (rows, column, value) = (table.values.nrows(), table.columns[0].clone(), first[0]);
+        return Err(FileError::Constant { path: path.into(), rows, column, value });
+    }
+    Ok(())
+}
+
+/// What a column is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Feature,
+    Label,
+    Objects,
+    Skipped,
+}
+
+/// What every column is used for, from its name.
+pub(crate) fn roles(path: &Path, names: &[String], options: &TableOptions) -> Result<Vec<Role>, FileError> {
+    let mut roles = vec![Role::Feature; names.len()];
+    names.iter().zip(&mut roles).filter(|(name, _)| *name == SPLIT).for_each(|(_, role)| *role = Role::Skipped);
+    if columns::names_objects(names) {
+        roles[0] = Role::Objects;
+    }
+    for skip in &options.skip {
+        roles[columns::find(path, names, skip)?] = Role::Skipped;
+    }
+    let label = match &options.label {
+        Some(label) => Some(columns::find(path, names, label)?),
+        None => names.iter().position(|name| name == "label").filter(|&at| roles[at] != Role::Skipped),
+    };
+    if let Some(label) = label {
+        roles[label] = Role::Label;
+    }
+    if !roles.contains(&Role::Feature) {
+        let why = format!("of its {} columns none is left beside names, labels and what is left out", names.len());
+        return Err(FileError::NoFeatures { path: path.into(), why });
+    }
+    Ok(roles)
+}
+
+/// The rows read so far.
+struct Growing<'a> {
+    path: &'a Path,
+    names: &'a [String],
+    roles: Vec<Role>,
+    numbers: Vec<f64>,
+    objects: Vec<String>,
+    label: Coded,
+}
+
+impl Growing<'_> {
+    fn push(&mut self, record: &ByteRecord, row: Row) -> Result<(), FileError> {
+        for ((field, role), name) in record.iter().zip(&self.roles).zip(self.names) {
+            match role {
+                Role::Feature => match number(field) {
+                    Some(value) if value.is_finite() => self.numbers.push(value),
+                    other => return Err(no_number(self.path, row, name, field, other)),
+                },
+                Role::Label => self.label.push(coded::text(self.path, row, name, field)?, row),
+                Role::Objects => self.objects.push(coded::text(self.path, row, name, field)?.trim().to_owned()),
+                Role::Skipped => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn from_text(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
+    let mut reader = TextReader::open(path, options.header, options.delimiter)?;
+    let names = reader.names();
+    columns::distinct(path, &names)?;
+    let roles = roles(path, &names, options)?;
+    let (numbers, objects, label) = (Vec::new(), Vec::new(), Coded::default());
+    let mut growing = Growing { path, names: &names, roles, numbers, objects, label };
+    let mut record = ByteRecord::new();
+    let mut rows = 0;
+    while let Some(row) = reader.next(&mut record)? {
+        growing.push(&record, row)?;
+        rows += 1;
+        check_budget(path, options.budget, growing.numbers.len())?;
+    }
+    if rows == 0 {
+        return Err(FileError::NoRows(path.into()));
+    }
+    let Growing { roles, numbers, objects, label, .. } = growing;
+    let of = |wanted: Role| roles.iter().position(|role| *role == wanted);
+    let columns: Vec<String> =
+        names.iter().zip(&roles).filter(|(_, role)| **role == Role::Feature).map(|(name, _)| name.clone()).collect();
+    let values = Array2::from_shape_vec((rows, columns.len()), numbers).expect("every row has every feature");
+    let label = of(Role::Label).map(|at| label.column(if reader.header().is_some() { &names[at] } else { "label" }));
+    Ok(Table { columns, values, object_names: of(Role::Objects).map(|_| objects), label })
+}
+
+pub(crate) fn check_budget(path: &Path, budget: MemoryBudget, numbers: usize) -> Result<(), FileError> {
+    budget
+        .check("the table", 8 * numbers as u64, "raise the limit or read fewer rows or columns")
+        .map_err(|source| FileError::Budget { path: path.into(), source })
+}
+
+/// Why a field is no feature.
+pub(crate) fn no_number(path: &Path, row: Row, column: &str, field: &[u8], parsed: Option<f64>) -> FileError {
+    let text = String::from_utf8_lossy(field);
+    let cell = Cell::new(path, row, column, text.trim());
+    match parsed {
+        Some(_) => FileError::NotFinite(cell),
+        None if text.trim().is_empty() => FileError::NoValue(cell),
+        None => FileError::NotANumber(cell),
+    }
+}
+
+/// The number a field holds. Short decimals take the exact fast path: both their digits and their power of ten are
+/// exact doubles, so one division rounds correctly.
+pub(crate) fn number(field: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let (negative, digits) = match field {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let (mut whole, mut decimals, mut point) = (0u64, 0, false);
+    if digits.is_empty() || digits == b"." || digits.len() > 16 {
+        return slow_number(field);
+    }
+    for &byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                whole = whole * 10 + u64::from(byte - b'0');
+                decimals += usize::from(point);
+            }
+            b'.' if !point => point = true,
+            _ => return slow_number(field),
+        }
+    }
+    if whole >= 1 << 53 || decimals >= POWERS.len() {
+        return slow_number(field);
+    }
+    let value = whole as f64 / POWERS[decimals];
+    Some(if negative { -value } else { value })
+}
+
+fn slow_number(field: &[u8]) -> Option<f64> {
+    std::str::from_utf8(field).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::Seed;
+    use partita_core::ndarray::array;
+    use rand::RngExt;
+
+    fn read(text: &str, options: &TableOptions) -> Result<Table, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).unwrap();
+        let place = format!("{}/", folder.path().display());
+        read_table(&path, options).map_err(|error| error.to_string().replace(&place, ""))
+    }
+
+    fn labelled(label: &str) -> TableOptions {
+        TableOptions { label: Some(label.into()), ..TableOptions::default() }
+    }
+
+    #[test]
+    fn columns_are_put_to_their_use() {
+        let text = "id,x,split,y,label\n\"a, b\",1,train,2.5,u\nc,-3e2,test,.5,\n";
+        let table = read(text, &TableOptions::default()).unwrap();
+        assert_eq!(table.columns, ["x", "y"]);
+        assert_eq!(table.values, array![[1.0, 2.5], [-300.0, 0.5]]);
+        assert_eq!(table.object_names, Some(vec!["a, b".into(), "c".into()]));
+        assert_eq!(table.label, Some(LabelColumn { name: "label".into(), values: vec![Some("u".into()), None] }));
+
+        let table = read("1,u,2\n3,v,4\n", &labelled("2")).unwrap();
+        assert_eq!((table.values, table.columns), (array![[1.0, 2.0], [3.0, 4.0]], vec!["1".into(), "3".into()]));
+        assert_eq!(table.label.unwrap().name, "label");
+
+        let options = TableOptions { skip: vec!["word".into()], ..TableOptions::default() };
+        assert_eq!(read("x,word\n1,a\n2,b\n", &options).unwrap().values, array![[1.0], [2.0]]);
+    }
+
+    #[test]
+    fn what_is_no_table_is_named_with_a_way_out() {
+        for (text, expected) in [
+            ("x,y\n1,2\n3,b\n", "a.csv, line 3, column 'y': 'b' is not a number; correct it"),
+            ("x,y\n1,2\n3,\n", "a.csv, line 3, column 'y': '' is missing; fill it in"),
+            ("x,y\n1,2\nNaN,4\n", "a.csv, line 3, column 'x': 'NaN' is not finite; replace it"),
+            ("x,y\n1,-inf\n3,4\n", "a.csv, line 2, column 'y': '-inf' is not finite"),
+            ("x,y\n1,2\n3\n", "a.csv, line 3: 1 fields where the first line has 2; check delimiter and quotes"),
+            ("x,y\n", "a.csv has a header line but no rows below it"),
+            ("", "a.csv is empty"),
+            ("x,y\n1,2\n", "a.csv has one row; clustering needs at least two objects"),
+            ("x,y\n1,2\n1,2\n", "a.csv: every feature is constant over all 2 rows (column 'x' is always 1)"),
+            ("label\nu\nv\n", "a.csv has no feature: of its 1 columns none is left"),
+            ("x,x\n1,2\n3,4\n", "a.csv: columns 1 and 2 are both called 'x'; rename one"),
+        ] {
+            let message = read(text, &TableOptions::default()).unwrap_err();
+            assert!(message.starts_with(expected), "{message}");
+        }
+        let message = read("x,lable\n1,2\n3,4\n", &labelled("label")).unwrap_err();
+        assert_eq!(message, "a.csv has no column 'label'; it has 'lable', 'x'");
+    }
+
+    #[test]
+    fn what_can_not_be_clustered_can_still_be_read() {
+        let options = TableOptions { clusterable: false, ..TableOptions::default() };
+        assert_eq!(read("x,y\n1,2\n", &options).unwrap().values, array![[1.0, 2.0]]);
+    }
+
+    #[test]
+    fn the_budget_is_kept() {
+        let options = TableOptions { budget: MemoryBudget::new(16), ..TableOptions::default() };
+        assert!(read("x,y\n1,2\n3,4\n", &options).unwrap_err().contains("the table needs 32 bytes"));
+    }
+
+    #[test]
+    fn the_fast_path_rounds_as_the_standard_library() {
+        let mut rng = Seed::new(1).rng();
+        for _ in 0..20_000 {
+            let value: f64 = rng.random_range(-1e6..1e6);
+            let text = format!("{value:.*}", rng.random_range(0..17));
+            let expected: f64 = text.parse().unwrap();
+            assert_eq!(number(text.as_bytes()).unwrap().to_bits(), expected.to_bits(), "{text}");
+        }
+        for text in ["-0", "1.", "+1", " 2 ", "1e3", "9007199254740993", "0.000000000000001", "123456789012345678"] {
+            let expected: f64 = text.trim().parse().unwrap();
+            assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(expected.to_bits()), "{text}");
+        }
+        for text in ["", ".", "-", "1.2.3", "1,5", "0x1", "--1"] {
+            assert_eq!(number(text.as_bytes()), None, "{text}");
+        }
+    }
+}

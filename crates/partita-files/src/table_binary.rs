@@ -1,0 +1,70 @@
+//! Tables from arrays and from Parquet.
+
+use std::path::Path;
+
+use crate::archive::{self, Archive, first_of, main_array};
+use crate::columns;
+use crate::error::FileError;
+use crate::input::Format;
+use crate::labels::LabelColumn;
+use crate::labels_binary::{TRUTHS, column_of};
+use crate::raw::RawArray;
+use crate::table::{Role, Table, TableOptions, check_budget, roles};
+
+/// What the features may be called in an archive; the first is how we write them.
+const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
+const COLUMNS: &str = "columns";
+const OBJECTS: &str = "objects";
+
+pub(crate) fn read(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
+    let format = Format::of(path)?;
+    from_archive(&mut *archive::open(path, format)?, options)
+}
+
+fn from_archive(archive: &mut dyn Archive, options: &TableOptions) -> Result<Table, FileError> {
+    let path = archive.path().to_path_buf();
+    let features = main_array(archive, &FEATURES)?;
+    check_budget(&path, options.budget, features.rows() * features.columns())?;
+    let named = archive.arrays();
+    // A label that is an array of its own is looked for before a column of the features.
+    let (label, options) = match &options.label {
+        Some(label) if named.contains(label) && *label != features.name() => {
+            (archive.array(label)?, &TableOptions { label: None, ..options.clone() })
+        }
+        Some(_) => (None, options),
+        None => (first_of(archive, &TRUTHS)?, options),
+    };
+    let names = match first_of(archive, &[COLUMNS])? {
+        Some(names) if names.rows() == features.columns() => texts(&names),
+        _ => (1..=features.columns()).map(|position| position.to_string()).collect(),
+    };
+    let objects = first_of(archive, &[OBJECTS])?.filter(|objects| objects.rows() == features.rows());
+    let mut table = from_array(&path, &features, &names, options)?;
+    table.object_names = objects.map(|objects| texts(&objects)).or(table.object_names);
+    if let Some(label) = label {
+        table.label = Some(column_of(&path, &label, "label", Some(features.rows()))?);
+    }
+    Ok(table)
+}
+
+fn texts(array: &RawArray) -> Vec<String> {
+    (0..array.rows()).map(|row| array.text(row, 0)).collect()
+}
+
+fn from_array(path: &Path, array: &RawArray, names: &[String], options: &TableOptions) -> Result<Table, FileError> {
+    columns::distinct(path, names)?;
+    let roles = roles(path, names, options)?;
+    let chosen = |wanted: Role| roles.iter().enumerate().filter(move |(_, role)| **role == wanted).map(|(at, _)| at);
+    let features: Vec<(usize, String)> = chosen(Role::Feature).map(|at| (at, names[at].clone())).collect();
+    let column = |at: usize| (0..array.rows()).map(move |row| array.text(row, at));
+    let label = chosen(Role::Label).next().map(|at| LabelColumn {
+        name: "label".into(),
+        values: column(at).map(|text| (!text.is_empty()).then_some(text)).collect(),
+    });
+    Ok(Table {
+        values: array.numbers(path, &features)?,
+        columns: features.into_iter().map(|(_, name)| name).collect(),
+        object_names: chosen(Role::Objects).next().map(|at| column(at).collect()),
+        label,
+    })
+}
