@@ -1,10 +1,13 @@
 //! Counts for all pairs, as packed strict upper triangles.
 
-use partita_core::ndarray::ArrayView2;
-use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Watch};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use partita_core::{Ensemble, Flow, MemoryBudget, Watch, chunks};
 use rayon::prelude::*;
 
 use crate::CoassocError;
+use crate::kernel::LANES;
+use crate::tiles::{GROUP, Tiles};
 
 /// For every pair of objects, how often they are together and how often both are labelled.
 ///
@@ -93,15 +96,17 @@ impl CoAssociation {
     /// O(n² M) byte comparisons; [`bytes`](Self::bytes) of memory.
     pub fn count(ensemble: &Ensemble, budget: MemoryBudget, watch: &dyn Watch) -> Result<Self, CoassocError> {
         let (objects, base_clusterings) = (ensemble.objects(), ensemble.bases().len());
-        if base_clusterings > usize::from(u16::MAX) {
-            return Err(CoassocError::TooManyBaseClusterings { base_clusterings });
-        }
+        CoassocError::check_bases(base_clusterings)?;
         let missing = ensemble.missing() > 0;
         let needed = Self::bytes(objects, base_clusterings, missing);
         budget.check("the co-association of all pairs", needed, "take the sparse evidence of sampled pairs")?;
-        let (together, seen) = match ensemble.rows() {
-            LabelRows::Bytes(rows) => triangles(rows, missing, watch)?,
-            LabelRows::Words(rows) => triangles(rows, missing, watch)?,
+        let tiles = Tiles::new(ensemble);
+        let (together, seen) = if base_clusterings <= 255 {
+            let (c, seen) = triangles(&tiles, |count| count as u8, watch)?;
+            (Store::Bytes(c), seen.map(Store::Bytes))
+        } else {
+            let (c, seen) = triangles(&tiles, |count| count, watch)?;
+            (Store::Words(c), seen.map(Store::Words))
         };
         Ok(Self { objects, base_clusterings, together, seen })
     }
@@ -182,35 +187,72 @@ impl CoAssociation {
     }
 }
 
-fn triangles<L: Label>(
-    rows: ArrayView2<'_, L>,
-    missing: bool,
+/// Both triangles, the second only when labels are missing. Blocks of rows are counted in parallel, each of which is
+/// a contiguous part of a triangle.
+fn triangles<T: Copy + Default + Send>(
+    tiles: &Tiles,
+    narrow: impl Fn(u16) -> T + Sync,
     watch: &dyn Watch,
-) -> Result<(Store, Option<Store>), CoassocError> {
-    let n = rows.nrows();
+) -> Result<(Vec<T>, Option<Vec<T>>), CoassocError> {
+    let n = tiles.objects();
     let pairs = n * n.saturating_sub(1) / 2;
-    let (mut c, mut seen) = (vec![0u16; pairs], vec![0u16; if missing { pairs } else { 0 }]);
-    let mut pair = 0;
-    for i in 0..n {
-        for j in i + 1..n {
-            for (&a, &b) in rows.row(i).iter().zip(rows.row(j)) {
-                let both = a != L::MISSING && b != L::MISSING;
-                c[pair] += u16::from(both && a == b);
-                if missing {
-                    seen[pair] += u16::from(both);
+    let mut together = vec![T::default(); pairs];
+    let mut seen = vec![T::default(); if tiles.missing() { pairs } else { 0 }];
+    let (done, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+    let parts: Vec<_> = chunks(n, LANES).zip(parts(&mut together, n)).zip(parts(&mut seen, n)).collect();
+    parts.into_par_iter().for_each(|((rows, together), seen)| {
+        if stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        count_block(tiles, rows.start, together, seen, &narrow);
+        let done = done.fetch_add(rows.len() as u64, Ordering::Relaxed) + rows.len() as u64;
+        if watch.tick(done, n as u64) == Flow::Stop {
+            stopped.store(true, Ordering::Relaxed);
+        }
+    });
+    if stopped.into_inner() {
+        return Err(CoassocError::Interrupted);
+    }
+    Ok((together, tiles.missing().then_some(seen)))
+}
+
+/// Cuts a packed triangle (or nothing) at every block of rows.
+fn parts<T>(mut triangle: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> {
+    chunks(n, LANES).map(move |rows| {
+        let pairs: usize = rows.map(|i| n - 1 - i).sum();
+        let pairs = pairs.min(triangle.len());
+        let (part, rest) = std::mem::take(&mut triangle).split_at_mut(pairs);
+        triangle = rest;
+        part
+    })
+}
+
+/// The counts of one block of objects with all later ones.
+fn count_block<T: Copy>(tiles: &Tiles, start: usize, together: &mut [T], seen: &mut [T], narrow: impl Fn(u16) -> T) {
+    let n = tiles.objects();
+    let (mut c, mut both) = ([[0; LANES]; GROUP], [[0; LANES]; GROUP]);
+    for block in start / LANES..tiles.blocks() {
+        for first in (start..(start + LANES).min(n)).step_by(GROUP) {
+            tiles.count(first, block, &mut c, &mut both);
+            for r in 0..GROUP.min(n - first) {
+                let i = first + r;
+                let from = (block * LANES).max(i + 1);
+                let to = ((block + 1) * LANES).min(n);
+                if from >= to {
+                    continue;
+                }
+                let lanes = from % LANES..from % LANES + (to - from);
+                let at = place(n, i, from) - place(n, start, start + 1);
+                let write = |out: &mut [T], counts: &[u16]| {
+                    out.iter_mut().zip(counts).for_each(|(out, &count)| *out = narrow(count));
+                };
+                write(&mut together[at..at + lanes.len()], &c[r][lanes.clone()]);
+                if tiles.missing() {
+                    write(&mut seen[at..at + lanes.len()], &both[r][lanes]);
                 }
             }
-            pair += 1;
-        }
-        if watch.tick(i as u64 + 1, n as u64) == Flow::Stop {
-            return Err(CoassocError::Interrupted);
         }
     }
-    let narrow = rows.ncols() <= 255;
-    let store = |counts: Vec<u16>| {
-        if narrow { Store::Bytes(counts.iter().map(|&c| c as u8).collect()) } else { Store::Words(counts) }
-    };
-    Ok((store(c), missing.then(|| store(seen))))
 }
 
 #[cfg(test)]

@@ -19,3 +19,13 @@ pub enum CoassocError {
     #[error("stopped before all pairs were counted")]
     Interrupted,
 }
+
+impl CoassocError {
+    /// Refuses more base clusterings than a count of two bytes can count.
+    pub(crate) fn check_bases(base_clusterings: usize) -> Result<(), Self> {
+        if base_clusterings > usize::from(u16::MAX) {
+            return Err(Self::TooManyBaseClusterings { base_clusterings });
+        }
+        Ok(())
+    }
+}

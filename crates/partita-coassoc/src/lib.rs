@@ -17,6 +17,10 @@
 
 mod dense;
 mod error;
+mod kernel;
+mod rows;
+mod tiles;
 
 pub use dense::{CoAssociation, Counts, Seen};
 pub use error::CoassocError;
+pub use rows::EvidenceRows;

@@ -41,6 +41,27 @@ pub enum LinkageError {
         /// The dissimilarity given.
         value: f64,
     },
+    /// Not one positive weight an object.
+    #[error("{found} weights for {objects} objects, or a weight of 0")]
+    Weights {
+        /// Weights given.
+        found: usize,
+        /// Objects.
+        objects: usize,
+    },
+    /// Sums of dissimilarities would not fit 64 bits.
+    #[error(
+        "dissimilarities in units of 1/{unit} over objects of total weight {weight} pass 64 bits; take a coarser unit"
+    )]
+    Unit {
+        /// What the dissimilarity 1 counts.
+        unit: u64,
+        /// Sum of the weights.
+        weight: f64,
+    },
+    /// The watch asked to stop.
+    #[error("stopped before the tree was there")]
+    Interrupted,
 }
 
 /// The tree of a condensed matrix: pairs in the order (0,1), (0,2), …, (1,2), …, as in SciPy.

@@ -9,8 +9,16 @@
 //! # Ok::<(), partita_linkage::LinkageError>(())
 //! ```
 
+mod chain;
 mod condensed;
 mod cut;
+mod generic;
+mod merges;
+mod rows;
+mod spanning;
+mod store;
 
 pub use condensed::{Linkage, LinkageError, link, link_f32};
 pub use cut::{cut, cut_at_height, cut_longest_lifetime, longest_lifetime};
+pub use merges::unfold;
+pub use rows::{Rows, bytes, link_rows};

@@ -1,0 +1,80 @@
+//! Counts against a twin that is written for clarity, over drawn ensembles with missing labels.
+
+use partita_coassoc::{CoAssociation, EvidenceRows, Seen};
+use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
+use rand::RngExt;
+
+/// Ensembles of one or two bytes a label, with few or many base clusterings, with and without missing labels.
+fn draw(seed: u64) -> Ensemble {
+    let mut rng = Seed::new(seed).rng();
+    let n = rng.random_range(1..150);
+    let bases = if seed.is_multiple_of(20) { rng.random_range(240..270) } else { rng.random_range(1..20) };
+    let missing = if seed.is_multiple_of(3) { 0.0 } else { 0.3 };
+    let mut builder = EnsembleBuilder::new(n);
+    for u in 0..bases {
+        let clusters = if seed % 7 == 1 && u == 0 { 300 } else { rng.random_range(1..6) };
+        let mut labels: Vec<Option<u32>> =
+            (0..n).map(|_| (!rng.random_bool(missing)).then(|| rng.random_range(0..clusters))).collect();
+        labels[0] = labels[0].or(Some(0));
+        builder.push_clusters(format!("u{u}"), labels, clusters as usize).expect("a base clustering");
+    }
+    builder.finish().expect("an ensemble")
+}
+
+/// c and N of a pair, by the definition.
+fn naive(ensemble: &Ensemble, i: usize, j: usize) -> (u32, u32) {
+    let (mut c, mut n) = (0, 0);
+    for u in 0..ensemble.bases().len() {
+        if let (Some(a), Some(b)) = (ensemble.label(i, u), ensemble.label(j, u)) {
+            n += 1;
+            c += u32::from(a == b);
+        }
+    }
+    (c, n)
+}
+
+fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work)
+}
+
+#[test]
+fn dense_counts_are_those_of_the_naive_twin() {
+    for seed in 0..210 {
+        let ensemble = draw(seed);
+        let n = ensemble.objects();
+        let count = || CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let counts = in_pool(1, count);
+        assert_eq!(counts, in_pool(2, count), "seed {seed}");
+        assert_eq!(matches!(counts.seen(), Seen::Always(_)), ensemble.missing() == 0);
+        for i in 0..n {
+            for j in i + 1..n {
+                assert_eq!(counts.pair(j, i), naive(&ensemble, i, j), "seed {seed}, pair {i} {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_are_those_of_the_naive_twin() {
+    for seed in 0..210 {
+        let ensemble = draw(seed);
+        let rows = EvidenceRows::new(&ensemble).unwrap();
+        let object = seed as usize % ensemble.objects();
+        let mut next = 0;
+        rows.for_each(object, |j, c, n| {
+            assert_eq!((j, (c, n)), (next, naive(&ensemble, object, j)), "seed {seed}");
+            next += 1;
+        });
+        assert_eq!(next, ensemble.objects());
+
+        let weights: Vec<u32> = (0..ensemble.bases().len() as u32).map(|u| u * u + 1).collect();
+        rows.for_each_weighted(object, &weights, |j, s, n| {
+            let shared = |u: &usize| {
+                let label = ensemble.label(object, *u);
+                label.is_some() && label == ensemble.label(j, *u)
+            };
+            let expected: u32 = (0..weights.len()).filter(shared).map(|u| weights[u]).sum();
+            assert_eq!((s, n), (expected, naive(&ensemble, object, j).1), "seed {seed}");
+        });
+    }
+}

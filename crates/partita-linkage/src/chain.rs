@@ -1,0 +1,77 @@
+//! Trees by chains of nearest neighbours, for linkages in which a merge brings no cluster nearer to another.
+
+use partita_core::{Dendrogram, Watch};
+
+use crate::LinkageError;
+use crate::merges::{Merged, in_order};
+use crate::rows::tell;
+use crate::store::{Cell, Store, chain_limit};
+
+/// Where a search stands: every cluster on the path is the nearest of the one before.
+struct Path {
+    slots: Vec<u32>,
+    on: Vec<bool>,
+    merged: Vec<Merged>,
+}
+
+/// The tree, with cells of 32 bits while they hold all sums.
+pub(crate) fn chain(mut store: Store<'_, u32>, weights: &[u32], watch: &dyn Watch) -> Result<Dendrogram, LinkageError> {
+    let n = store.objects();
+    let mut path = Path { slots: Vec::new(), on: vec![false; n], merged: Vec::with_capacity(n - 1) };
+    let heaviest = weights.iter().copied().max().map_or(0.0, f64::from);
+    if !store.fits(heaviest) || !path.walk(&mut store, watch)? {
+        path.walk(&mut store.widened(), watch)?;
+    }
+    Ok(in_order(path.merged, weights))
+}
+
+impl Path {
+    /// Goes on until one cluster is left (true) or a sum may not fit a cell (false).
+    fn walk<T: Cell>(&mut self, store: &mut Store<'_, T>, watch: &dyn Watch) -> Result<bool, LinkageError> {
+        let limit = chain_limit(store.objects());
+        while store.alive() > 1 {
+            if self.slots.is_empty() {
+                self.push(0);
+            }
+            let top = self.slots[self.slots.len() - 1];
+            let (_, nearest) = store.nearest(top);
+            if !self.on[nearest as usize] {
+                self.push(nearest);
+                self.shorten(limit, store);
+                continue;
+            }
+            // The nearest is the one before. (Were it another by a rounding, the path would be a circle of ties.)
+            let before = self.slots[self.slots.len() - 2];
+            let (a, b) = (top.min(before), top.max(before));
+            if !store.fits(store.size(a) + store.size(b)) {
+                return Ok(false);
+            }
+            let height = store.merge(a, b);
+            self.merged.push(Merged { left: a, right: b, height });
+            self.pop();
+            self.pop();
+            tell(watch, self.merged.len(), store.objects() - 1)?;
+        }
+        Ok(true)
+    }
+
+    fn push(&mut self, slot: u32) {
+        self.slots.push(slot);
+        self.on[slot as usize] = true;
+    }
+
+    fn pop(&mut self) {
+        let slot = self.slots.pop().expect("two clusters are on the path");
+        self.on[slot as usize] = false;
+    }
+
+    /// Lets go of the start of a path that is too long: it can start anywhere.
+    fn shorten<T: Cell>(&mut self, limit: usize, store: &mut Store<'_, T>) {
+        if self.slots.len() > limit {
+            for slot in self.slots.drain(..limit / 2) {
+                self.on[slot as usize] = false;
+                store.forget(slot);
+            }
+        }
+    }
+}

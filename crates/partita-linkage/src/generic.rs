@@ -1,0 +1,55 @@
+//! Trees by always merging the two nearest clusters, for linkages whose heights may fall.
+
+use partita_core::{Dendrogram, Watch};
+
+use crate::LinkageError;
+use crate::merges::{Merged, as_they_come};
+use crate::rows::tell;
+use crate::store::Store;
+
+/// The tree under centroid link: every cluster remembers its nearest.
+pub(crate) fn generic(
+    mut store: Store<'_, u64>,
+    weights: &[u32],
+    watch: &dyn Watch,
+) -> Result<Dendrogram, LinkageError> {
+    let n = store.objects();
+    let mut nearest: Vec<(f64, u32)> = Vec::with_capacity(n);
+    for slot in 0..n as u32 {
+        nearest.push(store.nearest(slot));
+        store.forget(slot);
+        tell(watch, slot as usize, 2 * n)?;
+    }
+    let mut merged = Vec::with_capacity(n - 1);
+    while store.alive() > 1 {
+        let closer =
+            |best: u32, slot: u32| if nearest[slot as usize].0 < nearest[best as usize].0 { slot } else { best };
+        let one = store.living().reduce(closer).expect("two clusters are left");
+        let other = nearest[one as usize].1;
+        let (a, b) = (one.min(other), one.max(other));
+        merged.push(Merged { left: a, right: b, height: store.merge(a, b) });
+        if store.alive() > 1 {
+            renew(&mut store, &mut nearest, a, b);
+        }
+        tell(watch, n + merged.len(), 2 * n)?;
+    }
+    Ok(as_they_come(&merged, weights))
+}
+
+/// Finds the nearest of every cluster again where a merge of `a` and `b` may have changed it.
+fn renew(store: &mut Store<'_, u64>, nearest: &mut [(f64, u32)], a: u32, b: u32) {
+    nearest[a as usize] = store.nearest(a);
+    let others: Vec<u32> = store.living().filter(|&slot| slot != a).collect();
+    for slot in others {
+        let (score, now) = nearest[slot as usize];
+        if now == a || now == b {
+            nearest[slot as usize] = store.nearest(slot);
+            store.forget(slot);
+        } else {
+            let offer = store.centroids(a, slot);
+            if offer < score || (offer == score && a < now) {
+                nearest[slot as usize] = (offer, a);
+            }
+        }
+    }
+}

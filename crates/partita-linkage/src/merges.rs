@@ -1,0 +1,111 @@
+//! From merges of slots to the layout of SciPy.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use partita_core::{Dendrogram, Merge};
+
+/// Two clusters, known by their smallest objects, become one, known by the left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Merged {
+    pub(crate) left: u32,
+    pub(crate) right: u32,
+    pub(crate) height: f64,
+}
+
+/// The tree of merges that come in an order of their own.
+pub(crate) fn as_they_come(merged: &[Merged], weights: &[u32]) -> Dendrogram {
+    let n = weights.len();
+    let mut node: Vec<u32> = (0..n as u32).collect();
+    let mut sizes = weights.to_vec();
+    let merge = |(at, merged): (usize, &Merged)| {
+        let (left, right) = (merged.left as usize, merged.right as usize);
+        let (a, b) = (node[left], node[right]);
+        node[left] = (n + at) as u32;
+        sizes[left] += sizes[right];
+        Merge { left: a.min(b), right: a.max(b), height: merged.height, size: sizes[left] }
+    };
+    Dendrogram::new(n, merged.iter().enumerate().map(merge).collect())
+}
+
+/// A merge whose parts are there, in the order of height, left and right.
+struct Ready(f64, u32, u32, usize);
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Ready {}
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then((self.1, self.2).cmp(&(other.1, other.2)))
+    }
+}
+
+/// The tree of merges of which each comes after those of its parts, lowest first; ties in the order of the slots.
+/// Where rounding would put a merge below one of its parts, it is raised to that.
+pub(crate) fn in_order(mut merged: Vec<Merged>, weights: &[u32]) -> Dendrogram {
+    let none = usize::MAX;
+    let mut last = vec![none; weights.len()];
+    let (mut parent, mut parts) = (vec![none; merged.len()], vec![0u8; merged.len()]);
+    for at in 0..merged.len() {
+        let (left, right) = (merged[at].left as usize, merged[at].right as usize);
+        for part in [last[left], last[right]].into_iter().filter(|&part| part != none) {
+            merged[at].height = merged[at].height.max(merged[part].height);
+            (parent[part], parts[at]) = (at, parts[at] + 1);
+        }
+        last[left] = at;
+    }
+    let ready = |at: usize| Reverse(Ready(merged[at].height, merged[at].left, merged[at].right, at));
+    let mut heap: BinaryHeap<_> = (0..merged.len()).filter(|&at| parts[at] == 0).map(ready).collect();
+    let mut sorted = Vec::with_capacity(merged.len());
+    while let Some(Reverse(Ready(.., at))) = heap.pop() {
+        sorted.push(merged[at]);
+        if parent[at] != none {
+            parts[parent[at]] -= 1;
+            if parts[parent[at]] == 0 {
+                heap.push(ready(parent[at]));
+            }
+        }
+    }
+    as_they_come(&sorted, weights)
+}
+
+/// The tree over objects, from the tree over groups of identical ones: the objects of a group merge at height 0
+/// before anything else does. `group` is the leaf of every object.
+///
+/// # Panics
+/// If a leaf has no object, or an object no leaf.
+pub fn unfold(tree: &Dendrogram, group: &[u32]) -> Dendrogram {
+    let (groups, n) = (tree.objects(), group.len());
+    let mut node: Vec<u32> = vec![u32::MAX; groups];
+    let mut sizes = vec![0u32; groups];
+    let mut merges = Vec::with_capacity(n.saturating_sub(1));
+    for (object, &group) in group.iter().enumerate() {
+        let (node, size) = (&mut node[group as usize], &mut sizes[group as usize]);
+        *size += 1;
+        if *node == u32::MAX {
+            *node = object as u32;
+        } else {
+            let (left, right) = ((*node).min(object as u32), (*node).max(object as u32));
+            merges.push(Merge { left, right, height: 0.0, size: *size });
+            *node = (n + merges.len() - 1) as u32;
+        }
+    }
+    assert!(!node.contains(&u32::MAX), "every leaf stands for an object");
+    let inner = merges.len();
+    for merge in tree.merges() {
+        let name = |part: u32| {
+            if (part as usize) < groups { node[part as usize] } else { (part as usize - groups + n + inner) as u32 }
+        };
+        let (a, b) = (name(merge.left), name(merge.right));
+        merges.push(Merge { left: a.min(b), right: a.max(b), ..*merge });
+    }
+    Dendrogram::new(n, merges)
+}

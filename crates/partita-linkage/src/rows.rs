@@ -1,0 +1,85 @@
+//! Where exact dissimilarities come from, and trees over them.
+
+use partita_core::{Dendrogram, Flow, Watch};
+
+use crate::chain::chain;
+use crate::generic::generic;
+use crate::spanning::spanning;
+use crate::store::Store;
+use crate::{Linkage, LinkageError};
+
+/// Dissimilarities as whole multiples of a unit, a row at a time: nothing of size n² needs to exist.
+///
+/// Sums of whole numbers are exact in any order, so that ties are ties however a tree is reached.
+pub trait Rows: Sync {
+    /// Number of objects, n.
+    fn objects(&self) -> usize;
+
+    /// What the dissimilarity 1 counts. No dissimilarity may count more than `u32::MAX`.
+    fn unit(&self) -> u64;
+
+    /// The dissimilarities of one object to all, n values; what stands at the object itself is not read.
+    /// For Ward and centroid link: squared.
+    fn fill(&self, object: usize, row: &mut [u32]);
+}
+
+/// The tree of weighted objects, each of which stands for as many identical ones as its weight says.
+///
+/// Of clusters at the same dissimilarity those merge first that hold the smallest object; so the tree does not
+/// depend on how it is found, and for every linkage but centroid it is the tree of the objects that the weights
+/// stand for, above their merges at height 0.
+///
+/// # Errors
+/// [`LinkageError::Weights`] if there is not one weight an object, [`LinkageError::Interrupted`] if the watch asks
+/// to stop.
+///
+/// # Cost
+/// O(n²) time and 2n rows; memory is [`bytes`]. Single link needs O(n) memory and n rows. Centroid link has no
+/// bound below O(n³) but takes a few times as long as the others.
+pub fn link_rows(
+    rows: &dyn Rows,
+    weights: &[u32],
+    linkage: Linkage,
+    watch: &dyn Watch,
+) -> Result<Dendrogram, LinkageError> {
+    let objects = rows.objects();
+    if weights.len() != objects || weights.contains(&0) {
+        return Err(LinkageError::Weights { found: weights.len(), objects });
+    }
+    if objects < 2 {
+        return Ok(Dendrogram::new(objects, Vec::new()));
+    }
+    let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+    if total * total / 4.0 * rows.unit() as f64 > u64::MAX as f64 {
+        return Err(LinkageError::Unit { unit: rows.unit(), weight: total });
+    }
+    match linkage {
+        Linkage::Single => spanning(rows, weights, watch),
+        Linkage::Centroid => generic(Store::new(rows, weights, linkage), weights, watch),
+        Linkage::Complete | Linkage::Average | Linkage::Ward => {
+            chain(Store::new(rows, weights, linkage), weights, watch)
+        }
+    }
+}
+
+/// Bytes that [`link_rows`] holds at once, at most, over objects of weight 1 whose dissimilarity 1 counts `unit`.
+pub fn bytes(objects: usize, unit: u64, linkage: Linkage) -> u64 {
+    let n = objects as u64;
+    let small = 64 * n;
+    match linkage {
+        Linkage::Single => small,
+        Linkage::Complete => small + 4 * crate::store::cells(objects) as u64,
+        Linkage::Average | Linkage::Ward | Linkage::Centroid => {
+            let (narrow, wide) = crate::store::widths(objects, unit);
+            small + (4 * narrow as u64).max(8 * wide as u64)
+        }
+    }
+}
+
+/// Tells a watch now and then, and hears whether to stop.
+pub(crate) fn tell(watch: &dyn Watch, done: usize, total: usize) -> Result<(), LinkageError> {
+    if done.is_multiple_of(64) && watch.tick(done as u64, total as u64) == Flow::Stop {
+        return Err(LinkageError::Interrupted);
+    }
+    Ok(())
+}
