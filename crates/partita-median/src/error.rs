@@ -1,0 +1,62 @@
+//! What can go wrong.
+
+use partita_core::{BaseWeights, Ensemble};
+
+/// Ensembles, weights or settings that no median can be found for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MedianError {
+    /// K out of range.
+    #[error("asked for {clusters} clusters of {objects} objects")]
+    Clusters {
+        /// Clusters asked for.
+        clusters: usize,
+        /// Objects there are.
+        objects: usize,
+    },
+    /// Not one weight a base clustering.
+    #[error("{found} weights for {bases} base clusterings")]
+    Weights {
+        /// Weights given.
+        found: usize,
+        /// Base clusterings there are.
+        bases: usize,
+    },
+    /// A setting out of its range.
+    #[error("setting '{name}' is {value}; it must be 0 or more")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// An object that nobody labelled.
+    #[error("object {object} has no label in any base clustering")]
+    Unlabelled {
+        /// Index of the object.
+        object: usize,
+    },
+}
+
+/// Checks what every method of this crate needs.
+pub(crate) fn check(
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    tolerance: f64,
+) -> Result<(), MedianError> {
+    let (objects, bases) = (ensemble.objects(), ensemble.bases().len());
+    if clusters == 0 || clusters > objects {
+        return Err(MedianError::Clusters { clusters, objects });
+    }
+    if let Some(found) = weights.map(|weights| weights.as_slice().len()).filter(|&found| found != bases) {
+        return Err(MedianError::Weights { found, bases });
+    }
+    if !(tolerance.is_finite() && tolerance >= 0.0) {
+        return Err(MedianError::Setting { name: "tolerance", value: tolerance });
+    }
+    match ensemble.first_unlabelled() {
+        Some(object) => Err(MedianError::Unlabelled { object }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,220 @@
+//! Rounds of choosing clusters for rows and counting labels in clusters.
+
+use std::num::NonZeroU32;
+
+use partita_core::{Flow, Label, Seed, Stopped, Watch};
+use rand::{RngExt, seq::index};
+use rayon::prelude::*;
+
+use crate::rows::Rows;
+use crate::table::{Counts, Rule, Scores};
+
+/// Starts are tried on at most so many rows; the best one goes on with all of them.
+const START_ROWS: usize = 20_000;
+
+/// Rows of one piece of parallel work.
+const PIECE: usize = 8192;
+
+/// What to optimise and for how long.
+pub(crate) struct Plan<'a> {
+    pub(crate) clusters: usize,
+    pub(crate) trust: &'a [f64],
+    pub(crate) rule: Rule,
+    pub(crate) restarts: NonZeroU32,
+    pub(crate) rounds: NonZeroU32,
+    pub(crate) tolerance: f64,
+}
+
+/// The result of one start, or the best of several.
+pub(crate) struct Fit {
+    /// The cluster of every row.
+    pub(crate) labels: Vec<u32>,
+    pub(crate) counts: Counts,
+    /// Sum of squares by round.
+    pub(crate) trace: Vec<f64>,
+    pub(crate) stopped: Stopped,
+    /// Sum of squares of every start, on the rows that starts are tried on.
+    pub(crate) starts: Vec<f64>,
+}
+
+/// The best of all starts.
+pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, watch: &dyn Watch) -> Fit {
+    let all: Vec<u32> = (0..rows.len() as u32).collect();
+    let some = sample(rows.len(), seed);
+    let on: &[u32] = some.as_deref().unwrap_or(&all);
+    let (restarts, rounds) = (plan.restarts.get(), u64::from(plan.rounds.get()));
+    let total = rounds * (u64::from(restarts) + u64::from(some.is_some()));
+    let (mut kept, mut starts): (Option<Fit>, Vec<f64>) = (None, Vec::new());
+    for restart in 0..restarts {
+        let first = plus_plus(rows, on, plan, seed.child(1 + u64::from(restart)));
+        let fit = climb(rows, on, plan, first, (watch, u64::from(restart) * rounds, total));
+        starts.push(fit.value());
+        let stop = fit.stopped == Stopped::Interrupted;
+        if kept.as_ref().is_none_or(|kept| fit.value() < kept.value()) {
+            kept = Some(fit);
+        }
+        if stop {
+            break;
+        }
+    }
+    let kept = kept.expect("there is at least one start");
+    let fit = match some {
+        Some(_) => climb(rows, &all, plan, kept.counts, (watch, total - rounds, total)),
+        None => kept,
+    };
+    Fit { starts, ..fit }
+}
+
+impl Fit {
+    /// The sum of squares reached.
+    pub(crate) fn value(&self) -> f64 {
+        self.trace.last().copied().unwrap_or(f64::INFINITY)
+    }
+}
+
+/// Rows to try starts on, where there are too many.
+fn sample(rows: usize, seed: Seed) -> Option<Vec<u32>> {
+    (rows > START_ROWS).then(|| {
+        let mut drawn: Vec<u32> =
+            index::sample(&mut seed.child(0).rng(), rows, START_ROWS).into_iter().map(|i| i as u32).collect();
+        drawn.sort_unstable();
+        drawn
+    })
+}
+
+/// Counts of K rows, each drawn with a probability in proportion to its distance from those before (Arthur and
+/// Vassilvitskii 2007). Fewer where there are fewer different rows.
+fn plus_plus<L: Label>(rows: &Rows<'_, L>, on: &[u32], plan: &Plan<'_>, seed: Seed) -> Counts {
+    let mut rng = seed.rng();
+    let mut counts = Counts::new(rows, plan.clusters);
+    let mut far: Vec<f64> = on.iter().map(|&at| f64::from(rows.weight(at as usize))).collect();
+    for k in 0..plan.clusters {
+        let total: f64 = far.iter().sum();
+        if total <= 0.0 {
+            break;
+        }
+        let mut left = rng.random::<f64>() * total;
+        let drawn = far.iter().position(|&share| {
+            left -= share;
+            left < 0.0
+        });
+        let drawn = drawn.unwrap_or_else(|| far.iter().rposition(|&share| share > 0.0).unwrap_or(0));
+        let row = rows.row(on[drawn] as usize);
+        counts.add(rows, on[drawn] as usize, k as u32, 1);
+        far.par_iter_mut().zip(on).for_each(|(far, &at)| {
+            let distance = distance(rows.row(at as usize), row, plan.trust) * f64::from(rows.weight(at as usize));
+            *far = if k == 0 { distance } else { far.min(distance) };
+        });
+    }
+    counts
+}
+
+/// Share of the labels in which two rows differ, among those that both have; 1 if there are none.
+fn distance<L: Label>(a: &[L], b: &[L], trust: &[f64]) -> f64 {
+    if a == b {
+        return 0.0;
+    }
+    let (mut differ, mut shared) = (0.0, 0.0);
+    for ((a, b), trust) in a.iter().zip(b).zip(trust) {
+        if *a != L::MISSING && *b != L::MISSING {
+            shared += trust;
+            differ += if a == b { 0.0 } else { *trust };
+        }
+    }
+    if shared > 0.0 { differ / shared } else { 1.0 }
+}
+
+/// Rounds from what `counts` says until nothing moves, the objective stands still, or the rounds are used up.
+fn climb<L: Label>(
+    rows: &Rows<'_, L>,
+    on: &[u32],
+    plan: &Plan<'_>,
+    counts: Counts,
+    (watch, done, total): (&dyn Watch, u64, u64),
+) -> Fit {
+    let mut fit = Fit {
+        labels: vec![u32::MAX; on.len()],
+        counts,
+        trace: Vec::new(),
+        stopped: Stopped::RoundLimit,
+        starts: Vec::new(),
+    };
+    for round in 0..u64::from(plan.rounds.get()) {
+        let moved = fit.step(rows, on, plan);
+        let value = fit.counts.squares(rows.offsets(), plan.trust);
+        if round > 0 && value > fit.value() {
+            // The nearest mean never does this; the likeliest cluster may.
+            fit.back(rows, on, &moved);
+            fit.stopped = Stopped::Converged;
+            break;
+        }
+        let still = round > 0 && fit.value() - value <= plan.tolerance * value;
+        fit.trace.push(value);
+        if moved.is_empty() || still {
+            fit.stopped = Stopped::Converged;
+            break;
+        }
+        if watch.tick(done + round + 1, total) == Flow::Stop {
+            fit.stopped = Stopped::Interrupted;
+            break;
+        }
+    }
+    fit
+}
+
+impl Fit {
+    /// One round: every row chooses, the counts follow. Returns which rows moved, with the cluster they left.
+    fn step<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], plan: &Plan<'_>) -> Vec<(u32, u32)> {
+        let scores = Scores::new(rows, &self.counts, plan.trust, plan.rule);
+        let mut next = vec![0u32; on.len()];
+        let pieces = next.par_chunks_mut(PIECE).zip(on.par_chunks(PIECE));
+        pieces.for_each(|(next, on)| scores.choose(rows, on, next));
+        let changes = next.iter().zip(&self.labels).enumerate().filter(|(_, (next, old))| next != old);
+        let mut moved: Vec<(u32, u32)> = changes.map(|(at, (_, &old))| (at as u32, old)).collect();
+        if self.trace.is_empty() {
+            self.counts = Counts::new(rows, plan.clusters);
+        }
+        for &(at, old) in &moved {
+            self.put(rows, on, at, old, next[at as usize]);
+        }
+        self.refill(rows, on, plan, &mut moved);
+        moved
+    }
+
+    /// Moves one row from a cluster (none at first) to another.
+    fn put<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], at: u32, from: u32, to: u32) {
+        let row = on[at as usize] as usize;
+        let weight = i64::from(rows.weight(row));
+        if from != u32::MAX {
+            self.counts.add(rows, row, from, -weight);
+        }
+        self.counts.add(rows, row, to, weight);
+        self.labels[at as usize] = to;
+    }
+
+    /// Undoes a round.
+    fn back<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], moved: &[(u32, u32)]) {
+        for &(at, old) in moved.iter().rev() {
+            self.put(rows, on, at, self.labels[at as usize], old);
+        }
+    }
+
+    /// Gives every empty cluster the row that fits its own cluster worst, while any row fits less than perfectly.
+    fn refill<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], plan: &Plan<'_>, moved: &mut Vec<(u32, u32)>) {
+        while let Some(empty) = self.counts.first_empty() {
+            let misfit = |at: usize| {
+                let (row, k) = (on[at] as usize, self.labels[at]);
+                let apart = |(u, place)| plan.trust[u] * (1.0 - self.counts.share(u, place, k as usize));
+                let alone = self.counts.objects(k) == i64::from(rows.weight(row));
+                if alone { 0.0 } else { rows.places(row).map(apart).sum() }
+            };
+            let misfits: Vec<f64> = (0..on.len()).into_par_iter().map(misfit).collect();
+            let worst = (0..on.len()).fold(0, |worst, at| if misfits[at] > misfits[worst] { at } else { worst });
+            if misfits[worst] <= 0.0 {
+                break;
+            }
+            moved.push((worst as u32, self.labels[worst]));
+            self.put(rows, on, worst as u32, self.labels[worst], empty);
+        }
+    }
+}
