@@ -1,1 +1,47 @@
-//! Base clusterings: many clusterings of one table.
+//! Base clusterings: many clusterings of one table, to be combined into one.
+//!
+//! Pick this crate to make an ensemble from a table of numbers, or for k-means on its own. No consensus method
+//! needs it: an ensemble may come from anywhere.
+//!
+//! | base clusterer | what it does | time | memory |
+//! |---|---|---|---|
+//! | `kmeans` | Lloyd's rounds from a k-means++ start | n·d·k a round | 8·n·d bytes shared by all runs, 10·n a run |
+//! | `kmeans-greedy` | the same, each starting centre the best of several draws | as above | as above |
+//! | `kmeans-random` | the same from rows drawn evenly | as above | as above |
+//! | `kmeans-cosine` | the same by the angle between rows | as above | as above |
+//!
+//! Each may see a share of the objects only; the others have no label in that base clustering.
+//!
+//! ```
+//! use partita_core::ndarray::Array2;
+//! use partita_core::{MemoryBudget, Seed, Silent};
+//! use partita_generate::{BaseSpec, Recipe, generate};
+//!
+//! # fn main() -> Result<(), partita_generate::GenerateError> {
+//! let table = Array2::from_shape_fn((60, 2), |(i, p)| if i < 30 { p as f64 } else { 9.0 } + (i * 7 % 10) as f64 / 10.0);
+//! let mut recipe = Recipe::default();
+//! recipe.base = BaseSpec::list("kmeans:8,kmeans-random:4")?;
+//! recipe.base_k = "2..5".parse()?;
+//!
+//! let made = generate(table.view(), &recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)?;
+//! assert_eq!(made.ensemble.bases().len(), 12);
+//! assert_eq!(made.ensemble.missing(), 12 * 6); // every base clustering sees 0.9 of the objects
+//! # Ok(())
+//! # }
+//! ```
+
+mod base_k;
+mod check;
+mod error;
+mod generate;
+mod kmeans;
+mod progress;
+mod recipe;
+mod scale;
+
+pub use base_k::BaseK;
+pub use error::GenerateError;
+pub use generate::{BaseFacts, Generated, generate};
+pub use kmeans::{Distance, KMeans, KMeansSettings, Start, kmeans, kmeans_from};
+pub use recipe::{BaseKind, BaseSpec, Recipe};
+pub use scale::{Scale, scale};

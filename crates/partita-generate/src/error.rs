@@ -1,0 +1,120 @@
+//! What can be wrong with a recipe or the table it is given.
+
+use partita_core::{BudgetError, EnsembleError};
+
+/// A recipe or a table that makes no ensemble.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// No such base clusterer.
+    #[error("there is no base clusterer '{name}'; choose from {known}")]
+    UnknownBase {
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// A base clusterer without a usable number of runs.
+    #[error("'{text}' says no number of runs; write for example {name}:20")]
+    Runs {
+        /// The text given.
+        text: String,
+        /// The base clusterer it names.
+        name: String,
+    },
+    /// The recipe holds no base clusterer.
+    #[error("the recipe asks for no base clustering; write for example kmeans:100")]
+    NoBase,
+    /// Not a way to say how many clusters.
+    #[error("'{0}' says no number of clusters; write 10, 4..20, 4,6,8 or sqrt")]
+    BaseK(String),
+    /// A range that ends before it starts.
+    #[error("the range of clusters {first}..{last} is reversed; write {last}..{first}")]
+    Reversed {
+        /// First value of the range.
+        first: usize,
+        /// Last value of the range.
+        last: usize,
+    },
+    /// A base clustering can not have no cluster.
+    #[error("a base clustering needs at least 1 cluster, asked for 0")]
+    NoClusters,
+    /// More clusters than there are objects.
+    #[error(
+        "asked for base clusterings of up to {clusters} clusters of {objects} objects; lower the number of clusters"
+    )]
+    TooManyClusters {
+        /// The most clusters asked for.
+        clusters: usize,
+        /// Objects of the table.
+        objects: usize,
+    },
+    /// More clusters than a subsample has objects.
+    #[error(
+        "asked for base clusterings of up to {clusters} clusters of {rows} objects (a share of {share} of {objects}); \
+         lower the number of clusters or raise the share"
+    )]
+    TooManyForSubsample {
+        /// The most clusters asked for.
+        clusters: usize,
+        /// Objects in a subsample.
+        rows: usize,
+        /// Share of the objects in a subsample.
+        share: f64,
+        /// Objects of the table.
+        objects: usize,
+    },
+    /// Not a share.
+    #[error("{what} {share} is no share; write a number above 0 and up to 1")]
+    Share {
+        /// Share of what.
+        what: &'static str,
+        /// The number given.
+        share: f64,
+    },
+    /// No such scaling.
+    #[error("there is no scaling '{0}'; choose from none, zscore, minmax")]
+    Scale(String),
+    /// A number that is not finite.
+    #[error("row {row} has {value} in column {column}; every feature must be a finite number")]
+    NotFinite {
+        /// Index of the row, from 0.
+        row: usize,
+        /// Index of the column, from 0.
+        column: usize,
+        /// The value there.
+        value: f64,
+    },
+    /// Too small a table.
+    #[error("a table of {rows} rows and {columns} columns can not be clustered; it needs at least 2 rows and 1 column")]
+    TooSmall {
+        /// Rows of the table.
+        rows: usize,
+        /// Columns of the table.
+        columns: usize,
+    },
+    /// All rows are equal.
+    #[error("every column is constant: all {rows} rows are equal and there is nothing to cluster")]
+    Constant {
+        /// Rows of the table.
+        rows: usize,
+    },
+    /// Weights or starting centres of a wrong shape or value.
+    #[error("{0}")]
+    Shape(String),
+    /// The watch said stop before the first base clustering was finished.
+    #[error("stopped before the first of {asked} base clusterings was finished")]
+    NothingFinished {
+        /// Base clusterings asked for.
+        asked: usize,
+    },
+    /// Not a recipe.
+    #[error("this is no recipe: {0}")]
+    Recipe(String),
+    /// The computation does not fit the memory budget.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// The base clusterings make no ensemble.
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleError),
+}

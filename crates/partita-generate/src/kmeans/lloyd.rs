@@ -1,0 +1,290 @@
+//! Lloyd's rounds, for many runs over the same rows at once.
+
+use std::ops::Range;
+
+use partita_core::{Stopped, chunks};
+use rayon::prelude::*;
+
+use super::kernel::{LANES, Nearest, nearest};
+use super::rows::{Rows, bits};
+use super::{Job, KMeansSettings, start};
+use crate::progress::Progress;
+
+/// The label of a row that a run does not see, or has not seen yet.
+pub(crate) const NONE: u16 = u16::MAX;
+
+/// Most chunks that the rows are cut into, and the fewest rows in one.
+const MOST_CHUNKS: usize = 64;
+const LEAST_CHUNK: usize = 2048;
+
+/// Bytes of rows that a block holds: it stays in the second-level cache while all runs pass over it.
+const BLOCK_BYTES: usize = 128 << 10;
+
+/// A finished run.
+pub(crate) struct Fit {
+    /// The cluster of every row, [`NONE`] where the run did not look. No cluster is empty.
+    pub(crate) labels: Vec<u16>,
+    /// Centres in scaled units, clusters × d.
+    pub(super) centres: Vec<f64>,
+    pub(crate) clusters: usize,
+    /// Σ w‖x − c‖² (by cosine Σ w(1 − cos)), in the units of the table.
+    pub(crate) inertia: f64,
+    pub(crate) rounds: usize,
+    pub(crate) stopped: Stopped,
+}
+
+enum Phase {
+    Going,
+    /// One more assignment, to the last centres, and no update.
+    Last(Stopped),
+    Done(Stopped),
+}
+
+struct Run<'a> {
+    job: &'a Job,
+    centres: Vec<f64>,
+    /// The centres in single precision and their ½‖c‖², as the kernel reads them.
+    single: Vec<f32>,
+    half: Vec<f32>,
+    /// Weighted sums and weights of the rows of each cluster.
+    sums: Vec<f64>,
+    mass: Vec<f64>,
+    rounds: usize,
+    phase: Phase,
+}
+
+/// What one run knows of the rows of one chunk.
+struct Part {
+    labels: Vec<u16>,
+    /// What changed in the sums and masses of the clusters.
+    sums: Vec<f64>,
+    mass: Vec<f64>,
+    changed: usize,
+}
+
+/// Runs all jobs together, over the same rows. A job that is not finished when the watch says stop gives nothing.
+pub(crate) fn lloyd(rows: &Rows, jobs: &[Job], settings: &KMeansSettings, progress: &Progress<'_>) -> Vec<Option<Fit>> {
+    let size = LEAST_CHUNK.max(rows.n.div_ceil(MOST_CHUNKS).next_multiple_of(LANES));
+    let ranges: Vec<Range<usize>> = chunks(rows.n, size).collect();
+    let mut runs: Vec<Run<'_>> = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        if progress.stopped() {
+            return jobs.iter().map(|_| None).collect();
+        }
+        runs.push(Run::new(rows, job));
+    }
+    let mut parts: Vec<Vec<Part>> =
+        ranges.iter().map(|range| runs.iter().map(|run| Part::new(range.len(), run)).collect()).collect();
+    while runs.iter().any(Run::active) {
+        parts
+            .par_iter_mut()
+            .zip(&ranges)
+            .for_each(|(parts, range)| assign(rows, &runs, range.clone(), parts, progress));
+        if progress.stopped() {
+            break;
+        }
+        for (u, run) in runs.iter_mut().enumerate().filter(|(_, run)| run.active()) {
+            let mut own: Vec<&mut Part> = parts.iter_mut().map(|parts| &mut parts[u]).collect();
+            run.advance(rows, &mut own, size, settings);
+            if !run.active() {
+                progress.finished();
+            }
+        }
+    }
+    runs.into_iter().enumerate().map(|(u, run)| run.finish(rows, parts.iter().map(|parts| &parts[u]))).collect()
+}
+
+/// One pass over the rows of a chunk, for every active run, block by block.
+fn assign(rows: &Rows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part], progress: &Progress<'_>) {
+    let panels = range.start / LANES..range.end.div_ceil(LANES);
+    let block = (BLOCK_BYTES / (4 * LANES * rows.d)).clamp(1, 64);
+    let mut out = Nearest::new();
+    for first in panels.clone().step_by(block) {
+        for (run, part) in runs.iter().zip(&mut *parts).filter(|(run, _)| run.active()) {
+            for panel in first..(first + block).min(panels.end) {
+                let word = run.job.members.word(panel);
+                if word != 0 {
+                    nearest(rows.panel(panel), &run.single, &run.half, &mut out);
+                    part.take(rows, panel, (panel - panels.start) * LANES, word, &out.centre);
+                }
+            }
+            if progress.stopped() {
+                return;
+            }
+        }
+    }
+}
+
+impl Part {
+    fn new(rows: usize, run: &Run<'_>) -> Self {
+        let (sums, mass) = (vec![0.0; run.sums.len()], vec![0.0; run.mass.len()]);
+        Self { labels: vec![NONE; rows], sums, mass, changed: 0 }
+    }
+
+    /// Takes the new labels of one panel, whose rows start at `first` of this chunk.
+    fn take(&mut self, rows: &Rows, panel: usize, first: usize, word: u64, centre: &[u32; LANES]) {
+        let end = self.labels.len().min(first + LANES);
+        let mut moved = 0u64;
+        for (lane, (&label, &centre)) in self.labels[first..end].iter().zip(centre).enumerate() {
+            moved |= u64::from(u32::from(label) != centre) << lane;
+        }
+        for lane in bits(moved & word) {
+            let (old, new) = (self.labels[first + lane], centre[lane] as u16);
+            self.labels[first + lane] = new;
+            self.shift(rows, panel * LANES + lane, old, new);
+        }
+    }
+
+    /// Moves a row from one cluster's sums to another's.
+    fn shift(&mut self, rows: &Rows, row: usize, old: u16, new: u16) {
+        self.changed += 1;
+        let (d, weight) = (rows.d, rows.weight(row));
+        for (label, weight) in [(old, -weight), (new, weight)] {
+            if label != NONE {
+                let label = usize::from(label);
+                self.mass[label] += weight;
+                let sums = &mut self.sums[label * d..][..d];
+                sums.iter_mut().zip(rows.row(row)).for_each(|(sum, &x)| *sum += weight * f64::from(x));
+            }
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(rows: &Rows, job: &'a Job) -> Self {
+        let (k, d) = (job.clusters, rows.d);
+        let centres = job.given.clone().unwrap_or_else(|| {
+            start::choose(rows, job).into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect()
+        });
+        let (single, half) = (vec![0.0; k * d], vec![0.0; k]);
+        let (sums, mass) = (vec![0.0; k * d], vec![0.0; k]);
+        let mut run = Self { job, centres, single, half, sums, mass, rounds: 0, phase: Phase::Going };
+        run.round_centres(rows);
+        run
+    }
+
+    fn active(&self) -> bool {
+        !matches!(self.phase, Phase::Done(_))
+    }
+
+    /// Prepares the centres for the kernel.
+    fn round_centres(&mut self, rows: &Rows) {
+        self.single.iter_mut().zip(&self.centres).for_each(|(single, &c)| *single = c as f32);
+        if !rows.cosine {
+            for (half, centre) in self.half.iter_mut().zip(self.single.chunks_exact(rows.d)) {
+                *half = (0.5 * centre.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>()) as f32;
+            }
+        }
+    }
+
+    /// Ends a round: gathers what the chunks changed and moves the centres.
+    fn advance(&mut self, rows: &Rows, parts: &mut [&mut Part], size: usize, settings: &KMeansSettings) {
+        let changed = self.gather(parts);
+        if let Phase::Last(stopped) = self.phase {
+            self.phase = Phase::Done(stopped);
+            return;
+        }
+        self.rounds += 1;
+        if changed == 0 {
+            self.phase = Phase::Done(Stopped::Converged);
+            return;
+        }
+        if self.mass.iter().any(|&mass| mass <= 0.0) {
+            self.repair(rows, parts, size);
+            self.gather(parts);
+        }
+        let moved = self.update(rows);
+        self.round_centres(rows);
+        if moved <= settings.tolerance * rows.variance {
+            self.phase = Phase::Last(Stopped::Converged);
+        } else if self.rounds >= settings.rounds.get() as usize {
+            self.phase = Phase::Last(Stopped::RoundLimit);
+        }
+    }
+
+    fn gather(&mut self, parts: &mut [&mut Part]) -> usize {
+        let mut changed = 0;
+        for part in parts.iter_mut().filter(|part| part.changed > 0) {
+            self.sums.iter_mut().zip(&mut part.sums).for_each(|(sum, change)| *sum += std::mem::take(change));
+            self.mass.iter_mut().zip(&mut part.mass).for_each(|(mass, change)| *mass += std::mem::take(change));
+            changed += std::mem::take(&mut part.changed);
+        }
+        changed
+    }
+
+    /// Gives every empty cluster the row that is farthest from its centre.
+    fn repair(&mut self, rows: &Rows, parts: &mut [&mut Part], size: usize) {
+        let empty: Vec<usize> = (0..self.mass.len()).filter(|&j| self.mass[j] <= 0.0).collect();
+        let (d, single) = (rows.d, &self.single);
+        let mut far: Vec<(f64, usize)> = Vec::new();
+        for row in self.job.members.iter() {
+            let label = usize::from(parts[row / size].labels[row % size]);
+            let distance = rows.distance2(row, &single[label * d..][..d]);
+            if distance > 0.0 {
+                far.push((distance, row));
+            }
+        }
+        far.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut left: Vec<f64> = self.mass.clone();
+        let mut empty = empty.into_iter();
+        for (_, row) in far {
+            let (part, place) = (&mut parts[row / size], row % size);
+            let (old, weight) = (part.labels[place], rows.weight(row));
+            // A cluster that has only this row keeps it.
+            if left[usize::from(old)] <= weight * (1.0 + 1e-9) {
+                continue;
+            }
+            let Some(new) = empty.next() else { break };
+            left[usize::from(old)] -= weight;
+            part.labels[place] = new as u16;
+            part.shift(rows, row, old, new as u16);
+        }
+    }
+
+    /// Moves each centre to the mean of its rows; gives the sum of the squared moves.
+    fn update(&mut self, rows: &Rows) -> f64 {
+        let mut moved = 0.0;
+        let clusters = self.centres.chunks_exact_mut(rows.d).zip(self.sums.chunks_exact(rows.d));
+        for ((centre, sums), &mass) in clusters.zip(&self.mass) {
+            let length = if rows.cosine { sums.iter().map(|sum| sum * sum).sum::<f64>().sqrt() } else { mass };
+            if mass <= 0.0 || length <= 0.0 {
+                continue;
+            }
+            for (c, &sum) in centre.iter_mut().zip(sums) {
+                let new = sum / length;
+                moved += (new - *c).powi(2);
+                *c = new;
+            }
+        }
+        moved
+    }
+
+    /// Numbers the clusters that have rows and measures the result.
+    fn finish<'p>(self, rows: &Rows, parts: impl Iterator<Item = &'p Part>) -> Option<Fit> {
+        let Phase::Done(stopped) = self.phase else { return None };
+        let mut labels: Vec<u16> = parts.flat_map(|part| part.labels.iter().copied()).collect();
+        let inertia = self.inertia(rows, &labels);
+        let mut codes = vec![NONE; self.mass.len()];
+        for &label in labels.iter().filter(|&&label| label != NONE) {
+            codes[usize::from(label)] = 0;
+        }
+        let kept: Vec<usize> = (0..codes.len()).filter(|&j| codes[j] != NONE).collect();
+        kept.iter().enumerate().for_each(|(code, &j)| codes[j] = code as u16);
+        labels.iter_mut().filter(|label| **label != NONE).for_each(|label| *label = codes[usize::from(*label)]);
+        let centres = kept.iter().flat_map(|&j| self.centres[j * rows.d..][..rows.d].iter().copied()).collect();
+        Some(Fit { labels, centres, clusters: kept.len(), inertia, rounds: self.rounds, stopped })
+    }
+
+    fn inertia(&self, rows: &Rows, labels: &[u16]) -> f64 {
+        let chunk = |(chunk, labels): (usize, &[u16])| {
+            let first = chunk * LEAST_CHUNK;
+            let labelled = labels.iter().enumerate().filter(|(_, label)| **label != NONE);
+            labelled.fold(0.0, |sum, (i, &label)| {
+                let centre = &self.single[usize::from(label) * rows.d..][..rows.d];
+                sum + rows.weight(first + i) * rows.distance2(first + i, centre)
+            })
+        };
+        let sums: Vec<f64> = labels.par_chunks(LEAST_CHUNK).enumerate().map(chunk).collect();
+        sums.iter().sum::<f64>() * if rows.cosine { 0.5 } else { rows.factor.powi(-2) }
+    }
+}

@@ -1,0 +1,37 @@
+//! What the watch is told, and what it answered.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use partita_core::{Flow, Watch};
+
+/// Counts finished base clusterings for a watch. Its first answer to stop stands: work that has been left half
+/// done is never taken up again.
+pub(crate) struct Progress<'a> {
+    done: AtomicUsize,
+    total: usize,
+    stop: AtomicBool,
+    watch: &'a dyn Watch,
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(total: usize, watch: &'a dyn Watch) -> Self {
+        Self { done: AtomicUsize::new(0), total, stop: AtomicBool::new(false), watch }
+    }
+
+    /// One more base clustering is finished.
+    pub(crate) fn finished(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Asks the watch.
+    pub(crate) fn stopped(&self) -> bool {
+        if self.stop.load(Ordering::Relaxed) {
+            return true;
+        }
+        let done = self.done.load(Ordering::Relaxed);
+        if self.watch.tick(done as u64, self.total as u64) == Flow::Stop {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,259 @@
+//! What an ensemble shall be made of.
+
+use std::fmt;
+use std::str::FromStr;
+
+use partita_core::Seed;
+use serde::{Deserialize, Serialize};
+
+use crate::{BaseK, GenerateError, Scale};
+
+/// A base clusterer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BaseKind {
+    /// k-means from a k-means++ start.
+    KMeans,
+    /// k-means from a greedy k-means++ start (the best of 2 + ln k candidates for each centre).
+    KMeansGreedy,
+    /// k-means from k rows drawn evenly.
+    KMeansRandom,
+    /// k-means by the angle between rows (spherical), from a k-means++ start.
+    KMeansCosine,
+}
+
+impl BaseKind {
+    /// Every base clusterer.
+    pub const ALL: [Self; 4] = [Self::KMeans, Self::KMeansGreedy, Self::KMeansRandom, Self::KMeansCosine];
+
+    /// Its name in a recipe.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::KMeans => "kmeans",
+            Self::KMeansGreedy => "kmeans-greedy",
+            Self::KMeansRandom => "kmeans-random",
+            Self::KMeansCosine => "kmeans-cosine",
+        }
+    }
+}
+
+impl fmt::Display for BaseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for BaseKind {
+    type Err = GenerateError;
+
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let known: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
+            GenerateError::UnknownBase { name: text.into(), known: known.join(", ") }
+        })
+    }
+}
+
+/// So many runs of one base clusterer; written `kmeans:60`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+#[non_exhaustive]
+pub struct BaseSpec {
+    /// The base clusterer.
+    pub kind: BaseKind,
+    /// How many base clusterings it makes, at least 1.
+    pub runs: usize,
+}
+
+impl BaseSpec {
+    /// So many runs of this base clusterer.
+    pub const fn new(kind: BaseKind, runs: usize) -> Self {
+        Self { kind, runs }
+    }
+
+    /// Reads a list such as `kmeans:60,kmeans-random:40`.
+    ///
+    /// # Errors
+    /// [`GenerateError::UnknownBase`], [`GenerateError::Runs`] or [`GenerateError::NoBase`], naming the part
+    /// that can not be read.
+    pub fn list(text: &str) -> Result<Vec<Self>, GenerateError> {
+        if text.trim().is_empty() {
+            return Err(GenerateError::NoBase);
+        }
+        text.split(',').map(|part| part.trim().parse()).collect()
+    }
+}
+
+impl FromStr for BaseSpec {
+    type Err = GenerateError;
+
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
+        let (name, runs) = text.split_once(':').unwrap_or((text, ""));
+        let kind: BaseKind = name.trim().parse()?;
+        match runs.trim().parse() {
+            Ok(runs) if runs > 0 => Ok(Self { kind, runs }),
+            _ => Err(GenerateError::Runs { text: text.into(), name: kind.name().into() }),
+        }
+    }
+}
+
+impl fmt::Display for BaseSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind, self.runs)
+    }
+}
+
+impl From<BaseSpec> for String {
+    fn from(spec: BaseSpec) -> Self {
+        spec.to_string()
+    }
+}
+
+impl TryFrom<String> for BaseSpec {
+    type Error = GenerateError;
+
+    fn try_from(text: String) -> Result<Self, GenerateError> {
+        text.parse()
+    }
+}
+
+/// What an ensemble shall be made of. Start from `default()` and change what you mean to change.
+///
+/// ```
+/// use partita_generate::{BaseSpec, Recipe};
+///
+/// # fn main() -> Result<(), partita_generate::GenerateError> {
+/// let mut recipe = Recipe::default();
+/// recipe.base = BaseSpec::list("kmeans:60,kmeans-random:40")?;
+/// recipe.base_k = "4..20".parse()?;
+/// assert_eq!(recipe.runs(), 100);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Recipe {
+    /// The base clusterers and how often each runs.
+    pub base: Vec<BaseSpec>,
+    /// How many clusters the base clusterings have.
+    pub base_k: BaseK,
+    /// Share of the objects that each base clustering sees, drawn without replacement; 1 is all.
+    pub subsample: f64,
+    /// How columns are brought to a common scale first.
+    pub scale: Scale,
+}
+
+impl Default for Recipe {
+    fn default() -> Self {
+        Self {
+            base: vec![BaseSpec::new(BaseKind::KMeans, 100)],
+            base_k: BaseK::Sqrt,
+            subsample: 0.9,
+            scale: Scale::None,
+        }
+    }
+}
+
+/// A recipe with what else is needed to make the same ensemble again.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    #[serde(flatten)]
+    recipe: Recipe,
+    seed: u64,
+    version: String,
+}
+
+impl Recipe {
+    /// Number of base clusterings, M.
+    pub fn runs(&self) -> usize {
+        self.base.iter().map(|spec| spec.runs).sum()
+    }
+
+    /// Objects in each base clustering of a table of so many.
+    pub fn rows(&self, objects: usize) -> usize {
+        ((self.subsample * objects as f64).round() as usize).clamp(1, objects.max(1))
+    }
+
+    /// Refuses a recipe that can not be followed for a table of so many objects.
+    ///
+    /// # Errors
+    /// [`GenerateError`] with the values that clash.
+    pub fn check(&self, objects: usize) -> Result<(), GenerateError> {
+        if self.runs() == 0 {
+            return Err(GenerateError::NoBase);
+        }
+        if !(self.subsample > 0.0 && self.subsample <= 1.0) {
+            return Err(GenerateError::Share { what: "subsample", share: self.subsample });
+        }
+        self.base_k.check()?;
+        let (clusters, rows) = (self.base_k.bounds(objects).1, self.rows(objects));
+        if clusters > objects {
+            return Err(GenerateError::TooManyClusters { clusters, objects });
+        }
+        if clusters > rows {
+            return Err(GenerateError::TooManyForSubsample { clusters, rows, share: self.subsample, objects });
+        }
+        Ok(())
+    }
+
+    /// One line of JSON that says how an ensemble was made: the recipe, the seed, this version.
+    pub fn to_json(&self, seed: Seed) -> String {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let record = Record { recipe: self.clone(), seed: seed.number(), version };
+        serde_json::to_string(&record).expect("a recipe is plain data")
+    }
+
+    /// The recipe and the seed that [`Recipe::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`GenerateError::Recipe`] if the text is something else.
+    pub fn from_json(text: &str) -> Result<(Self, Seed), GenerateError> {
+        let record: Record = serde_json::from_str(text).map_err(|error| GenerateError::Recipe(error.to_string()))?;
+        Ok((record.recipe, Seed::new(record.seed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_base_clusterers_read_back() {
+        let list = BaseSpec::list(" kmeans:60, kmeans-random:40").unwrap();
+        assert_eq!(list, [BaseSpec::new(BaseKind::KMeans, 60), BaseSpec::new(BaseKind::KMeansRandom, 40)]);
+        let message = |text: &str| BaseSpec::list(text).unwrap_err().to_string();
+        assert!(message("kmean:3").starts_with("there is no base clusterer 'kmean'; choose from kmeans, "));
+        for text in ["kmeans", "kmeans:0", "kmeans:x", "kmeans:-1"] {
+            assert_eq!(message(text), format!("'{text}' says no number of runs; write for example kmeans:20"));
+        }
+        assert!(message("").contains("no base clustering"));
+    }
+
+    #[test]
+    fn a_record_gives_back_recipe_and_seed() {
+        let base_k = BaseK::Range { first: 3, last: 9 };
+        let recipe = Recipe { base_k, subsample: 0.1 + 0.2, ..Recipe::default() };
+        let text = recipe.to_json(Seed::new(u64::MAX));
+        assert_eq!(Recipe::from_json(&text), Ok((recipe, Seed::new(u64::MAX))));
+        assert!(
+            text.starts_with(r#"{"base":["kmeans:100"],"base_k":"3..9","subsample":0.30000000000000004,"#),
+            "{text}"
+        );
+        assert!(matches!(Recipe::from_json("{}"), Err(GenerateError::Recipe(_))));
+    }
+
+    #[test]
+    fn what_can_not_be_followed_is_refused() {
+        let check = |base_k: &str, subsample: f64, objects| {
+            let recipe = Recipe { base_k: base_k.parse().unwrap(), subsample, ..Recipe::default() };
+            recipe.check(objects)
+        };
+        assert_eq!(check("2..10", 0.5, 20), Ok(()));
+        assert_eq!(check("11", 1.0, 10), Err(GenerateError::TooManyClusters { clusters: 11, objects: 10 }));
+        assert!(matches!(check("8", 0.5, 10), Err(GenerateError::TooManyForSubsample { rows: 5, .. })));
+        for share in [0.0, -1.0, 1.5, f64::NAN] {
+            assert!(matches!(check("2", share, 10), Err(GenerateError::Share { .. })));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Recipes followed from a table to an ensemble.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use partita_core::ndarray::{Array2, array};
+use partita_core::{Flow, MemoryBudget, Seed, Silent, Watch};
+use partita_generate::{BaseKind, BaseSpec, GenerateError, Generated, Recipe, Scale, generate};
+use rand::RngExt;
+
+fn table(n: usize, d: usize, seed: u64) -> Array2<f64> {
+    let mut rng = Seed::new(seed).rng();
+    Array2::from_shape_fn((n, d), |(i, _)| (i % 5) as f64 * 3.0 + rng.random::<f64>())
+}
+
+fn recipe(base: &str, base_k: &str, subsample: f64) -> Recipe {
+    let mut recipe = Recipe::default();
+    recipe.base = BaseSpec::list(base).unwrap();
+    recipe.base_k = base_k.parse().unwrap();
+    recipe.subsample = subsample;
+    recipe
+}
+
+fn every_kind() -> String {
+    BaseKind::ALL.map(|kind| format!("{kind}:4")).join(",")
+}
+
+fn make(table: &Array2<f64>, recipe: &Recipe) -> Result<Generated, GenerateError> {
+    generate(table.view(), recipe, Seed::new(7), MemoryBudget::UNLIMITED, &Silent)
+}
+
+fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+#[test]
+fn the_recipe_is_followed() {
+    let table = table(200, 3, 1);
+    let recipe = recipe("kmeans:3,kmeans-random:2", "4,6", 0.9);
+    let made = make(&table, &recipe).unwrap();
+    let names: Vec<&str> = made.ensemble.bases().iter().map(partita_core::BaseClustering::name).collect();
+    assert_eq!(names, ["kmeans-0 k=4", "kmeans-1 k=6", "kmeans-2 k=4", "kmeans-random-3 k=4", "kmeans-random-4 k=6"]);
+    assert_eq!((made.finished, made.asked), (5, 5));
+    for (u, facts) in made.facts.iter().enumerate() {
+        assert_eq!((facts.run, facts.objects), (u, 180));
+        assert_eq!(made.ensemble.column(u).flatten().count(), 180);
+        assert_eq!((facts.clusters, made.ensemble.bases()[u].clusters()), (facts.k, facts.k));
+        assert!(facts.inertia.unwrap() > 0.0 && facts.rounds > 0);
+    }
+    let read = Recipe::from_json(made.ensemble.recipe().unwrap()).unwrap();
+    assert_eq!(read, (recipe, Seed::new(7)));
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    for (n, d) in [(300, 4), (5000, 3), (40_000, 2)] {
+        let table = table(n, d, 3);
+        let recipe = recipe(&every_kind(), "2..9", 0.8);
+        let one = with_threads(1, || make(&table, &recipe)).unwrap();
+        let three = with_threads(3, || make(&table, &recipe)).unwrap();
+        assert_eq!(one, three, "{n} × {d}");
+    }
+}
+
+#[test]
+fn a_base_clustering_does_not_depend_on_the_others() {
+    let table = table(400, 4, 2);
+    let many = make(&table, &recipe("kmeans:9", "2..9", 0.7)).unwrap();
+    let few = make(&table, &recipe("kmeans:4", "2..9", 0.7)).unwrap();
+    assert_eq!(many.facts[..4], few.facts[..]);
+    assert!((0..4).all(|u| many.ensemble.column(u).eq(few.ensemble.column(u))));
+    let other =
+        generate(table.view(), &recipe("kmeans:4", "2..9", 0.7), Seed::new(8), MemoryBudget::UNLIMITED, &Silent);
+    assert_ne!(other.unwrap().facts, few.facts);
+}
+
+struct After(AtomicU64, u64);
+impl Watch for After {
+    fn tick(&self, done: u64, total: u64) -> Flow {
+        assert!(done <= total);
+        self.0.fetch_max(done, Ordering::Relaxed);
+        if done >= self.1 { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+#[test]
+fn what_is_finished_at_a_stop_is_kept() {
+    for n in [300, 40_000] {
+        let table = table(n, 3, 4);
+        let recipe = recipe("kmeans:20", "2..9", 0.9);
+        let watch = After(AtomicU64::new(0), 5);
+        let made = generate(table.view(), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &watch).unwrap();
+        assert!(made.finished >= 5 && made.finished < 20 && made.asked == 20, "{} finished", made.finished);
+        assert_eq!(made.ensemble.bases().len(), made.finished);
+        let whole = make(&table, &recipe).unwrap();
+        for (u, facts) in made.facts.iter().enumerate() {
+            assert_eq!(facts, &whole.facts[facts.run]);
+            assert!(made.ensemble.column(u).eq(whole.ensemble.column(facts.run)));
+        }
+        let none = generate(table.view(), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &After(AtomicU64::new(0), 0));
+        assert_eq!(none, Err(GenerateError::NothingFinished { asked: 20 }));
+    }
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let good = table(20, 2, 1);
+    let error = |table: &Array2<f64>, recipe: &Recipe| make(table, recipe).unwrap_err();
+    let base = recipe("kmeans:3", "2..4", 1.0);
+    assert!(matches!(
+        error(&array![[1.0, f64::INFINITY], [2.0, 3.0]], &base),
+        GenerateError::NotFinite { column: 1, .. }
+    ));
+    assert_eq!(error(&array![[1.0, 2.0]], &base), GenerateError::TooSmall { rows: 1, columns: 2 });
+    assert_eq!(error(&Array2::from_elem((9, 2), 4.0), &base), GenerateError::Constant { rows: 9 });
+    assert!(matches!(
+        error(&good, &recipe("kmeans:3", "2..21", 1.0)),
+        GenerateError::TooManyClusters { clusters: 21, objects: 20 }
+    ));
+    assert!(matches!(
+        error(&good, &recipe("kmeans:3", "11", 0.5)),
+        GenerateError::TooManyForSubsample { rows: 10, .. }
+    ));
+    let tight = generate(good.view(), &base, Seed::new(1), MemoryBudget::new(100), &Silent);
+    assert!(matches!(tight, Err(GenerateError::Budget(_))));
+}
+
+#[test]
+fn awkward_tables_have_an_answer() {
+    let duplicates = Array2::from_shape_fn((30, 2), |(i, _)| (i % 3) as f64);
+    let one_feature = Array2::from_shape_fn((30, 1), |(i, _)| (i as f64).sqrt());
+    let constant_feature = Array2::from_shape_fn((30, 2), |(i, p)| if p == 0 { 4.0 } else { (i * i % 31) as f64 });
+    for table in [&duplicates, &one_feature, &constant_feature] {
+        for scale in [Scale::None, Scale::ZScore, Scale::MinMax] {
+            let mut recipe = recipe(&every_kind(), "2..6", 0.8);
+            recipe.scale = scale;
+            let made = make(table, &recipe).unwrap();
+            assert_eq!(made.finished, made.asked);
+            assert!(made.facts.iter().all(|facts| facts.clusters <= facts.k && facts.objects == 24));
+        }
+    }
+}
