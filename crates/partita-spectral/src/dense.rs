@@ -1,0 +1,132 @@
+//! All eigenpairs of a dense matrix. The only module that names the linear algebra behind it.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::{Mat, MatRef, Par};
+use partita_core::ndarray::{Array1, Array2, ArrayView2};
+
+use crate::SpectralError;
+use crate::pairs::{Eigenpairs, Solver, orient};
+
+/// Entries may differ from their mirror image by so much of the largest entry: rounding of a sum of many terms.
+const ASYMMETRY: f64 = 1e-9;
+
+/// All eigenpairs of a symmetric matrix. Only the lower triangle is read once the symmetry is checked.
+///
+/// One thread, so that the bits do not depend on how many there are.
+///
+/// # Errors
+/// [`SpectralError::NotSquare`], [`SpectralError::NotFinite`] or [`SpectralError::NotSymmetric`] name the first entry that
+/// does not fit; [`SpectralError::Dense`] if the solver gives up.
+///
+/// # Cost
+/// O(s³) time, four matrices of side s.
+pub fn symmetric_eigen(matrix: ArrayView2<'_, f64>) -> Result<Eigenpairs, SpectralError> {
+    check(matrix)?;
+    let (values, vectors) = solve(matrix)?;
+    let residual = residual(matrix, &values, &vectors);
+    Ok(Eigenpairs { values, vectors, residual, solver: Solver::Dense })
+}
+
+/// A square symmetric matrix of finite numbers, or the first reason why not.
+pub(crate) fn check(matrix: ArrayView2<'_, f64>) -> Result<(), SpectralError> {
+    let (rows, columns) = matrix.dim();
+    if rows != columns {
+        return Err(SpectralError::NotSquare { rows, columns });
+    }
+    if let Some(((row, column), &value)) = matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        return Err(SpectralError::NotFinite { row, column, value });
+    }
+    let allowed = ASYMMETRY * matrix.iter().fold(0.0, |largest, x| x.abs().max(largest));
+    let differs = |&((row, column), value): &((usize, usize), &f64)| (value - matrix[[column, row]]).abs() > allowed;
+    match matrix.indexed_iter().find(differs) {
+        Some(((row, column), &value)) => {
+            Err(SpectralError::NotSymmetric { row, column, value, mirrored: matrix[[column, row]] })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Eigenvalues, falling, and their vectors as columns. The matrix has passed [`check`].
+pub(crate) fn solve(matrix: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
+    let side = matrix.nrows();
+    if side == 0 {
+        return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
+    }
+    let held = matrix.as_standard_layout();
+    let numbers = held.as_slice().expect("standard layout is one slice");
+    let matrix = MatRef::from_row_major_slice(numbers, side, side);
+    let mut values = faer::diag::Diag::<f64>::zeros(side);
+    let mut vectors = Mat::<f64>::zeros(side, side);
+    let need = self_adjoint_evd_scratch::<f64>(side, ComputeEigenvectors::Yes, Par::Seq, faer::prelude::default());
+    let mut memory = MemBuffer::new(need);
+    let stack = MemStack::new(&mut memory);
+    let output = Some(vectors.as_mut());
+    self_adjoint_evd(matrix, values.as_mut(), output, Par::Seq, stack, faer::prelude::default())
+        .map_err(|_| SpectralError::Dense { side })?;
+    let values = values.column_vector();
+    let falling = |j: usize| side - 1 - j;
+    let mut columns = Array2::from_shape_fn((side, side), |(i, j)| vectors[(i, falling(j))]);
+    orient(&mut columns);
+    Ok((Array1::from_shape_fn(side, |j| values[falling(j)]), columns))
+}
+
+/// Largest `‖A v − λ v‖`, relative to the largest |λ|.
+pub(crate) fn residual(matrix: ArrayView2<'_, f64>, values: &Array1<f64>, vectors: &Array2<f64>) -> f64 {
+    relative_residual(&matrix.dot(vectors), values, vectors, largest(values))
+}
+
+/// As [`residual`] when the product `A v` is at hand.
+pub(crate) fn relative_residual(product: &Array2<f64>, values: &Array1<f64>, vectors: &Array2<f64>, scale: f64) -> f64 {
+    let gap = product - &(vectors * values);
+    let worst = gap.columns().into_iter().map(|column| column.dot(&column).sqrt()).fold(0.0, f64::max);
+    if scale > 0.0 { worst / scale } else { worst }
+}
+
+pub(crate) fn largest(values: &Array1<f64>) -> f64 {
+    values.iter().fold(0.0, |largest, value| value.abs().max(largest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::Seed;
+    use partita_core::ndarray::array;
+    use rand::RngExt;
+
+    #[test]
+    fn eigenpairs_rebuild_the_matrix() {
+        for (side, seed) in (0..40).map(|seed| (1 + seed as usize, Seed::new(seed))) {
+            let mut rng = seed.rng();
+            let half = Array2::from_shape_fn((side, side), |_| rng.random_range(-1.0..1.0));
+            let matrix = &half + &half.t();
+            let pairs = symmetric_eigen(matrix.view()).unwrap();
+            assert!(pairs.residual < 1e-12, "{}", pairs.residual);
+            assert!(pairs.values.windows(2).into_iter().all(|w| w[0] >= w[1]));
+            let rebuilt = (&pairs.vectors * &pairs.values).dot(&pairs.vectors.t());
+            assert!((&rebuilt - &matrix).iter().all(|x| x.abs() < 1e-12));
+            let gram = pairs.vectors.t().dot(&pairs.vectors);
+            assert!((&gram - &Array2::<f64>::eye(side)).iter().all(|x| x.abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn the_side_of_nothing_and_of_one_are_answered() {
+        assert_eq!(symmetric_eigen(Array2::zeros((0, 0)).view()).unwrap().values.len(), 0);
+        let one = symmetric_eigen(array![[-3.0]].view()).unwrap();
+        assert_eq!((one.values[0], one.vectors[[0, 0]]), (-3.0, 1.0));
+        assert_eq!(symmetric_eigen(Array2::zeros((3, 3)).view()).unwrap().residual, 0.0);
+    }
+
+    #[test]
+    fn what_is_no_symmetric_matrix_is_named() {
+        let error = |matrix: Array2<f64>| symmetric_eigen(matrix.view()).unwrap_err();
+        assert_eq!(error(Array2::zeros((2, 3))), SpectralError::NotSquare { rows: 2, columns: 3 });
+        assert!(matches!(
+            error(array![[0.0, f64::NAN], [0.0, 0.0]]),
+            SpectralError::NotFinite { row: 0, column: 1, .. }
+        ));
+        let expected = SpectralError::NotSymmetric { row: 0, column: 1, value: 1.0, mirrored: 2.0 };
+        assert_eq!(error(array![[0.0, 1.0], [2.0, 0.0]]), expected);
+    }
+}
