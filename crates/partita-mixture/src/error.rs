@@ -21,12 +21,14 @@ pub enum MixtureError {
         weight: f64,
     },
     /// A setting out of its range.
-    #[error("setting '{name}' is {value}; it must be 0 or more")]
+    #[error("setting '{name}' is {value}; it must be {wanted}")]
     Setting {
         /// Name of the setting.
         name: &'static str,
         /// Its value.
         value: f64,
+        /// What it may be.
+        wanted: &'static str,
     },
     /// A mixture of nothing.
     #[error("a mixture needs at least one cluster")]
@@ -35,7 +37,13 @@ pub enum MixtureError {
 
 impl MixtureError {
     pub(crate) fn check(name: &'static str, value: f64) -> Result<(), Self> {
-        if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Self::Setting { name, value }) }
+        let wanted = "0 or more";
+        if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Self::Setting { name, value, wanted }) }
+    }
+
+    pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<(), Self> {
+        let wanted = "between 1e-20 and 1e20";
+        if (1e-20..=1e20).contains(&value) { Ok(()) } else { Err(Self::Setting { name, value, wanted }) }
     }
 
     pub(crate) fn check_clusters(clusters: usize) -> Result<(), Self> {

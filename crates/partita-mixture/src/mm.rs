@@ -46,7 +46,7 @@ impl Default for MmSettings {
 /// |---|---|
 /// | α_m | π_k, share of a cluster |
 /// | ϑ_mj(k) | θ_kuj, label shares within a cluster |
-/// | E[z_im] | the soft result |
+/// | `E[z_im]` | the soft result |
 ///
 /// The product runs over the labels that are there. The objective never falls from one round to the next. A cluster
 /// may die; it keeps its number.
@@ -104,7 +104,7 @@ fn round(rows: &Rows<'_>, model: &RowModel, pseudo_count: f64) -> (f64, RowModel
 
 fn outcome(rows: &Rows<'_>, run: Run<RowModel>, objectives: &[f64], settings: &MmSettings) -> Outcome {
     let model = run.result;
-    let soft = rows.expand(model.memberships(rows.ensemble()));
+    let soft = rows.expand(rows.memberships(model.table()));
     let log_likelihood = rows.expect(model.table()).log_sum;
     let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), run.stopped);
     outcome.rounds = run.trace.len() as u64;
@@ -162,7 +162,7 @@ static CARD: MethodCard = MethodCard {
     seeded: true,
     certainty: "probability of the label under the fitted mixture",
     time: "restarts · rounds · n M K",
-    memory: "n (M + 8 K) + 512 · restarts · ΣJ K bytes",
+    memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
     bytes,
     way_out: "ask for fewer clusters, or set restarts lower",
     settings: &[
@@ -174,14 +174,7 @@ static CARD: MethodCard = MethodCard {
 };
 
 fn bytes(size: &ProblemSize) -> u64 {
-    let (n, m, k, j) =
-        (size.objects as u64, size.base_clusterings as u64, size.clusters as u64, size.base_clusters as u64);
-    n * (m + 8 * 3 * k + 40) + u64::from(MmSettings::default().restarts.get()) * 8 * (j + 1) * k * parts(n)
-}
-
-/// Partial sums and models held by one start.
-fn parts(objects: u64) -> u64 {
-    objects.div_ceil(1024).min(64) + 4
+    crate::method::bytes_of_rounds(size, u64::from(MmSettings::default().restarts.get()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What label rows add up to: the one sum that every fit is made of.
 
-use partita_core::ndarray::{ArrayView2, s};
+use partita_core::ndarray::{Array2, ArrayView2, s};
 use partita_core::{Label, LabelRows};
+use rayon::prelude::*;
 
 use crate::Rows;
 use crate::table::{LogTable, lines, normalise};
@@ -71,6 +72,27 @@ impl Rows<'_> {
             LabelRows::Bytes(rows) => self.expect_in(rows, table),
             LabelRows::Words(rows) => self.expect_in(rows, table),
         }
+    }
+
+    /// The probabilities of the clusters for every row under `table`.
+    pub(crate) fn memberships(&self, table: &LogTable) -> Array2<f64> {
+        match self.ensemble().rows() {
+            LabelRows::Bytes(rows) => self.memberships_in(rows, table),
+            LabelRows::Words(rows) => self.memberships_in(rows, table),
+        }
+    }
+
+    fn memberships_in<L: Label>(&self, rows: ArrayView2<'_, L>, table: &LogTable) -> Array2<f64> {
+        let clusters = table.clusters();
+        let mut soft = vec![0.0; rows.nrows() * clusters];
+        soft.par_chunks_mut(clusters).enumerate().for_each(|(i, soft)| {
+            table.score(lines(rows.row(i), self.offsets()), soft);
+            if normalise(soft) == f64::NEG_INFINITY {
+                soft.copy_from_slice(&table.prior);
+                normalise(soft);
+            }
+        });
+        Array2::from_shape_vec((rows.nrows(), clusters), soft).expect("K values a row")
     }
 
     fn expect_in<L: Label>(&self, rows: ArrayView2<'_, L>, table: &LogTable) -> Partial {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Rows;
 use crate::json;
 use crate::partial::Partial;
-use crate::table::{LogTable, lines, normalise, normalise_columns, offsets};
+use crate::table::{LogTable, normalise, normalise_columns, offsets};
 
 /// Label rows labelled side by side.
 const CHUNK: usize = 1024;
@@ -41,6 +41,9 @@ pub struct RowModel {
 }
 
 impl RowModel {
+    /// The field `format` of the JSON that [`Model::to_json`] makes.
+    pub const FORMAT: &str = json::FORMAT;
+
     /// Pseudo-count of [`RowModel::of_consensus`]: labels added to every cluster and base clustering, spread evenly
     /// over the label values. One label keeps unseen combinations possible and leaves small clusters recognisable.
     pub const PSEUDO_LABELS: f64 = 1.0;
@@ -73,8 +76,8 @@ impl RowModel {
         for (u, ends) in offsets(&bases).windows(2).enumerate() {
             let block = &mut theta[ends[0] * clusters..ends[1] * clusters];
             block.iter_mut().for_each(|count| *count += per_label(u));
-            normalise_columns(block, clusters);
         }
+        normalise_columns(&mut theta, &offsets(&bases), clusters);
         Self::from_parts(bases, prior, theta)
     }
 
@@ -220,22 +223,6 @@ impl RowModel {
             soft.copy_from_slice(&self.prior);
         }
         log
-    }
-
-    /// The probabilities of every row that the model was fitted to, without matching names.
-    pub(crate) fn memberships(&self, ensemble: &Ensemble) -> Array2<f64> {
-        fn fill<L: Label>(model: &RowModel, rows: ArrayView2<'_, L>) -> Array2<f64> {
-            let (clusters, offsets) = (model.clusters(), offsets(&model.bases));
-            let mut soft = vec![0.0; rows.nrows() * clusters];
-            soft.par_chunks_mut(clusters).enumerate().for_each(|(i, soft)| {
-                model.label_row(lines(rows.row(i), &offsets), soft);
-            });
-            Array2::from_shape_vec((rows.nrows(), clusters), soft).expect("n rows of K values")
-        }
-        match ensemble.rows() {
-            LabelRows::Bytes(rows) => fill(self, rows),
-            LabelRows::Words(rows) => fill(self, rows),
-        }
     }
 }
 

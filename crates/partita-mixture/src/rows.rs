@@ -119,11 +119,14 @@ impl<'a> Rows<'a> {
         self.weights.iter().enumerate().map(|(i, w)| w * self.labels_of(i) as f64).sum()
     }
 
-    /// The sum over all rows of what `part` makes of a range of them: in parallel over ranges that depend on the
-    /// number of rows alone, added in order.
+    /// Rows of one part of a sum. It depends on the number of rows alone.
+    pub(crate) fn part_size(&self) -> usize {
+        self.weights.len().div_ceil(MOST_PARTS).max(FEWEST_ROWS)
+    }
+
+    /// The sum over all rows of what `part` makes of a range of them: in parallel over the parts, added in order.
     pub(crate) fn sum<P: Send>(&self, part: impl Fn(Range<usize>) -> P + Sync, add: impl Fn(P, P) -> P) -> P {
-        let rows = self.weights.len();
-        let ranges: Vec<_> = chunks(rows, rows.div_ceil(MOST_PARTS).max(FEWEST_ROWS)).collect();
+        let ranges: Vec<_> = chunks(self.weights.len(), self.part_size()).collect();
         let parts: Vec<P> = ranges.into_par_iter().map(&part).collect();
         parts.into_iter().reduce(add).expect("an ensemble has objects")
     }

@@ -73,9 +73,7 @@ fn differ<L: Label>(a: ArrayView1<'_, L>, b: ArrayView1<'_, L>) -> f64 {
 pub(crate) fn dirichlet(rows: &Rows<'_>, clusters: usize, seed: Seed) -> RowModel {
     let mut rng = seed.rng();
     let mut theta: Vec<f64> = (0..rows.label_values() * clusters).map(|_| Exp1.sample(&mut rng)).collect();
-    for ends in rows.offsets().windows(2) {
-        normalise_columns(&mut theta[ends[0] * clusters..ends[1] * clusters], clusters);
-    }
+    normalise_columns(&mut theta, rows.offsets(), clusters);
     RowModel::from_parts(rows.ensemble().bases().to_vec(), vec![1.0 / clusters as f64; clusters], theta)
 }
 

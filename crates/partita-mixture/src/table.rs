@@ -61,17 +61,26 @@ pub(crate) fn normalise(scores: &mut [f64]) -> f64 {
     top + sum.ln()
 }
 
-/// Divides every column of a block of K columns by its sum; a column of zeros becomes even.
-pub(crate) fn normalise_columns(block: &mut [f64], clusters: usize) {
-    let lines = block.len() / clusters;
-    let mut sums = vec![0.0; clusters];
-    for line in block.chunks_exact(clusters) {
-        sums.iter_mut().zip(line).for_each(|(sum, count)| *sum += count);
+/// The sums of every base clustering's lines: M lines of K values.
+pub(crate) fn column_sums(lines: &[f64], offsets: &[usize], clusters: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; (offsets.len() - 1) * clusters];
+    for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact_mut(clusters)) {
+        for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact(clusters) {
+            sums.iter_mut().zip(line).for_each(|(sum, count)| *sum += count);
+        }
     }
-    for line in block.chunks_exact_mut(clusters) {
-        let share =
-            |(count, sum): (&mut f64, &f64)| *count = if *sum > 0.0 { *count / sum } else { 1.0 / lines as f64 };
-        line.iter_mut().zip(&sums).for_each(share);
+    sums
+}
+
+/// Turns counts of labels by cluster into shares within every base clustering; without counts they become even.
+pub(crate) fn normalise_columns(lines: &mut [f64], offsets: &[usize], clusters: usize) {
+    let sums = column_sums(lines, offsets, clusters);
+    for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact(clusters)) {
+        let even = 1.0 / (ends[1] - ends[0]) as f64;
+        let share = |(count, sum): (&mut f64, &f64)| *count = if *sum > 0.0 { *count / sum } else { even };
+        for line in lines[ends[0] * clusters..ends[1] * clusters].chunks_exact_mut(clusters) {
+            line.iter_mut().zip(sums).for_each(share);
+        }
     }
 }
 
