@@ -1,1 +1,42 @@
-//! Evidence accumulation: linkage on the co-association.
+//! Evidence accumulation: a tree over how often objects are together, cut into the consensus.
+//!
+//! Pick this crate for a consensus that needs no number of clusters, no start and no tuning, while all pairs of
+//! objects fit into memory.
+//!
+//! | method | what it is | time | memory |
+//! |---|---|---|---|
+//! | [`EAC_AVERAGE`] | average link on 1 − c/N | n²M | about 1.4 n² bytes |
+//! | [`EAC_SINGLE`] | single link on 1 − c/N | n²M | nM |
+//! | [`EAC_COMPLETE`], [`EAC_WARD`], [`EAC_CENTROID`] | the other linkages on 1 − c/N | n²M | 1.4 to 4.3 n² bytes |
+//! | [`LWEA`] | average link, with base clusters weighted by how whole the others leave them | n²M + nM² | 2.8 to 4.3 n² bytes |
+//!
+//! n counts distinct label rows: objects that no base clustering tells apart are one weighted object.
+//!
+//! ```
+//! use partita_core::{Clusters, EnsembleBuilder, Problem, Silent, consense};
+//! use partita_eac::EAC_AVERAGE;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = EnsembleBuilder::new(4);
+//! builder.push("a", [Some(0), Some(0), Some(1), Some(1)])?;
+//! builder.push("b", [Some(0), Some(0), Some(0), Some(1)])?;
+//! builder.push("c", [Some(0), None, Some(1), Some(1)])?;
+//! let ensemble = builder.finish()?;
+//! let outcome = consense(&EAC_AVERAGE, &Problem::new(&ensemble, Clusters::Auto), &Silent)?;
+//! assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 1, 1]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod certainty;
+mod eac;
+mod error;
+mod evidence;
+mod lwea;
+mod methods;
+
+pub use certainty::certainty;
+pub use eac::{bytes, eac};
+pub use error::EacError;
+pub use lwea::{LweaSettings, cluster_weights, lwea, lwea_bytes};
+pub use methods::{EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_WARD, Eac, EacSettings, LWEA, Lwea};

@@ -47,7 +47,7 @@ impl Path {
                 return Ok(false);
             }
             let height = store.merge(a, b);
-            self.merged.push(Merged { left: a, right: b, height });
+            self.merged.push(Merged::new(a, b, height));
             self.pop();
             self.pop();
             tell(watch, self.merged.len(), store.objects() - 1)?;

@@ -27,7 +27,7 @@ pub(crate) fn generic(
         let one = store.living().reduce(closer).expect("two clusters are left");
         let other = nearest[one as usize].1;
         let (a, b) = (one.min(other), one.max(other));
-        merged.push(Merged { left: a, right: b, height: store.merge(a, b) });
+        merged.push(Merged::new(a, b, store.merge(a, b)));
         if store.alive() > 1 {
             renew(&mut store, &mut nearest, a, b);
         }

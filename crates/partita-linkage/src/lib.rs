@@ -20,5 +20,5 @@ mod store;
 
 pub use condensed::{Linkage, LinkageError, link, link_f32};
 pub use cut::{cut, cut_at_height, cut_longest_lifetime, longest_lifetime};
-pub use merges::unfold;
+pub use merges::{unfold, unfold_at};
 pub use rows::{Rows, bytes, link_rows};

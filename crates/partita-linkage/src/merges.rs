@@ -11,6 +11,14 @@ pub(crate) struct Merged {
     pub(crate) left: u32,
     pub(crate) right: u32,
     pub(crate) height: f64,
+    /// Of merges at the same height, those of an earlier stage come first.
+    pub(crate) stage: u8,
+}
+
+impl Merged {
+    pub(crate) fn new(a: u32, b: u32, height: f64) -> Self {
+        Self { left: a.min(b), right: a.max(b), height, stage: 1 }
+    }
 }
 
 /// The tree of merges that come in an order of their own.
@@ -28,8 +36,8 @@ pub(crate) fn as_they_come(merged: &[Merged], weights: &[u32]) -> Dendrogram {
     Dendrogram::new(n, merged.iter().enumerate().map(merge).collect())
 }
 
-/// A merge whose parts are there, in the order of height, left and right.
-struct Ready(f64, u32, u32, usize);
+/// A merge whose parts are there, in the order of height, stage, left and right.
+struct Ready(Merged, usize);
 
 impl PartialEq for Ready {
     fn eq(&self, other: &Self) -> bool {
@@ -44,7 +52,8 @@ impl PartialOrd for Ready {
 }
 impl Ord for Ready {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0).then((self.1, self.2).cmp(&(other.1, other.2)))
+        let rank = |merged: &Merged| (merged.stage, merged.left, merged.right);
+        self.0.height.total_cmp(&other.0.height).then(rank(&self.0).cmp(&rank(&other.0)))
     }
 }
 
@@ -62,10 +71,10 @@ pub(crate) fn in_order(mut merged: Vec<Merged>, weights: &[u32]) -> Dendrogram {
         }
         last[left] = at;
     }
-    let ready = |at: usize| Reverse(Ready(merged[at].height, merged[at].left, merged[at].right, at));
+    let ready = |at: usize| Reverse(Ready(merged[at], at));
     let mut heap: BinaryHeap<_> = (0..merged.len()).filter(|&at| parts[at] == 0).map(ready).collect();
     let mut sorted = Vec::with_capacity(merged.len());
-    while let Some(Reverse(Ready(.., at))) = heap.pop() {
+    while let Some(Reverse(Ready(_, at))) = heap.pop() {
         sorted.push(merged[at]);
         if parent[at] != none {
             parts[parent[at]] -= 1;
@@ -108,4 +117,30 @@ pub fn unfold(tree: &Dendrogram, group: &[u32]) -> Dendrogram {
         merges.push(Merge { left: a.min(b), right: a.max(b), ..*merge });
     }
     Dendrogram::new(n, merges)
+}
+
+/// [`unfold`] when the objects of group `g` merge at `heights[g]`, which is not above the height at which the group
+/// merges with another. Merges are in order of height; of equals those inside groups come first.
+///
+/// # Panics
+/// As [`unfold`], and if there is not one height a leaf.
+pub fn unfold_at(tree: &Dendrogram, group: &[u32], heights: &[f64]) -> Dendrogram {
+    assert_eq!(heights.len(), tree.objects(), "one height a leaf");
+    let mut slots = vec![u32::MAX; tree.objects()];
+    let mut merged = Vec::with_capacity(group.len().saturating_sub(1));
+    for (object, &group) in group.iter().enumerate() {
+        let slot = &mut slots[group as usize];
+        if *slot == u32::MAX {
+            *slot = object as u32;
+        } else {
+            merged.push(Merged { stage: 0, ..Merged::new(*slot, object as u32, heights[group as usize]) });
+        }
+    }
+    assert!(!slots.contains(&u32::MAX), "every leaf stands for an object");
+    for merge in tree.merges() {
+        let (a, b) = (slots[merge.left as usize], slots[merge.right as usize]);
+        merged.push(Merged::new(a, b, merge.height));
+        slots.push(a.min(b));
+    }
+    in_order(merged, &vec![1; group.len()])
 }

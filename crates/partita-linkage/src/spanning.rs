@@ -43,7 +43,7 @@ pub(crate) fn from_edges(mut edges: Vec<(u64, u32, u32)>, n: usize, unit: f64, w
     let merge = |(length, one, other): (u64, u32, u32)| {
         let (one, other) = (find(&mut slot, one), find(&mut slot, other));
         slot[one.max(other) as usize] = one.min(other);
-        Merged { left: one.min(other), right: one.max(other), height: length as f64 / unit }
+        Merged::new(one, other, length as f64 / unit)
     };
     in_order(edges.into_iter().map(merge).collect(), weights)
 }

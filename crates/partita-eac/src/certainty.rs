@@ -1,0 +1,117 @@
+//! How sure the evidence is of every label.
+
+use partita_core::{Ensemble, Partition};
+use rayon::prelude::*;
+
+/// For every object, the evidence for its own cluster over the sum of that and the evidence for the best other.
+///
+/// The evidence of object i for cluster k is pooled over the cluster's objects, i itself left out:
+/// ```text
+/// e(i, k) = Σ_{j in k, j ≠ i} c_ij / Σ_{j in k, j ≠ i} N_ij        certainty(i) = e(i, own) / (e(i, own) + max e(i, other))
+/// ```
+/// which is the mean of c/N weighted with N. A cluster that no base clustering saw together with i has evidence 0;
+/// an object that is a cluster of its own has evidence 1 for it.
+///
+/// # Cost
+/// O(n M K) time at most (what clusters and base clusters share is visited, not all pairs), O(n M) memory.
+pub fn certainty(ensemble: &Ensemble, partition: &Partition) -> Vec<f64> {
+    Tables::new(ensemble, partition, |_| 1.0).all()
+}
+
+/// Where the objects of every consensus cluster lie in every base cluster.
+pub(crate) struct Tables<'a> {
+    ensemble: &'a Ensemble,
+    partition: &'a Partition,
+    offsets: Vec<usize>,
+    /// For every base cluster, the consensus clusters found in it and how many of their objects.
+    shared: Vec<Vec<(u32, u32)>>,
+    /// For every consensus cluster and base clustering, the objects that are labelled; K × M.
+    labelled: Vec<u32>,
+    /// What being together in a base cluster counts.
+    worth: Vec<f64>,
+    sizes: Vec<usize>,
+}
+
+impl<'a> Tables<'a> {
+    pub(crate) fn new(ensemble: &'a Ensemble, partition: &'a Partition, worth: impl Fn(usize) -> f64) -> Self {
+        let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
+        let mut shared: Vec<Vec<(u32, u32)>> = vec![Vec::new(); offsets[bases]];
+        let mut labelled = vec![0; partition.clusters() * bases];
+        let mut order: Vec<u32> = (0..ensemble.objects() as u32).collect();
+        order.sort_by_key(|&i| partition.labels()[i as usize]);
+        for i in order {
+            let cluster = partition.labels()[i as usize];
+            for u in 0..bases {
+                let Some(label) = ensemble.label(i as usize, u) else { continue };
+                labelled[cluster as usize * bases + u] += 1;
+                match shared[offsets[u] + label].last_mut() {
+                    Some((last, count)) if *last == cluster => *count += 1,
+                    _ => shared[offsets[u] + label].push((cluster, 1)),
+                }
+            }
+        }
+        let worth = (0..offsets[bases]).map(worth).collect();
+        Self { ensemble, partition, offsets, shared, labelled, worth, sizes: partition.sizes() }
+    }
+
+    pub(crate) fn all(&self) -> Vec<f64> {
+        let start = || (vec![0.0; self.partition.clusters()], Vec::new());
+        let objects = (0..self.ensemble.objects()).into_par_iter();
+        objects.map_init(start, |(together, touched), i| self.of(i, together, touched)).collect()
+    }
+
+    /// The certainty of one object. `together` is all 0 before and after.
+    fn of(&self, object: usize, together: &mut [f64], touched: &mut Vec<u32>) -> f64 {
+        let own = self.partition.labels()[object];
+        let label = |u: usize| self.ensemble.label(object, u).map(|label| (u, self.offsets[u] + label));
+        let seen: Vec<(usize, usize)> = (0..self.ensemble.bases().len()).filter_map(label).collect();
+        for &(_, base_cluster) in &seen {
+            for &(cluster, count) in &self.shared[base_cluster] {
+                if together[cluster as usize] == 0.0 {
+                    touched.push(cluster);
+                }
+                let others = count - u32::from(cluster == own);
+                together[cluster as usize] += self.worth[base_cluster] * f64::from(others);
+            }
+        }
+        let mut best_other: f64 = 0.0;
+        for &cluster in touched.iter().filter(|&&cluster| cluster != own) {
+            best_other = best_other.max(together[cluster as usize] / f64::from(self.seen(&seen, cluster)));
+        }
+        let mine = match self.seen(&seen, own) - seen.len() as u32 {
+            _ if self.sizes[own as usize] == 1 => 1.0,
+            0 => 0.0,
+            company => together[own as usize] / f64::from(company),
+        };
+        touched.drain(..).for_each(|cluster| together[cluster as usize] = 0.0);
+        if mine + best_other > 0.0 { mine / (mine + best_other) } else { 0.0 }
+    }
+
+    /// Labels that a cluster's objects have where an object has some.
+    fn seen(&self, seen: &[(usize, usize)], cluster: u32) -> u32 {
+        let row = &self.labelled[cluster as usize * self.ensemble.bases().len()..];
+        seen.iter().map(|&(u, _)| row[u]).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::EnsembleBuilder;
+
+    #[test]
+    fn certainty_can_be_checked_by_eye() {
+        let mut builder = EnsembleBuilder::new(4);
+        builder.push("a", [Some(0), Some(0), Some(1), Some(0)]).unwrap();
+        builder.push("b", [Some(0), Some(0), Some(1), None]).unwrap();
+        let ensemble = builder.finish().unwrap();
+        let partition = Partition::new(vec![0, 0, 1, 0], 2).unwrap();
+        // Object 0 is with 1 twice and with 3 once, of three times seen; never with 2.
+        // Object 2 is a cluster of its own and never with another.
+        assert_eq!(certainty(&ensemble, &partition), [1.0, 1.0, 1.0, 1.0]);
+        let partition = Partition::new(vec![0, 1, 1, 0], 2).unwrap();
+        // Object 0: own cluster {3}: 1 of 1; other {1, 2}: 2 of 4.
+        // Object 1: own {2}: 0 of 2; other {0, 3}: 3 of 3. Object 3: own {0}: 1 of 1; other {1, 2}: 1 of 2.
+        assert_eq!(certainty(&ensemble, &partition), [1.0 / 1.5, 0.0, 0.0, 1.0 / 1.5]);
+    }
+}

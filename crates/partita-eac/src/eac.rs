@@ -1,0 +1,74 @@
+//! Evidence accumulation: a tree over the co-association.
+
+use partita_coassoc::EvidenceRows;
+use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Stopped, Watch};
+use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
+use serde_json::json;
+
+use crate::evidence::{Dissimilarities, unit};
+use crate::{EacError, certainty};
+
+/// Evidence accumulation (Fred and Jain 2005): the share of base clusterings that put two objects together is
+/// their similarity, and a tree over 1 − c/N is cut.
+///
+/// | paper | here |
+/// |---|---|
+/// | co-association C(i, j) = n_ij / N | c_ij / N_ij, over the base clusterings that label both |
+/// | lifetime criterion | [`Clusters::Auto`] |
+///
+/// Objects with the same label row merge first, at height 0; the tree is then built over fragments that weigh as
+/// many objects as they stand for. All sums are of whole numbers, so that the order of anything changes nothing.
+///
+/// # Errors
+/// [`EacError`] when the tree does not fit the budget, or the watch asks to stop before it is there.
+///
+/// # Cost
+/// O(f² M) byte comparisons and an O(f²) linkage for f distinct label rows; [`bytes`] of memory.
+///
+/// # Differences from the paper
+/// Missing labels count for neither c nor N; a pair never seen together has dissimilarity 1. One cluster competes
+/// for the longest lifetime only when all objects are always together.
+///
+/// # References
+/// A. Fred, A. Jain: Combining multiple clusterings using evidence accumulation, IEEE TPAMI 27(6), 2005.
+pub fn eac(
+    ensemble: &Ensemble,
+    clusters: Clusters,
+    linkage: Linkage,
+    budget: MemoryBudget,
+    watch: &dyn Watch,
+) -> Result<Outcome, EacError> {
+    let fragments = ensemble.fragments();
+    let distinct = fragments.ensemble().objects();
+    let needed = bytes(distinct, ensemble.bases().len(), ensemble.missing() > 0, linkage);
+    budget.check("the tree over all pairs", needed, WAY_OUT)?;
+    let rows = EvidenceRows::new(fragments.ensemble())?;
+    let rows = Dissimilarities::new(rows, ensemble.objects(), linkage);
+    let tree = unfold(&link_rows(&rows, fragments.weights(), linkage, watch)?, fragments.of_object());
+    let partition = cut(&tree, number(&tree, clusters));
+    let certainty = certainty(ensemble, &partition);
+    Ok(outcome(partition, certainty, tree, distinct))
+}
+
+/// What to do when the budget is too small.
+pub(crate) const WAY_OUT: &str = "take single link, fewer objects, or a method over label rows";
+
+/// Bytes that [`eac`] holds at once, at most, over so many distinct label rows.
+pub fn bytes(objects: usize, base_clusterings: usize, missing: bool, linkage: Linkage) -> u64 {
+    let unit = unit(objects, base_clusterings, missing, linkage);
+    partita_linkage::bytes(objects, unit, linkage) + (objects * (base_clusterings * 5 / 2 + 16)) as u64
+}
+
+pub(crate) fn number(tree: &Dendrogram, clusters: Clusters) -> usize {
+    match clusters {
+        Clusters::Exactly(clusters) => clusters,
+        Clusters::Auto => longest_lifetime(tree),
+    }
+}
+
+pub(crate) fn outcome(partition: Partition, certainty: Vec<f64>, tree: Dendrogram, distinct: usize) -> Outcome {
+    let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
+    outcome.dendrogram = Some(tree);
+    outcome.details.insert("distinct_rows".into(), json!(distinct));
+    outcome
+}

@@ -1,0 +1,138 @@
+//! The evidence as whole dissimilarities, a row at a time, which is what an exact tree is made of.
+
+use partita_coassoc::EvidenceRows;
+use partita_core::{Ensemble, Label, LabelRows};
+use partita_linkage::{Linkage, Rows};
+
+/// 1 − c/N in whole units (squared, for the linkages that take squares): exactly while no label is missing, to one
+/// part in the unit otherwise.
+pub(crate) struct Dissimilarities {
+    rows: EvidenceRows,
+    unit: u64,
+    squares: bool,
+    /// The dissimilarity in units for c of N, at N (N + 1) / 2 + c; when nothing is missing, for c of M at c. Empty
+    /// when it would be large.
+    table: Vec<u32>,
+}
+
+/// Base clusterings up to which a table is kept for all c and N.
+const TABLED: usize = 1000;
+
+/// The unit that holds sums over so many objects in 64 bits, when it need not be exact.
+pub(crate) fn rounded_unit(objects: usize) -> u64 {
+    let pairs = (objects as u64).saturating_mul(objects as u64) / 4;
+    (u64::MAX / 4 / pairs.max(1)).min(1 << 31)
+}
+
+/// The unit of 1 − c/N. M when nothing is missing (M² for squares), if sums of that fit.
+pub(crate) fn unit(objects: usize, bases: usize, missing: bool, linkage: Linkage) -> u64 {
+    let exact = if squares(linkage) { (bases as u64).pow(2) } else { bases as u64 };
+    let rounded = rounded_unit(objects);
+    if missing || exact > rounded { rounded } else { exact }
+}
+
+fn squares(linkage: Linkage) -> bool {
+    matches!(linkage, Linkage::Ward | Linkage::Centroid)
+}
+
+impl Dissimilarities {
+    /// The evidence of an ensemble (of fragments, say) that stands for `objects` objects.
+    pub(crate) fn new(rows: EvidenceRows, objects: usize, linkage: Linkage) -> Self {
+        let bases = rows.base_clusterings();
+        let unit = unit(objects, bases, rows.missing(), linkage);
+        let mut made = Self { rows, unit, squares: squares(linkage), table: Vec::new() };
+        if !made.rows.missing() {
+            made.table = (0..=bases as u32).map(|c| made.value(c, bases as u32)).collect();
+        } else if bases <= TABLED {
+            let pairs = (0..=bases as u32).flat_map(|n| (0..=n).map(move |c| (c, n)));
+            made.table = pairs.map(|(c, n)| made.value(c, n)).collect();
+        }
+        made
+    }
+
+    fn value(&self, c: u32, n: u32) -> u32 {
+        let power = if self.squares { 2 } else { 1 };
+        let (apart, all) = (u128::from(n - c).pow(power), u128::from(n).pow(power));
+        if n == 0 { self.unit as u32 } else { ((apart * u128::from(self.unit) + all / 2) / all) as u32 }
+    }
+}
+
+impl Rows for Dissimilarities {
+    fn objects(&self) -> usize {
+        self.rows.objects()
+    }
+
+    fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    fn fill(&self, object: usize, row: &mut [u32]) {
+        if !self.rows.missing() {
+            self.rows.for_each(object, |j, c, _| row[j] = self.table[c as usize]);
+        } else if self.table.is_empty() {
+            self.rows.for_each(object, |j, c, n| row[j] = self.value(c, n));
+        } else {
+            self.rows.for_each(object, |j, c, n| row[j] = self.table[(n * (n + 1) / 2 + c) as usize]);
+        }
+    }
+}
+
+/// The evidence when base clusters count differently.
+pub(crate) struct Weighted<'a> {
+    rows: EvidenceRows,
+    ensemble: &'a Ensemble,
+    offsets: Vec<usize>,
+    weights: Vec<u32>,
+    /// What a weight of 1 counts.
+    one: u64,
+    unit: u64,
+}
+
+impl<'a> Weighted<'a> {
+    /// `weights` are those of the base clusters, in 0..=1.
+    pub(crate) fn new(rows: EvidenceRows, ensemble: &'a Ensemble, objects: usize, weights: &[f64]) -> Self {
+        let one = u64::from(u32::MAX) / 2 / rows.base_clusterings() as u64;
+        let weights = weights.iter().map(|weight| (weight * one as f64).round() as u32).collect();
+        Self { rows, ensemble, offsets: ensemble.offsets(), weights, one, unit: rounded_unit(objects) }
+    }
+
+    /// The dissimilarity of two objects with the label row of this one.
+    pub(crate) fn inside(&self, object: usize) -> f64 {
+        let own = self.own(object);
+        let labels = (0..own.len()).filter(|&u| self.ensemble.label(object, u).is_some()).count();
+        let shared = own.iter().map(|&weight| u64::from(weight)).sum();
+        self.dissimilarity(shared, labels as u32) as f64 / self.unit as f64
+    }
+
+    /// For every base clustering the weight of the object's cluster.
+    fn own(&self, object: usize) -> Vec<u32> {
+        fn weights<'a, L: Label>(labels: impl Iterator<Item = &'a L>, offsets: &[usize], all: &[u32]) -> Vec<u32> {
+            labels.zip(offsets).map(|(label, &start)| label.cluster().map_or(0, |j| all[start + j])).collect()
+        }
+        match self.ensemble.rows() {
+            LabelRows::Bytes(rows) => weights(rows.row(object).iter(), &self.offsets, &self.weights),
+            LabelRows::Words(rows) => weights(rows.row(object).iter(), &self.offsets, &self.weights),
+        }
+    }
+
+    fn dissimilarity(&self, shared: u64, n: u32) -> u64 {
+        let all = u64::from(n) * self.one;
+        self.unit - (shared * self.unit + all / 2).checked_div(all).unwrap_or(0)
+    }
+}
+
+impl Rows for Weighted<'_> {
+    fn objects(&self) -> usize {
+        self.rows.objects()
+    }
+
+    fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    fn fill(&self, object: usize, row: &mut [u32]) {
+        self.rows.for_each_weighted(object, &self.own(object), |j, shared, n| {
+            row[j] = self.dissimilarity(u64::from(shared), n) as u32;
+        });
+    }
+}
