@@ -3,7 +3,7 @@
 use partita_core::{BaseWeights, Ensemble, Partition};
 use serde::{Deserialize, Serialize};
 
-use crate::contingency::check_base;
+use crate::contingency::{check_base, check_sizes};
 use crate::{Contingency, MetricsError, Normalisation};
 
 /// What becomes of clusters beyond the number that the reference has.
@@ -21,14 +21,14 @@ pub enum Surplus {
 /// Base clusterings in the labels of one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alignment {
-    reference: usize,
+    reference: Option<usize>,
     labels: usize,
     codes: Vec<Vec<u32>>,
 }
 
 impl Alignment {
-    /// The base clustering whose labels all share.
-    pub fn reference(&self) -> usize {
+    /// The base clustering whose labels all share; none if they share those of a partition.
+    pub fn reference(&self) -> Option<usize> {
         self.reference
     }
 
@@ -70,16 +70,27 @@ impl Alignment {
 /// # Cost
 /// O(M² n) time for the tables, and M² matchings.
 pub fn align(ensemble: &Ensemble, weights: Option<&BaseWeights>, surplus: Surplus) -> Result<Alignment, MetricsError> {
-    align_to(ensemble, reference(ensemble, weights), surplus)
+    let reference = best_reference(ensemble, weights, |_| true).unwrap_or(0);
+    align_to(ensemble, reference, surplus)
 }
 
-/// The base clustering with the largest mean overlap with all others.
-fn reference(ensemble: &Ensemble, weights: Option<&BaseWeights>) -> usize {
+/// The base clustering, among those that `eligible` accepts by index, for which the mean number of objects shared
+/// with all base clusterings under the best matching is largest; none if it accepts none. Ties go to the smaller
+/// index.
+///
+/// # Cost
+/// O(E M n) time for the tables of E eligible base clusterings, and E M matchings.
+pub fn best_reference(
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+    eligible: impl Fn(usize) -> bool,
+) -> Option<usize> {
     let bases = ensemble.bases().len();
+    let chosen: Vec<bool> = (0..bases).map(eligible).collect();
     let weight = |u: usize| weights.map_or(1.0, |weights| weights.as_slice()[u]);
     let mut overlap = vec![0.0; bases];
     for a in 0..bases {
-        for b in a..bases {
+        for b in (a..bases).filter(|&b| chosen[a] || chosen[b]) {
             // Two base clusterings that share no object overlap in none.
             let shared = Contingency::of_bases(ensemble, a, b).map_or(0.0, |t| t.matched_objects() as f64);
             overlap[a] += weight(b) * shared;
@@ -88,7 +99,11 @@ fn reference(ensemble: &Ensemble, weights: Option<&BaseWeights>) -> usize {
             }
         }
     }
-    (0..bases).fold(0, |best, u| if overlap[u] > overlap[best] { u } else { best })
+    let better = |best: Option<usize>, u: usize| match best {
+        Some(best) if overlap[u] <= overlap[best] => Some(best),
+        _ => Some(u),
+    };
+    (0..bases).filter(|&u| chosen[u]).fold(None, better)
 }
 
 /// Gives all base clusterings the labels of base clustering `reference`: each is matched one to one so that the
@@ -117,16 +132,46 @@ fn reference(ensemble: &Ensemble, weights: Option<&BaseWeights>) -> usize {
 /// ```
 pub fn align_to(ensemble: &Ensemble, reference: usize, surplus: Surplus) -> Result<Alignment, MetricsError> {
     let known = check_base(ensemble, reference)?;
+    let table = |base| Contingency::of_bases(ensemble, base, reference);
+    let mut alignment = aligned(ensemble, known, surplus, table);
+    alignment.codes[reference] = (0..known as u32).collect();
+    alignment.reference = Some(reference);
+    Ok(alignment)
+}
+
+/// Gives all base clusterings the labels of a partition of the same objects, as [`align_to`] does with those of a
+/// base clustering.
+///
+/// # Errors
+/// [`MetricsError::Sizes`] if the partition labels another number of objects.
+///
+/// # Cost
+/// As [`align_to`].
+pub fn align_to_partition(
+    ensemble: &Ensemble,
+    partition: &Partition,
+    surplus: Surplus,
+) -> Result<Alignment, MetricsError> {
+    check_sizes(partition.objects(), ensemble.objects())?;
+    let table = |base| Ok(Contingency::with_base(partition, ensemble, base)?.transposed());
+    Ok(aligned(ensemble, partition.clusters(), surplus, table))
+}
+
+fn aligned(
+    ensemble: &Ensemble,
+    known: usize,
+    surplus: Surplus,
+    table: impl Fn(usize) -> Result<Contingency, MetricsError>,
+) -> Alignment {
     let codes: Vec<Vec<u32>> = (0..ensemble.bases().len())
-        .map(|base| match Contingency::of_bases(ensemble, base, reference) {
-            _ if base == reference => (0..known as u32).collect(),
+        .map(|base| match table(base) {
             Ok(table) => code(&table, surplus),
             // No object in common: nothing says which label is which, so labels stay as they are.
             Err(_) => code_apart(ensemble.bases()[base].clusters(), known, surplus),
         })
         .collect();
     let labels = codes.iter().flatten().map(|&label| label as usize + 1).max().unwrap_or(0).max(known);
-    Ok(Alignment { reference, labels, codes })
+    Alignment { reference: None, labels, codes }
 }
 
 fn code(table: &Contingency, surplus: Surplus) -> Vec<u32> {

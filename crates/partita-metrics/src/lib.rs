@@ -15,7 +15,7 @@
 //! | [`jensen_shannon`] | divergence of two soft partitions under the best permutation | O(n K L) |
 //! | [`perplexity`] | surprise per observed label | |
 //! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
-//! | [`align`], [`align_to`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
+//! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
 //! | [`anmi`], [`agreement_weights`] | mean NMI with the base clusterings; among them | O(M n), O(M² n) |
 //! | [`ConsensusCdf`] | distribution of co-occurrences, area under it, PAC | O(values) |
 //!
@@ -44,7 +44,7 @@ mod scores;
 mod soft;
 mod stability;
 
-pub use align::{Alignment, Surplus, agreement_weights, align, align_to, anmi};
+pub use align::{Alignment, Surplus, agreement_weights, align, align_to, align_to_partition, anmi, best_reference};
 pub use contingency::Contingency;
 pub use error::MetricsError;
 pub use information::Normalisation;

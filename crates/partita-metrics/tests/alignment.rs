@@ -3,7 +3,10 @@
 
 use partita_conformance::fixtures;
 use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, Partition, Seed};
-use partita_metrics::{Alignment, Contingency, Normalisation, Surplus, agreement_weights, align, align_to, anmi};
+use partita_metrics::{
+    Alignment, Contingency, Normalisation, Surplus, agreement_weights, align, align_to, align_to_partition, anmi,
+    best_reference,
+};
 use rand::{RngExt, seq::SliceRandom};
 
 type Columns = Vec<Vec<Option<u32>>>;
@@ -30,7 +33,7 @@ fn alignment_equals_that_of_the_independent_implementation() {
     let all = fixtures();
     let ensemble = ensemble(&columns(&all["labels"]));
     let alignment = align(&ensemble, None, Surplus::Nearest).unwrap();
-    assert_eq!(alignment.reference() as u64, all["ssce"]["reference_row"].as_u64().unwrap());
+    assert_eq!(alignment.reference().unwrap() as u64, all["ssce"]["reference_row"].as_u64().unwrap());
     assert_eq!(aligned(&alignment, &ensemble), columns(&all["ssce"]["aligned"]));
     assert_eq!(alignment.labels(), 3);
 
@@ -79,9 +82,9 @@ fn weights_choose_the_reference() {
         vec![Some(0), Some(1), Some(0), Some(1)],
     ];
     let ensemble = ensemble(&columns);
-    assert_eq!(align(&ensemble, None, Surplus::Own).unwrap().reference(), 0);
+    assert_eq!(align(&ensemble, None, Surplus::Own).unwrap().reference(), Some(0));
     let weights = BaseWeights::new(vec![1.0, 1.0, 9.0]).unwrap();
-    assert_eq!(align(&ensemble, Some(&weights), Surplus::Own).unwrap().reference(), 2);
+    assert_eq!(align(&ensemble, Some(&weights), Surplus::Own).unwrap().reference(), Some(2));
     let agreement = agreement_weights(&ensemble);
     assert!(agreement.as_slice()[2] > 0.0 && agreement.as_slice()[2] < agreement.as_slice()[0]);
     assert_eq!(agreement.as_slice()[0], agreement.as_slice()[1]);
@@ -117,4 +120,29 @@ fn anmi_is_the_mean_over_base_clusterings() {
     assert!((found - 2.0 / 3.0).abs() < 1e-12, "{found}");
     let table = Contingency::with_base(&partition, &ensemble(&columns), 1).unwrap();
     assert!((table.nmi(Normalisation::Geometric) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_partition_serves_as_reference_like_a_base_clustering() {
+    let all = fixtures();
+    let ensemble = ensemble(&columns(&all["labels"]));
+    let complete = (0..12).find(|&u| ensemble.column(u).all(|label| label.is_some()));
+    let truth: Vec<u32> = serde_json::from_value(all["truth"].clone()).unwrap();
+    let partition = Partition::new(truth, 3).unwrap();
+    let alignment = align_to_partition(&ensemble, &partition, Surplus::Nearest).unwrap();
+    assert_eq!((alignment.reference(), alignment.labels()), (None, 3));
+    for u in 0..12 {
+        let best = Contingency::with_base(&partition, &ensemble, u).unwrap().matched_objects() as usize;
+        let agree = alignment.column(&ensemble, u).zip(partition.labels());
+        assert!(agree.filter(|(a, b)| *a == Some(**b)).count() >= best);
+    }
+    if let Some(u) = complete {
+        let labels = ensemble.column(u).map(|label| label.unwrap() as u32).collect();
+        let copy = Partition::new(labels, ensemble.bases()[u].clusters()).unwrap();
+        let (a, b) = (align_to(&ensemble, u, Surplus::Own), align_to_partition(&ensemble, &copy, Surplus::Own));
+        assert!((0..12).all(|v| a.as_ref().unwrap().codes(v) == b.as_ref().unwrap().codes(v)));
+    }
+    assert_eq!(best_reference(&ensemble, None, |u| u > 3 && u < 6), Some(4));
+    assert_eq!(best_reference(&ensemble, None, |_| false), None);
+    assert!(align_to_partition(&ensemble, &Partition::new(vec![0], 1).unwrap(), Surplus::Own).is_err());
 }
