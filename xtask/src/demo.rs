@@ -1,6 +1,7 @@
 //! `demo`: the main job on data that is shipped.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -23,22 +24,40 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     shell::run(&mut job)?;
     println!("\nWritten:");
     for (file, bytes) in results(&folder)? {
-        println!("  {:>9}  {}", bytes, workspace.show(&folder.join(file)));
+        println!("  {:>9}  {}", bytes, workspace.show(&file));
     }
     Ok(())
 }
 
-/// The files of the demo with their sizes, by name.
-fn results(folder: &std::path::Path) -> Result<Vec<(String, u64)>> {
+/// The files under a folder with their sizes, by path.
+fn results(folder: &Path) -> Result<Vec<(PathBuf, u64)>> {
     let read = || format!("can not read {}", folder.display());
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(read)? {
-        let entry = entry.with_context(read)?;
-        let metadata = entry.metadata().with_context(read)?;
-        if metadata.is_file() {
-            files.push((entry.file_name().to_string_lossy().into_owned(), metadata.len()));
+        let path = entry.with_context(read)?.path();
+        if path.is_dir() {
+            files.extend(results(&path)?);
+        } else {
+            let bytes = fs::metadata(&path).with_context(read)?.len();
+            files.push((path, bytes));
         }
     }
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_listed_with_their_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("other")).unwrap();
+        fs::write(path("labels.csv"), "abc").unwrap();
+        fs::write(path("other/labels.csv"), "").unwrap();
+        assert_eq!(results(folder.path()).unwrap(), [(path("labels.csv"), 3), (path("other/labels.csv"), 0)]);
+        assert!(results(&path("absent")).is_err());
+    }
 }

@@ -3,6 +3,7 @@
 mod documents;
 mod floors;
 mod layout;
+mod links;
 mod manifests;
 mod marks;
 mod paths;
@@ -69,6 +70,7 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
     violations.extend(layout::top_level(&files));
     violations.extend(floors::edges(workspace, &metadata.packages)?);
     violations.extend(manifests::check(workspace, &metadata.packages)?);
+    violations.extend(links::map(workspace, &metadata.packages));
     let mut sources = Vec::new();
     for file in &files {
         // A file that is no text has nothing to say to the checks below.
@@ -76,9 +78,10 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
         if file != "Cargo.lock" {
             violations.extend(paths::check(workspace, file, &text));
         }
-        let ours = file.starts_with("crates/") || file.starts_with("xtask/");
-        if ours && Path::new(file).extension().is_some_and(|extension| extension == "rs") {
-            sources.push(Source::new(file, &text));
+        match Path::new(file).extension().and_then(|extension| extension.to_str()) {
+            Some("rs") => sources.push(Source::new(file, &text)),
+            Some("md") => violations.extend(links::check(workspace, file, &text)),
+            _ => {}
         }
     }
     let test_modules: BTreeSet<String> = sources.iter().flat_map(Source::test_modules).collect();

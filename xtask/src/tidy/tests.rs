@@ -190,3 +190,17 @@ fn a_path_of_this_machine_is_named() {
     });
     assert!(said.starts_with("README.md:3: a path of one machine ("), "{said}");
 }
+
+#[test]
+fn a_dead_link_is_named() {
+    let text = "Read [this](docs/more.md#part), [that](https://example.org/x) and [below](#below).\n";
+    let said = spoiled(|root| write(root, "README.md", text));
+    assert_eq!(said, "README.md:1: a link to docs/more.md, which is not there; mend it or take it out");
+}
+
+#[test]
+fn a_crate_that_is_not_on_the_map_is_named() {
+    let map = "| crate | what |\n|---|---|\n| `partita-core` | a |\n| `partita-metrics` | b |\n";
+    let said = spoiled(|root| write(root, "docs/architecture.md", map));
+    assert_eq!(said, "docs/architecture.md:1: partita-linkage is not on the map; give it a row");
+}
