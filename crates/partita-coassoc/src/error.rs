@@ -15,6 +15,26 @@ pub enum CoassocError {
         /// Base clusterings given.
         base_clusterings: usize,
     },
+    /// More pairs asked for than there are.
+    #[error("asked for {asked} different pairs of {objects} objects; there are {there}")]
+    TooManyPairs {
+        /// Pairs asked for.
+        asked: u64,
+        /// Objects.
+        objects: usize,
+        /// Pairs there are.
+        there: u64,
+    },
+    /// A pair that is none.
+    #[error("({left}, {right}) is no pair of {objects} objects")]
+    NoPair {
+        /// The first object.
+        left: u32,
+        /// The second object.
+        right: u32,
+        /// Objects.
+        objects: usize,
+    },
     /// The watch asked to stop.
     #[error("stopped before all pairs were counted")]
     Interrupted,

@@ -14,6 +14,9 @@ pub(crate) const LANES: usize = 64;
 /// Base clusterings counted in one byte before they are added up; a multiple of 8.
 const SPAN: usize = 248;
 
+/// Labels compared together when pairs are counted.
+pub(crate) const WIDTH: usize = 32;
+
 /// Counts of R objects with the objects of a block.
 pub(crate) type Tally<const R: usize> = [[u16; LANES]; R];
 
@@ -110,6 +113,48 @@ versions! {
     fn weighted_agreements[L: Label](
         block: &[[L; LANES]], row: &[(L, u32)], sum: &mut [u32; LANES],
     ) = weighted_agreements_body[L]
+}
+
+versions! {
+    /// For every pair of rows, in how many places they are equal; a row is `chunks` elements of `rows`.
+    fn pair_agreements[L: Label](
+        rows: &[[L; WIDTH]], chunks: usize, pairs: &[(u32, u32)], counts: &mut [u16],
+    ) = pair_agreements_body[L]
+}
+
+versions! {
+    /// For every pair of rows, how many bits are set in both; a row is `words` elements of `rows`.
+    fn pair_common_bits[](
+        rows: &[u64], words: usize, pairs: &[(u32, u32)], counts: &mut [u16],
+    ) = pair_common_bits_body[]
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "the body must be compiled with the instructions of its caller")]
+fn pair_agreements_body<L: Label>(rows: &[[L; WIDTH]], chunks: usize, pairs: &[(u32, u32)], counts: &mut [u16]) {
+    let row = |i: u32| &rows[i as usize * chunks..][..chunks];
+    for (&(i, j), count) in pairs.iter().zip(counts) {
+        let mut total = 0;
+        for (a, b) in row(i).chunks(SPAN).zip(row(j).chunks(SPAN)) {
+            let mut equal = [0u8; WIDTH];
+            for (a, b) in a.iter().zip(b) {
+                for lane in 0..WIDTH {
+                    equal[lane] += u8::from(a[lane] == b[lane]);
+                }
+            }
+            total += equal.iter().map(|&count| u16::from(count)).sum::<u16>();
+        }
+        *count = total;
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "the body must be compiled with the instructions of its caller")]
+fn pair_common_bits_body(rows: &[u64], words: usize, pairs: &[(u32, u32)], counts: &mut [u16]) {
+    let row = |i: u32| &rows[i as usize * words..][..words];
+    for (&(i, j), count) in pairs.iter().zip(counts) {
+        *count = row(i).iter().zip(row(j)).map(|(a, b)| (a & b).count_ones() as u16).sum();
+    }
 }
 
 #[inline(always)]

@@ -16,11 +16,18 @@
 //! ```
 
 mod dense;
+mod eci;
 mod error;
 mod kernel;
+mod pairs;
 mod rows;
+mod sample;
+mod sparse;
 mod tiles;
 
 pub use dense::{CoAssociation, Counts, Seen};
+pub use eci::{cluster_overlaps, cluster_weights};
 pub use error::CoassocError;
 pub use rows::EvidenceRows;
+pub use sample::sample_pairs;
+pub use sparse::SparseEvidence;

@@ -1,13 +1,13 @@
 //! Counts against a twin that is written for clarity, over drawn ensembles with missing labels.
 
-use partita_coassoc::{CoAssociation, EvidenceRows, Seen};
+use partita_coassoc::{CoAssociation, CoassocError, EvidenceRows, Seen, SparseEvidence};
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
 use rand::RngExt;
 
 /// Ensembles of one or two bytes a label, with few or many base clusterings, with and without missing labels.
 fn draw(seed: u64) -> Ensemble {
     let mut rng = Seed::new(seed).rng();
-    let n = rng.random_range(1..150);
+    let n = rng.random_range(1..if seed.is_multiple_of(5) { 150 } else { 40 });
     let bases = if seed.is_multiple_of(20) { rng.random_range(240..270) } else { rng.random_range(1..20) };
     let missing = if seed.is_multiple_of(3) { 0.0 } else { 0.3 };
     let mut builder = EnsembleBuilder::new(n);
@@ -77,4 +77,47 @@ fn rows_are_those_of_the_naive_twin() {
             assert_eq!((s, n), (expected, naive(&ensemble, object, j).1), "seed {seed}");
         });
     }
+}
+
+#[test]
+fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
+    for seed in 0..210 {
+        let ensemble = draw(seed);
+        let n = ensemble.objects() as u64;
+        let all = n * (n - 1) / 2;
+        let dense = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        for pairs in [all, all / 3] {
+            let sample =
+                || SparseEvidence::sample(&ensemble, pairs, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+            let sparse = in_pool(1, sample);
+            assert_eq!(sparse, in_pool(2, sample), "seed {seed}");
+            assert_eq!(sparse.pairs() as u64, pairs);
+            assert_eq!(sparse.each_pair().count() as u64, pairs);
+            let matrix = sparse.together();
+            for i in 0..n as usize {
+                assert!(sparse.neighbours(i).is_sorted_by(|a, b| a < b));
+                for (j, c, n) in sparse.row(i) {
+                    assert_eq!((c, n), dense.pair(i, j as usize), "seed {seed}");
+                    assert_eq!(matrix.get(j as usize, i).map(|&c| u32::from(c)), Some(c));
+                }
+            }
+            let list: Vec<(u32, u32)> = sparse.each_pair().flat_map(|(i, j, ..)| [(j, i), (i, j)]).collect();
+            let given = SparseEvidence::of_pairs(&ensemble, &list, MemoryBudget::UNLIMITED, &Silent);
+            assert_eq!(given.unwrap(), sparse);
+        }
+    }
+}
+
+#[test]
+fn what_can_not_be_counted_is_refused() {
+    let ensemble = draw(4);
+    let n = ensemble.objects() as u32;
+    let of = |pairs: &[(u32, u32)], budget| SparseEvidence::of_pairs(&ensemble, pairs, budget, &Silent);
+    for (left, right) in [(0, 0), (0, n), (n, 1)] {
+        let error = of(&[(0, 1), (left, right)], MemoryBudget::UNLIMITED).unwrap_err();
+        assert_eq!(error, CoassocError::NoPair { left, right, objects: n as usize });
+    }
+    assert!(matches!(of(&[(0, 1)], MemoryBudget::new(10)), Err(CoassocError::Budget(_))));
+    let error = CoAssociation::count(&ensemble, MemoryBudget::new(10), &Silent).unwrap_err();
+    assert!(error.to_string().contains("sparse evidence"), "{error}");
 }

@@ -1,0 +1,328 @@
+//! What base clusters have in common, and how far the ensemble agrees with each of them.
+
+use std::ops::Range;
+
+use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::{Ensemble, Label, LabelRows};
+use rayon::prelude::*;
+
+/// Numbers in a table that is counted into at once: about what a second-level cache holds.
+const TABLE: usize = 1 << 17;
+
+/// The ensemble-driven cluster index (Huang, Wang and Lai 2018) of every base cluster: ΣJ values in (0, 1], in the order
+/// of [`Ensemble::offsets`], 1 where every base clustering keeps the cluster whole.
+///
+/// ```text
+/// H(C)   = Σ_u H(labels of base clustering u inside C), in bits
+/// ECI(C) = exp(−H(C) / (θ M))
+/// ```
+/// Missing labels count for nothing; M is the number of base clusterings that label something of C. A cluster without
+/// objects has 1.
+///
+/// # Cost
+/// O(n M²/2) time; O(n + (ΣJ)² / M) numbers at most.
+pub fn cluster_weights(ensemble: &Ensemble, theta: f64) -> Vec<f64> {
+    let tallies = match ensemble.rows() {
+        LabelRows::Bytes(rows) => tallies(rows, &sizes(ensemble)),
+        LabelRows::Words(rows) => tallies(rows, &sizes(ensemble)),
+    };
+    let index = |tally: &Tally| (-tally.bits / (theta * f64::from(tally.seen.max(1)))).exp();
+    tallies.iter().map(index).collect()
+}
+
+/// Weight of the objects that each pair of base clusters shares: ΣJ × ΣJ, symmetric, with the weight of each cluster on
+/// the diagonal and 0 between clusters of one base clustering. `weights` has one number an object; without it
+/// every object counts 1.
+///
+/// # Cost
+/// O(n M²/2) time, (ΣJ)² numbers.
+///
+/// # Panics
+/// If there is not one weight an object.
+pub fn cluster_overlaps(ensemble: &Ensemble, weights: Option<&[f64]>) -> Array2<f64> {
+    assert!(weights.is_none_or(|w| w.len() == ensemble.objects()), "one weight an object");
+    let (sizes, offsets) = (sizes(ensemble), ensemble.offsets());
+    let side = offsets[sizes.len()];
+    let of_base = |u: usize| match ensemble.rows() {
+        LabelRows::Bytes(rows) => upper_lines(rows, &sizes, u, weights),
+        LabelRows::Words(rows) => upper_lines(rows, &sizes, u, weights),
+    };
+    let blocks: Vec<(Vec<f64>, Vec<f64>)> = (0..sizes.len()).into_par_iter().map(of_base).collect();
+    let mut overlaps = Array2::zeros((side, side));
+    for (u, (own, lines)) in blocks.into_iter().enumerate() {
+        for (j, &weight) in own.iter().enumerate() {
+            overlaps[[offsets[u] + j, offsets[u] + j]] = weight;
+        }
+        let width = side - offsets[u + 1];
+        for (at, weight) in lines.into_iter().enumerate().filter(|(_, weight)| *weight > 0.0) {
+            let (a, b) = (offsets[u] + at / width, offsets[u + 1] + at % width);
+            overlaps[[a, b]] = weight;
+            overlaps[[b, a]] = weight;
+        }
+    }
+    overlaps
+}
+
+/// Clusters of every base clustering.
+fn sizes(ensemble: &Ensemble) -> Vec<usize> {
+    ensemble.bases().iter().map(partita_core::BaseClustering::clusters).collect()
+}
+
+/// Bits of disorder inside one cluster, and the base clusterings that label something of it.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    bits: f64,
+    seen: u32,
+}
+
+impl Tally {
+    fn of(counts: impl Iterator<Item = f64> + Clone) -> Self {
+        let all: f64 = counts.clone().sum();
+        if all == 0.0 {
+            return Self::default();
+        }
+        let term = |count: f64| -(count / all) * (count / all).log2();
+        Self { bits: counts.filter(|&count| count > 0.0).map(term).sum(), seen: 1 }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.bits += other.bits;
+        self.seen += other.seen;
+    }
+}
+
+/// The tally of every base cluster.
+fn tallies<L: Label>(rows: ArrayView2<'_, L>, sizes: &[usize]) -> Vec<Tally> {
+    let of_base = |u: usize| {
+        let mut own = vec![Tally::default(); sizes[u]];
+        own_weights(rows, sizes, u, None).iter().zip(&mut own).for_each(|(&w, t)| t.seen = u32::from(w > 0.0));
+        let mut others = Vec::new();
+        for group in groups(rows.nrows(), sizes, u) {
+            compare(rows, sizes, u, group, &mut own, &mut others);
+        }
+        (own, others)
+    };
+    let parts: Vec<(Vec<Tally>, Vec<Tally>)> = (0..sizes.len()).into_par_iter().map(of_base).collect();
+    let mut all = vec![Tally::default(); sizes.iter().sum()];
+    let mut start = 0;
+    for (own, others) in parts {
+        all[start..].iter_mut().zip(own.iter().chain(&others)).for_each(|(sum, part)| sum.add(*part));
+        start += own.len();
+    }
+    all
+}
+
+/// Base clusterings after `u`, cut so that the tables of one group stay small.
+fn groups(objects: usize, sizes: &[usize], u: usize) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut held = 0;
+    for v in u + 1..sizes.len() {
+        let cells = sizes[u] * (sizes[v] + 1);
+        match groups.last_mut() {
+            Some(last) if held + cells <= TABLE.max(objects) => (last.end, held) = (v + 1, held + cells),
+            _ => {
+                groups.push(v..v + 1);
+                held = cells;
+            }
+        }
+    }
+    groups
+}
+
+/// Tallies of the clusters of `u` within the base clusterings `group`, added, and the other way round, appended.
+fn compare<L: Label>(
+    rows: ArrayView2<'_, L>,
+    sizes: &[usize],
+    u: usize,
+    group: Range<usize>,
+    own: &mut [Tally],
+    others: &mut Vec<Tally>,
+) {
+    // A table much larger than the objects is mostly zeros: two base clusterings of many tiny clusters.
+    if group.len() == 1 && sizes[u] * (sizes[group.start] + 1) > TABLE.max(16 * rows.nrows()) {
+        return compare_sparse(rows, u, group.start, own, others, sizes[group.start]);
+    }
+    let table = tally(rows, sizes, u, group.clone(), None);
+    let width = table.len() / sizes[u].max(1);
+    let mut start = 0;
+    for v in group {
+        let cell = |a: usize, b: usize| table[a * width + start + b];
+        for (a, tally) in own.iter_mut().enumerate() {
+            tally.add(Tally::of((0..sizes[v]).map(|b| cell(a, b))));
+        }
+        others.extend((0..sizes[v]).map(|b| Tally::of((0..sizes[u]).map(|a| cell(a, b)))));
+        start += sizes[v] + 1;
+    }
+}
+
+/// As [`compare`] for two base clusterings, by sorting instead of counting into a table.
+fn compare_sparse<L: Label>(
+    rows: ArrayView2<'_, L>,
+    u: usize,
+    v: usize,
+    own: &mut [Tally],
+    others: &mut Vec<Tally>,
+    width: usize,
+) {
+    let labels = |row: partita_core::ndarray::ArrayView1<'_, L>| Some((row[u].cluster()?, row[v].cluster()?));
+    let mut pairs: Vec<(usize, usize)> = rows.outer_iter().filter_map(labels).collect();
+    let mut runs = |tallies: &mut [Tally]| {
+        pairs.sort_unstable();
+        for cluster in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let counts = cluster.chunk_by(|a, b| a.1 == b.1).map(|run| run.len() as f64);
+            tallies[cluster[0].0].add(Tally::of(counts));
+        }
+        pairs.iter_mut().for_each(|pair| *pair = (pair.1, pair.0));
+    };
+    runs(own);
+    let first = others.len();
+    others.resize(first + width, Tally::default());
+    runs(&mut others[first..]);
+}
+
+/// Weight of every cluster of base clustering `u`.
+fn own_weights<L: Label>(rows: ArrayView2<'_, L>, sizes: &[usize], u: usize, weights: Option<&[f64]>) -> Vec<f64> {
+    let mut own = vec![0.0; sizes[u]];
+    for (i, label) in rows.column(u).iter().enumerate() {
+        if let Some(cluster) = label.cluster() {
+            own[cluster] += weights.map_or(1.0, |w| w[i]);
+        }
+    }
+    own
+}
+
+/// The overlaps of the clusters of `u` with themselves and with those of all later base clusterings.
+fn upper_lines<L: Label>(
+    rows: ArrayView2<'_, L>,
+    sizes: &[usize],
+    u: usize,
+    weights: Option<&[f64]>,
+) -> (Vec<f64>, Vec<f64>) {
+    let total: usize = sizes[u + 1..].iter().sum();
+    let mut lines = vec![0.0; sizes[u] * total];
+    let mut place = 0;
+    for group in groups(rows.nrows(), sizes, u) {
+        let table = tally(rows, sizes, u, group.clone(), weights);
+        let width = table.len() / sizes[u].max(1);
+        for a in 0..sizes[u] {
+            let (mut from, mut to) = (a * width, a * total + place);
+            for &size in &sizes[group.clone()] {
+                lines[to..to + size].copy_from_slice(&table[from..from + size]);
+                from += size + 1;
+                to += size;
+            }
+        }
+        place += sizes[group].iter().sum::<usize>();
+    }
+    (own_weights(rows, sizes, u, weights), lines)
+}
+
+/// Weight of the objects in every pair of a cluster of `u` and one of the `group`: J_u lines of Σ (J_v + 1) numbers.
+/// The last number of a base clustering takes what it does not label, so that the loop has no branch.
+fn tally<L: Label>(
+    rows: ArrayView2<'_, L>,
+    sizes: &[usize],
+    u: usize,
+    group: Range<usize>,
+    weights: Option<&[f64]>,
+) -> Vec<f64> {
+    let mut width = 0;
+    let place = |&size: &usize| {
+        width += size + 1;
+        (width - size - 1, size)
+    };
+    let places: Vec<(usize, usize)> = sizes[group.clone()].iter().map(place).collect();
+    let mut table = vec![0.0; sizes[u] * width];
+    let held = rows.as_standard_layout();
+    let labels = held.as_slice().expect("standard layout is one slice");
+    for (i, row) in labels.chunks_exact(rows.ncols()).enumerate() {
+        let Some(own) = row[u].cluster() else { continue };
+        let line = &mut table[own * width..][..width];
+        let weight = weights.map_or(1.0, |w| w[i]);
+        for (label, &(start, missing)) in row[group.clone()].iter().zip(&places) {
+            line[start + label.index().min(missing)] += weight;
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::{EnsembleBuilder, Seed};
+    use rand::RngExt;
+
+    fn drawn(seed: u64, objects: usize, clusters: usize, missing: f64) -> Ensemble {
+        let mut rng = Seed::new(seed).rng();
+        let mut builder = EnsembleBuilder::new(objects);
+        for u in 0..5 {
+            let label = |_| (!rng.random_bool(missing)).then(|| rng.random_range(0..clusters as u32));
+            let mut labels: Vec<Option<u32>> = (0..objects).map(label).collect();
+            labels[u] = Some(0);
+            builder.push_clusters(format!("u{u}"), labels, clusters).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    fn naive_overlap(ensemble: &Ensemble, a: usize, b: usize, weights: &[f64]) -> f64 {
+        let offsets = ensemble.offsets();
+        let member = |i: usize, c: usize| {
+            let u = offsets.partition_point(|&start| start <= c) - 1;
+            ensemble.label(i, u) == Some(c - offsets[u])
+        };
+        (0..ensemble.objects()).filter(|&i| member(i, a) && member(i, b)).map(|i| weights[i]).sum()
+    }
+
+    fn naive_index(ensemble: &Ensemble, u: usize, cluster: usize, theta: f64) -> f64 {
+        let members: Vec<usize> = (0..ensemble.objects()).filter(|&i| ensemble.label(i, u) == Some(cluster)).collect();
+        let (mut bits, mut seen) = (0.0, 0);
+        for (v, base) in ensemble.bases().iter().enumerate() {
+            let labelled = members.iter().filter(|&&i| ensemble.label(i, v).is_some()).count();
+            seen += usize::from(labelled > 0);
+            for j in 0..base.clusters() {
+                let count = members.iter().filter(|&&i| ensemble.label(i, v) == Some(j)).count();
+                if count > 0 {
+                    let share = count as f64 / labelled as f64;
+                    bits -= share * share.log2();
+                }
+            }
+        }
+        (-bits / (theta * seen.max(1) as f64)).exp()
+    }
+
+    #[test]
+    fn weights_can_be_checked_by_eye() {
+        let mut builder = EnsembleBuilder::new(4);
+        builder.push("a", [Some(0), Some(0), Some(1), Some(1)]).unwrap();
+        builder.push("b", [Some(0), Some(1), Some(2), Some(2)]).unwrap();
+        // Cluster 0 of a is split in halves by b: one bit. All others stay whole.
+        let weights = cluster_weights(&builder.finish().unwrap(), 0.5);
+        assert_eq!(weights, [(-1.0f64).exp(), 1.0, 1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn overlaps_and_weights_agree_with_their_definitions() {
+        for (seed, clusters, missing) in (0..12).map(|s| (s, 1 + s as usize, 0.1 * (s % 4) as f64)) {
+            let ensemble = drawn(seed, 30, clusters, missing);
+            let weights: Vec<f64> = (0..30).map(|i| 0.5 + f64::from(i)).collect();
+            let overlaps = cluster_overlaps(&ensemble, Some(&weights));
+            for ((a, b), &overlap) in overlaps.indexed_iter() {
+                assert!((overlap - naive_overlap(&ensemble, a, b, &weights)).abs() < 1e-9);
+            }
+            let index = cluster_weights(&ensemble, 0.4);
+            let offsets = ensemble.offsets();
+            for (u, cluster) in (0..5).flat_map(|u| (0..clusters).map(move |j| (u, j))) {
+                assert!((index[offsets[u] + cluster] - naive_index(&ensemble, u, cluster, 0.4)).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn many_tiny_clusters_are_sorted_instead_of_tabulated() {
+        let ensemble = drawn(1, 400, 390, 0.2);
+        let (index, offsets) = (cluster_weights(&ensemble, 0.4), ensemble.offsets());
+        for (u, cluster) in [(0, 0), (1, 7), (4, 389), (2, 100)] {
+            assert!((index[offsets[u] + cluster] - naive_index(&ensemble, u, cluster, 0.4)).abs() < 1e-12);
+        }
+    }
+}

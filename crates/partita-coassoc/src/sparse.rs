@@ -1,0 +1,171 @@
+//! Counts for some pairs, as sparse symmetric matrices.
+
+use partita_core::{Ensemble, Flow, MemoryBudget, Seed, Watch};
+use sprs::CsMatViewI;
+
+use crate::pairs::Rows;
+use crate::{CoassocError, sample_pairs};
+
+/// c and N of some pairs of objects: symmetric n × n matrices in compressed rows, both directions of every pair
+/// stored, neighbours in ascending order. What is not stored is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SparseEvidence {
+    base_clusterings: usize,
+    /// Where the row of every object starts; n + 1 values.
+    starts: Vec<usize>,
+    neighbours: Vec<u32>,
+    together: Vec<u16>,
+    seen: Option<Vec<u16>>,
+}
+
+impl SparseEvidence {
+    /// Evidence of exactly `pairs` different pairs, drawn uniformly without replacement.
+    ///
+    /// # Errors
+    /// [`CoassocError::TooManyPairs`] if there are fewer, [`CoassocError::Budget`] if [`bytes`](Self::bytes) exceeds
+    /// the budget, [`CoassocError::TooManyBaseClusterings`] beyond 65,535, [`CoassocError::Interrupted`] if the
+    /// watch says so.
+    ///
+    /// # Cost
+    /// O(m (M + log m)) time for m pairs; [`bytes`](Self::bytes) of memory.
+    pub fn sample(
+        ensemble: &Ensemble,
+        pairs: u64,
+        seed: Seed,
+        budget: MemoryBudget,
+        watch: &dyn Watch,
+    ) -> Result<Self, CoassocError> {
+        Self::check(ensemble, pairs, budget)?;
+        let pairs = sample_pairs(ensemble.objects(), pairs, seed)?;
+        Self::count(ensemble, &pairs, watch)
+    }
+
+    /// Evidence of the pairs given, in any order; twice the same pair is once.
+    ///
+    /// # Errors
+    /// [`CoassocError::NoPair`] for the first that is no pair of objects, and as [`sample`](Self::sample).
+    ///
+    /// # Cost
+    /// As [`sample`](Self::sample).
+    pub fn of_pairs(
+        ensemble: &Ensemble,
+        pairs: &[(u32, u32)],
+        budget: MemoryBudget,
+        watch: &dyn Watch,
+    ) -> Result<Self, CoassocError> {
+        let objects = ensemble.objects();
+        if let Some(&(left, right)) = pairs.iter().find(|(i, j)| i == j || *i.max(j) as usize >= objects) {
+            return Err(CoassocError::NoPair { left, right, objects });
+        }
+        Self::check(ensemble, pairs.len() as u64, budget)?;
+        let mut pairs: Vec<(u32, u32)> = pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        Self::count(ensemble, &pairs, watch)
+    }
+
+    fn check(ensemble: &Ensemble, pairs: u64, budget: MemoryBudget) -> Result<(), CoassocError> {
+        CoassocError::check_bases(ensemble.bases().len())?;
+        let needed = Self::bytes(ensemble.objects(), ensemble.bases().len(), pairs, ensemble.missing() > 0);
+        Ok(budget.check("the sparse evidence", needed, "take fewer pairs")?)
+    }
+
+    /// Counts sorted different pairs and stores both directions.
+    pub(crate) fn count(ensemble: &Ensemble, pairs: &[(u32, u32)], watch: &dyn Watch) -> Result<Self, CoassocError> {
+        let stop = |done: u64| watch.tick(done, 3) == Flow::Stop;
+        if stop(1) {
+            return Err(CoassocError::Interrupted);
+        }
+        let (c, n) = Rows::new(ensemble).count(pairs);
+        if stop(2) {
+            return Err(CoassocError::Interrupted);
+        }
+        let mut starts = vec![0; ensemble.objects() + 1];
+        for &(i, j) in pairs {
+            starts[i as usize + 1] += 1;
+            starts[j as usize + 1] += 1;
+        }
+        (0..ensemble.objects()).for_each(|i| starts[i + 1] += starts[i]);
+        // Sorted pairs fill every row in ascending order: what is smaller than i comes before the pairs (i, ·).
+        let mut free = starts.clone();
+        let (mut neighbours, mut together) = (vec![0; 2 * pairs.len()], vec![0; 2 * pairs.len()]);
+        let mut seen = n.as_ref().map(|_| vec![0; 2 * pairs.len()]);
+        for (at, &(i, j)) in pairs.iter().enumerate() {
+            for (one, other) in [(i, j), (j, i)] {
+                let place = &mut free[one as usize];
+                (neighbours[*place], together[*place]) = (other, c[at]);
+                if let (Some(seen), Some(n)) = (&mut seen, &n) {
+                    seen[*place] = n[at];
+                }
+                *place += 1;
+            }
+        }
+        Ok(Self { base_clusterings: ensemble.bases().len(), starts, neighbours, together, seen })
+    }
+
+    /// Bytes held at once, at most, while so many pairs are counted.
+    pub const fn bytes(objects: usize, base_clusterings: usize, pairs: u64, missing: bool) -> u64 {
+        let counts = if missing { 4 } else { 2 };
+        let labels = (base_clusterings as u64 + 32) * 2 + base_clusterings as u64 / 8;
+        pairs * (16 + 8 + 3 * counts) + objects as u64 * (16 + labels)
+    }
+
+    /// Number of objects, n.
+    pub fn objects(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of base clusterings, M.
+    pub fn base_clusterings(&self) -> usize {
+        self.base_clusterings
+    }
+
+    /// Number of pairs stored, each counted once.
+    pub fn pairs(&self) -> usize {
+        self.neighbours.len() / 2
+    }
+
+    /// The objects that an object is stored with, ascending.
+    ///
+    /// # Panics
+    /// If the object is out of range.
+    pub fn neighbours(&self, object: usize) -> &[u32] {
+        &self.neighbours[self.starts[object]..self.starts[object + 1]]
+    }
+
+    /// The row of an object: (neighbour, c, N), neighbours ascending.
+    ///
+    /// # Panics
+    /// If the object is out of range.
+    pub fn row(&self, object: usize) -> impl ExactSizeIterator<Item = (u32, u32, u32)> + Clone + '_ {
+        let range = self.starts[object]..self.starts[object + 1];
+        range.map(|at| (self.neighbours[at], u32::from(self.together[at]), self.seen_at(at)))
+    }
+
+    /// Every pair once: (i, j, c, N) with i < j, in order.
+    pub fn each_pair(&self) -> impl Iterator<Item = (u32, u32, u32, u32)> + Clone + '_ {
+        (0..self.objects() as u32)
+            .flat_map(move |i| self.row(i as usize).filter(move |&(j, ..)| j > i).map(move |(j, c, n)| (i, j, c, n)))
+    }
+
+    fn seen_at(&self, at: usize) -> u32 {
+        self.seen.as_ref().map_or(self.base_clusterings as u32, |seen| u32::from(seen[at]))
+    }
+
+    /// c as a matrix of `sprs`, without copying. Pairs that are never together are stored with c = 0.
+    pub fn together(&self) -> CsMatViewI<'_, u16, u32, usize> {
+        self.matrix(&self.together)
+    }
+
+    /// N as a matrix of `sprs`, without copying; none when no label is missing, N being M everywhere.
+    pub fn seen(&self) -> Option<CsMatViewI<'_, u16, u32, usize>> {
+        self.seen.as_ref().map(|seen| self.matrix(seen))
+    }
+
+    fn matrix<'a>(&'a self, values: &'a [u16]) -> CsMatViewI<'a, u16, u32, usize> {
+        let n = self.objects();
+        CsMatViewI::try_new((n, n), &self.starts, &self.neighbours, values)
+            .map_err(|(.., error)| error)
+            .expect("rows are sorted and within bounds")
+    }
+}
