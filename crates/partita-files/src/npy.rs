@@ -121,8 +121,24 @@ pub(crate) fn write<E: Element>(
     shape: &[usize],
     elements: impl IntoIterator<Item = E>,
 ) -> io::Result<()> {
+    write_header(out, E::DESCR, shape)?;
+    elements.into_iter().try_for_each(|element| element.write(out))
+}
+
+/// Writes a column of texts, each in as many characters as the longest.
+pub(crate) fn write_texts(out: &mut dyn Write, texts: &[String]) -> io::Result<()> {
+    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    write_header(out, &format!("<U{longest}"), &[texts.len()])?;
+    for text in texts {
+        let characters = text.chars().map(u32::from).chain(std::iter::repeat(0));
+        characters.take(longest).try_for_each(|character| out.write_all(&character.to_le_bytes()))?;
+    }
+    Ok(())
+}
+
+fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
     let lengths = shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ") + ",";
-    let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({lengths}), }}", E::DESCR);
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
     // Data starts at a multiple of 64 bytes, and the header ends in a line break.
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
     header.extend(std::iter::repeat_n(' ', padded - 1 - header.len()));
@@ -130,8 +146,7 @@ pub(crate) fn write<E: Element>(
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
     out.write_all(&(padded as u16).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    elements.into_iter().try_for_each(|element| element.write(out))
+    out.write_all(header.as_bytes())
 }
 
 #[cfg(test)]

@@ -99,6 +99,14 @@ impl<W: Write> NpzWriter<W> {
         buffer.flush()
     }
 
+    /// Adds a column of texts.
+    pub(crate) fn texts(&mut self, name: &str, texts: &[String]) -> io::Result<()> {
+        self.start(&format!("{name}.npy"))?;
+        let mut buffer = io::BufWriter::with_capacity(1 << 16, &mut self.0);
+        npy::write_texts(&mut buffer, texts)?;
+        buffer.flush()
+    }
+
     /// Adds a member of any kind.
     pub(crate) fn bytes(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.start(name)?;

@@ -8,8 +8,11 @@ use crate::error::FileError;
 use crate::input::Format;
 use crate::labels::LabelColumn;
 use crate::labels_binary::{TRUTHS, column_of};
+use crate::npy;
+use crate::npz::NpzWriter;
 use crate::raw::RawArray;
 use crate::table::{Role, Table, TableOptions, check_budget, roles};
+use crate::whole::write_whole;
 
 /// What the features may be called in an archive; the first is how we write them.
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
@@ -45,6 +48,29 @@ fn from_archive(archive: &mut dyn Archive, options: &TableOptions) -> Result<Tab
         table.label = Some(column_of(&path, &label, "label", Some(features.rows()))?);
     }
     Ok(table)
+}
+
+pub(crate) fn write(path: &Path, table: &Table, format: Format) -> Result<(), FileError> {
+    let shape = [table.values.nrows(), table.values.ncols()];
+    match format {
+        Format::Npy => write_whole(path, |out| npy::write(out, &shape, table.values.iter().copied())),
+        Format::Npz => write_whole(path, |out| {
+            let mut archive = NpzWriter::new(out);
+            archive.array(FEATURES[0], &shape, table.values.iter().copied())?;
+            archive.texts(COLUMNS, &table.columns)?;
+            if let Some(names) = &table.object_names {
+                archive.texts(OBJECTS, names)?;
+            }
+            if let Some(label) = &table.label {
+                let values: Vec<String> = label.values.iter().map(|value| value.clone().unwrap_or_default()).collect();
+                archive.texts(TRUTHS[0], &values)?;
+            }
+            archive.finish()
+        }),
+        _ => {
+            Err(FileError::Extension { path: path.into(), known: ".csv, .tsv (also with .gz), .npy, .npz or .parquet" })
+        }
+    }
 }
 
 fn texts(array: &RawArray) -> Vec<String> {

@@ -1,0 +1,59 @@
+//! Numbers out of text.
+
+/// The number a field holds. Short decimals take the exact fast path: both their digits and their power of ten are
+/// exact doubles, so one division rounds correctly.
+pub(crate) fn number(field: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let (negative, digits) = match field {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let (mut whole, mut decimals, mut point) = (0u64, 0, false);
+    if digits.is_empty() || digits == b"." || digits.len() > 16 {
+        return slow_number(field);
+    }
+    for &byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                whole = whole * 10 + u64::from(byte - b'0');
+                decimals += usize::from(point);
+            }
+            b'.' if !point => point = true,
+            _ => return slow_number(field),
+        }
+    }
+    if whole >= 1 << 53 || decimals >= POWERS.len() {
+        return slow_number(field);
+    }
+    let value = whole as f64 / POWERS[decimals];
+    Some(if negative { -value } else { value })
+}
+
+fn slow_number(field: &[u8]) -> Option<f64> {
+    std::str::from_utf8(field).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::Seed;
+    use rand::RngExt;
+
+    #[test]
+    fn the_fast_path_rounds_as_the_standard_library() {
+        let mut rng = Seed::new(1).rng();
+        for _ in 0..20_000 {
+            let value: f64 = rng.random_range(-1e6..1e6);
+            let text = format!("{value:.*}", rng.random_range(0..17));
+            let expected: f64 = text.parse().unwrap();
+            assert_eq!(number(text.as_bytes()).unwrap().to_bits(), expected.to_bits(), "{text}");
+        }
+        for text in ["-0", "1.", "+1", " 2 ", "1e3", "9007199254740993", "0.000000000000001", "123456789012345678"] {
+            let expected: f64 = text.trim().parse().unwrap();
+            assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(expected.to_bits()), "{text}");
+        }
+        for text in ["", ".", "-", "1.2.3", "1,5", "0x1", "--1"] {
+            assert_eq!(number(text.as_bytes()), None, "{text}");
+        }
+    }
+}
