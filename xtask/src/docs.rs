@@ -124,7 +124,8 @@ fn section(method: &Method) -> String {
         ("time", method.time.clone()),
         ("memory", method.memory.clone()),
     ];
-    let mut text = format!("## `{}`\n\n{}\n\n{}\n\n| | |\n|---|---|\n", method.name, method.summary, method.reference);
+    let (name, summary, reference) = (&method.name, sentence(&method.summary), sentence(&method.reference));
+    let mut text = format!("## `{name}`\n\n{summary}\n\n{reference}\n\n| | |\n|---|---|\n");
     text.extend(facts.iter().map(|(what, is)| row(&[what, is])));
     if !method.settings.is_empty() {
         text += "\n| setting | default | what it changes |\n|---|---|---|\n";
@@ -132,6 +133,14 @@ fn section(method: &Method) -> String {
         text.extend(method.settings.iter().map(setting));
     }
     text
+}
+
+/// A line of a card as a sentence.
+fn sentence(line: &str) -> String {
+    let mut letters = line.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let end = if line.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
 }
 
 /// A default as it is typed after `--set name=`.
@@ -148,7 +157,7 @@ fn row(cells: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "Joins |x|.", "reference": "A, 2005",
+    const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "joins |x|", "reference": "A, 2005",
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
         "clusters_is_maximum": true, "weighted": false, "seeded": true, "certainty": "share", "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which."},
@@ -158,9 +167,9 @@ mod tests {
     fn tables_are_read_from_the_cards() {
         let registry: Registry = serde_json::from_str(JSON).unwrap();
         let table = table(&registry.methods);
-        assert!(table.ends_with("| `a-b` | Joins \\|x\\|. | labels, probabilities | no | O(n) |\n"), "{table}");
+        assert!(table.ends_with("| `a-b` | joins \\|x\\| | labels, probabilities | no | O(n) |\n"), "{table}");
         let reference = reference(&registry.methods);
-        assert!(reference.starts_with("## `a-b`\n\nJoins |x|.\n\nA, 2005\n"), "{reference}");
+        assert!(reference.starts_with("## `a-b`\n\nJoins |x|.\n\nA, 2005.\n"), "{reference}");
         for line in [
             "| missing labels | handled by prior |",
             "| `-k` | the most it may use |",
