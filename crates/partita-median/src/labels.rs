@@ -18,7 +18,7 @@ use crate::table::Rule;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LabelMeansSettings {
-    /// Independent starts by k-means++ on label rows; the best is kept. Beyond 20,000 different rows starts are tried
+    /// Independent starts by k-means++ on label rows; the best is kept. Beyond 10,000 different rows starts are tried
     /// on so many of them, and the best goes on with all.
     pub restarts: NonZeroU32,
     /// The most rounds of one start.
@@ -30,7 +30,7 @@ pub struct LabelMeansSettings {
 impl Default for LabelMeansSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { restarts: count(10), rounds: count(200), tolerance: 1e-6 }
+        Self { restarts: count(10), rounds: count(200), tolerance: 1e-9 }
     }
 }
 
@@ -205,29 +205,29 @@ impl Means<'_> {
         if self.reading != Reading::Qmi {
             return self.trust.clone();
         }
-        let objects = rows.expand(&vec![(); rows.len()]).len() as f64;
+        let objects = rows.objects() as f64;
         self.trust.iter().zip(rows.labelled()).map(|(trust, labelled)| trust * objects / labelled as f64).collect()
     }
 
     /// The objective of the reading from sums of squares.
     fn objective<L: Label>(&self, rows: &Rows<'_, L>, squares: &[f64]) -> Vec<f64> {
-        let labelled = rows.labelled();
-        let objects = rows.expand(&vec![(); rows.len()]).len() as f64;
         match self.reading {
             Reading::Kc => squares.to_vec(),
             Reading::Ipvc => {
+                let labelled = rows.labelled();
                 let all: f64 = self.trust.iter().zip(&labelled).map(|(trust, &count)| trust * count as f64).sum();
                 squares.iter().map(|value| all - value).collect()
             }
             Reading::Qmi => {
-                let alone = self.gini(rows, &labelled);
+                let (alone, objects) = (self.gini(rows), rows.objects() as f64);
                 squares.iter().map(|value| alone - value / objects).collect()
             }
         }
     }
 
     /// Σ_u ω_u (1 − Σ_j P_u(j)²).
-    fn gini<L: Label>(&self, rows: &Rows<'_, L>, labelled: &[u64]) -> f64 {
+    fn gini<L: Label>(&self, rows: &Rows<'_, L>) -> f64 {
+        let labelled = rows.labelled();
         let mut counts = vec![0u64; rows.base_clusters()];
         for at in 0..rows.len() {
             rows.places(at).for_each(|(_, place)| counts[place] += u64::from(rows.weight(at)));

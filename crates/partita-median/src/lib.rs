@@ -7,6 +7,8 @@
 //! | [`kc`] | squares of one-hot labels about cluster means | restarts · rounds · n M K | 40 n + 24 ΣJ K |
 //! | [`qmi`] | category utility = quadratic mutual information | as `kc` | as `kc` |
 //! | [`ipvc`] | shares of own labels, by voting | as `kc` | as `kc` |
+//! | [`plurality`] | votes after alignment to a reference | n M K | 8 n K |
+//! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
 //! ```
 //! use partita_core::{EnsembleBuilder, Seed, Silent};
@@ -23,14 +25,19 @@
 //! # }
 //! ```
 
+mod bottleneck;
+mod cumulative;
 mod error;
 mod label_methods;
 mod labels;
 mod lloyd;
 mod method;
+mod plurality;
 mod rows;
 mod table;
 
+pub use cumulative::{ACV, Acv, CumulativeSettings, RCV, Rcv, Scheme, URCV, Urcv, cumulative};
 pub use error::MedianError;
 pub use label_methods::{IPVC, Ipvc, KC, Kc, QMI, Qmi};
 pub use labels::{LabelMeansSettings, ipvc, kc, qmi};
+pub use plurality::{PLURALITY, Plurality, PluralitySettings, Reference, plurality};

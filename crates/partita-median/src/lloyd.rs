@@ -10,7 +10,10 @@ use crate::rows::Rows;
 use crate::table::{Counts, Rule, Scores};
 
 /// Starts are tried on at most so many rows; the best one goes on with all of them.
-const START_ROWS: usize = 20_000;
+const START_ROWS: usize = 10_000;
+
+/// Starts on a sample stop when a round gains at most this share: the rest of the way is gone with all rows.
+const START_TOLERANCE: f64 = 1e-4;
 
 /// Rows of one piece of parallel work.
 const PIECE: usize = 8192;
@@ -35,6 +38,18 @@ pub(crate) struct Fit {
     pub(crate) stopped: Stopped,
     /// Sum of squares of every start, on the rows that starts are tried on.
     pub(crate) starts: Vec<f64>,
+    lead: Lead,
+}
+
+/// Which rows need not choose again.
+#[derive(Default)]
+struct Lead {
+    /// The scores of the round before.
+    scores: Option<Scores>,
+    /// How far scores have moved since the first round.
+    drift: f64,
+    /// The drift up to which the choice of a row stands.
+    limits: Vec<f64>,
 }
 
 /// The best of all starts.
@@ -44,10 +59,12 @@ pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, wa
     let on: &[u32] = some.as_deref().unwrap_or(&all);
     let (restarts, rounds) = (plan.restarts.get(), u64::from(plan.rounds.get()));
     let total = rounds * (u64::from(restarts) + u64::from(some.is_some()));
+    let tolerance = if some.is_some() { plan.tolerance.max(START_TOLERANCE) } else { plan.tolerance };
+    let short = Plan { tolerance, ..*plan };
     let (mut kept, mut starts): (Option<Fit>, Vec<f64>) = (None, Vec::new());
     for restart in 0..restarts {
         let first = plus_plus(rows, on, plan, seed.child(1 + u64::from(restart)));
-        let fit = climb(rows, on, plan, first, (watch, u64::from(restart) * rounds, total));
+        let fit = climb(rows, on, &short, first, (watch, u64::from(restart) * rounds, total));
         starts.push(fit.value());
         let stop = fit.stopped == Stopped::Interrupted;
         if kept.as_ref().is_none_or(|kept| fit.value() < kept.value()) {
@@ -138,6 +155,7 @@ fn climb<L: Label>(
         trace: Vec::new(),
         stopped: Stopped::RoundLimit,
         starts: Vec::new(),
+        lead: Lead { limits: vec![f64::NEG_INFINITY; on.len()], ..Lead::default() },
     };
     for round in 0..u64::from(plan.rounds.get()) {
         let moved = fit.step(rows, on, plan);
@@ -166,9 +184,12 @@ impl Fit {
     /// One round: every row chooses, the counts follow. Returns which rows moved, with the cluster they left.
     fn step<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], plan: &Plan<'_>) -> Vec<(u32, u32)> {
         let scores = Scores::new(rows, &self.counts, plan.trust, plan.rule);
-        let mut next = vec![0u32; on.len()];
-        let pieces = next.par_chunks_mut(PIECE).zip(on.par_chunks(PIECE));
-        pieces.for_each(|(next, on)| scores.choose(rows, on, next));
+        let Lead { scores: previous, drift, limits } = &mut self.lead;
+        *drift += previous.as_ref().map_or(0.0, |previous| scores.drift(previous, rows.offsets()));
+        let (mut next, drift) = (self.labels.clone(), *drift);
+        let pieces = next.par_chunks_mut(PIECE).zip(limits.par_chunks_mut(PIECE)).zip(on.par_chunks(PIECE));
+        pieces.for_each(|(kept, on)| scores.choose(rows, on, drift, kept));
+        self.lead.scores = Some(scores);
         let changes = next.iter().zip(&self.labels).enumerate().filter(|(_, (next, old))| next != old);
         let mut moved: Vec<(u32, u32)> = changes.map(|(at, (_, &old))| (at as u32, old)).collect();
         if self.trace.is_empty() {
@@ -214,6 +235,7 @@ impl Fit {
                 break;
             }
             moved.push((worst as u32, self.labels[worst]));
+            self.lead.limits[worst] = f64::NEG_INFINITY;
             self.put(rows, on, worst as u32, self.labels[worst], empty);
         }
     }

@@ -36,6 +36,11 @@ impl<'a, L: Label> Rows<'a, L> {
         self.firsts.len()
     }
 
+    /// Objects, n.
+    pub(crate) fn objects(&self) -> usize {
+        self.cells.len() / self.bases
+    }
+
     /// Base clusterings, M.
     pub(crate) fn bases(&self) -> usize {
         self.bases
@@ -55,6 +60,11 @@ impl<'a, L: Label> Rows<'a, L> {
     pub(crate) fn row(&self, at: usize) -> &'a [L] {
         let start = self.firsts[at] as usize * self.bases;
         &self.cells[start..start + self.bases]
+    }
+
+    /// The first object with this row.
+    pub(crate) fn first(&self, at: usize) -> usize {
+        self.firsts[at] as usize
     }
 
     /// Objects with this row.

@@ -122,22 +122,71 @@ impl Scores {
         sums.into_iter().map(|sum| sum as f64 / total).collect()
     }
 
-    /// The best cluster of every row in `range`, into `best`; ties go to the smaller number.
-    pub(crate) fn choose<L: Label>(&self, rows: &Rows<'_, L>, range: &[u32], best: &mut [u32]) {
+    /// How far the score of any row in any cluster can be from what `other` says: Σ_u of the largest difference.
+    pub(crate) fn drift(&self, other: &Self, offsets: &[usize]) -> f64 {
+        let furthest = |ends: &[usize]| {
+            let range = ends[0] * self.lanes..ends[1] * self.lanes;
+            let pairs = self.lines[range.clone()].iter().zip(&other.lines[range]);
+            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        offsets.windows(2).map(furthest).sum()
+    }
+
+    /// The best cluster of every row in `range`, into `best`; ties go to the smaller number. `drift` is how far scores
+    /// have moved since the start, `limits` holds for every row the drift up to which its choice stands.
+    pub(crate) fn choose<L: Label>(
+        &self,
+        rows: &Rows<'_, L>,
+        range: &[u32],
+        drift: f64,
+        (best, limits): (&mut [u32], &mut [f64]),
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.choose_avx2(rows, range, drift, (best, limits)) };
+        }
+        self.choose_lanes(rows, range, drift, (best, limits));
+    }
+
+    /// As [`Scores::choose_lanes`], four sums to a register: every sum is the same sequence of additions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn choose_avx2<L: Label>(&self, rows: &Rows<'_, L>, range: &[u32], drift: f64, kept: (&mut [u32], &mut [f64])) {
+        self.choose_lanes(rows, range, drift, kept);
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn choose_lanes<L: Label>(
+        &self,
+        rows: &Rows<'_, L>,
+        range: &[u32],
+        drift: f64,
+        (best, limits): (&mut [u32], &mut [f64]),
+    ) {
+        let due = range.iter().zip(best).zip(limits).filter(|(_, limit)| drift >= **limit);
         match self.lanes {
-            4 => self.choose_fixed::<L, 4>(rows, range, best),
-            8 => self.choose_fixed::<L, 8>(rows, range, best),
-            12 => self.choose_fixed::<L, 12>(rows, range, best),
-            16 => self.choose_fixed::<L, 16>(rows, range, best),
-            _ => self.choose_any(rows, range, best),
+            4 => self.choose_fixed::<L, 4>(rows, drift, due),
+            8 => self.choose_fixed::<L, 8>(rows, drift, due),
+            12 => self.choose_fixed::<L, 12>(rows, drift, due),
+            16 => self.choose_fixed::<L, 16>(rows, drift, due),
+            _ => self.choose_any(rows, drift, due),
         }
     }
 
     /// As [`Scores::choose_any`] with the sums in registers.
-    fn choose_fixed<L: Label, const N: usize>(&self, rows: &Rows<'_, L>, range: &[u32], best: &mut [u32]) {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn choose_fixed<'r, L: Label, const N: usize>(
+        &self,
+        rows: &Rows<'_, L>,
+        drift: f64,
+        due: impl Iterator<Item = ((&'r u32, &'r mut u32), &'r mut f64)>,
+    ) {
         let (lines, []) = self.lines.as_chunks::<N>() else { return };
         let missing = lines.len() - 1;
-        for (&at, best) in range.iter().zip(best) {
+        for ((&at, best), limit) in due {
             let mut sums = [0.0; N];
             for (label, offset) in rows.row(at as usize).iter().zip(rows.offsets()) {
                 let line = &lines[label.cluster().map_or(missing, |j| offset + j)];
@@ -145,14 +194,21 @@ impl Scores {
                     *sum += add;
                 }
             }
-            *best = largest(&sums[..self.clusters]);
+            (*best, *limit) = largest(&sums[..self.clusters], drift);
         }
     }
 
-    fn choose_any<L: Label>(&self, rows: &Rows<'_, L>, range: &[u32], best: &mut [u32]) {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn choose_any<'r, L: Label>(
+        &self,
+        rows: &Rows<'_, L>,
+        drift: f64,
+        due: impl Iterator<Item = ((&'r u32, &'r mut u32), &'r mut f64)>,
+    ) {
         let missing = rows.base_clusters();
         let mut sums = vec![0.0; self.lanes];
-        for (&at, best) in range.iter().zip(best) {
+        for ((&at, best), limit) in due {
             sums.fill(0.0);
             for (label, offset) in rows.row(at as usize).iter().zip(rows.offsets()) {
                 let place = label.cluster().map_or(missing, |j| offset + j);
@@ -161,11 +217,22 @@ impl Scores {
                     *sum += add;
                 }
             }
-            *best = largest(&sums[..self.clusters]);
+            (*best, *limit) = largest(&sums[..self.clusters], drift);
         }
     }
 }
 
-fn largest(sums: &[f64]) -> u32 {
-    (0..sums.len()).fold(0, |best, k| if sums[k] > sums[best] { k } else { best }) as u32
+/// The largest sum's index, and the drift up to which it stays the largest: its lead over the second is used up when
+/// both move by half of it. A little is kept back for rounding.
+fn largest(sums: &[f64], drift: f64) -> (u32, f64) {
+    let (mut best, mut second) = (0, f64::NEG_INFINITY);
+    for k in 1..sums.len() {
+        if sums[k] > sums[best] {
+            second = sums[best];
+            best = k;
+        } else {
+            second = second.max(sums[k]);
+        }
+    }
+    (best as u32, drift + 0.4999 * (sums[best] - second) - 1e-9)
 }

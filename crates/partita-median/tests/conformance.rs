@@ -16,3 +16,23 @@ fn qmi() {
 fn ipvc() {
     assert!(check(&partita_median::IPVC) > 500);
 }
+
+#[test]
+fn plurality() {
+    assert!(check(&partita_median::PLURALITY) > 500);
+}
+
+#[test]
+fn rcv() {
+    assert!(check(&partita_median::RCV) > 500);
+}
+
+#[test]
+fn urcv() {
+    assert!(check(&partita_median::URCV) > 500);
+}
+
+#[test]
+fn acv() {
+    assert!(check(&partita_median::ACV) > 500);
+}
