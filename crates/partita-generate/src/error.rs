@@ -1,6 +1,7 @@
 //! What can be wrong with a recipe or the table it is given.
 
 use partita_core::{BudgetError, EnsembleError};
+use partita_linkage::LinkageError;
 
 /// A recipe or a table that makes no ensemble.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -72,6 +73,9 @@ pub enum GenerateError {
         /// The number given.
         share: f64,
     },
+    /// A projection to nothing.
+    #[error("a random projection needs at least 1 column")]
+    Projection,
     /// No such scaling.
     #[error("there is no scaling '{0}'; choose from none, zscore, minmax")]
     Scale(String),
@@ -114,6 +118,9 @@ pub enum GenerateError {
     /// The computation does not fit the memory budget.
     #[error(transparent)]
     Budget(#[from] BudgetError),
+    /// Distances make no tree.
+    #[error(transparent)]
+    Linkage(#[from] LinkageError),
     /// The base clusterings make no ensemble.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),

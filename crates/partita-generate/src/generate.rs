@@ -6,8 +6,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::check::check_varied;
-use crate::kmeans::{Fit, Job, KMeansSettings, Members, NONE, Rows, Start, many};
+use crate::found::Found;
+use crate::kmeans::{Job, KMeansSettings, NONE, Rows, Start, many};
+use crate::plan::{Plan, Sight, plan};
 use crate::progress::Progress;
+use crate::splits::splits;
+use crate::tree::{linkage, trees};
 use crate::{BaseKind, GenerateError, Recipe, scale};
 
 /// An ensemble, and how its base clusterings came about.
@@ -44,14 +48,6 @@ pub struct BaseFacts {
     pub stopped: Stopped,
 }
 
-/// One base clustering to be made.
-struct Plan {
-    run: usize,
-    kind: BaseKind,
-    k: usize,
-    seed: Seed,
-}
-
 /// Makes the ensemble that a recipe asks for from a table (n × d).
 ///
 /// Every base clustering takes its chance from `seed.child(run)`: what it finds depends neither on the other
@@ -74,68 +70,101 @@ pub fn generate(
     check_varied(values)?;
     let (n, d) = values.dim();
     recipe.check(n)?;
-    let needed = 16 * (n * d) as u64 + 3 * (n * recipe.runs()) as u64;
-    budget.check("generation", needed, "ask for fewer base clusterings, or cluster a sample of the rows")?;
     let plans = plan(recipe, n, seed);
+    budget.check("generation", bytes(recipe, n, d), "ask for fewer or simpler base clusterings, or sample the rows")?;
     let scaled = scale(values, recipe.scale);
+    let sight = Sight { values: scaled.view(), recipe };
     let progress = Progress::new(plans.len(), watch);
-    let mut fits: Vec<Option<Fit>> = plans.iter().map(|_| None).collect();
-    for cosine in [false, true] {
-        let chosen: Vec<&Plan> = plans.iter().filter(|plan| (plan.kind == BaseKind::KMeansCosine) == cosine).collect();
-        if !chosen.is_empty() {
-            let rows = Rows::new(scaled.view(), None, cosine);
-            let found = run_kmeans(&rows, &chosen, recipe.rows(n), &progress);
-            chosen.iter().zip(found).for_each(|(plan, fit)| fits[plan.run] = fit);
+    let mut found: Vec<Option<Found>> = plans.iter().map(|_| None).collect();
+    if !recipe.alters_columns() {
+        for cosine in [false, true] {
+            let chosen: Vec<&Plan> =
+                plans.iter().filter(|plan| start(plan.kind).is_some_and(|s| s.1 == cosine)).collect();
+            if !chosen.is_empty() {
+                let rows = Rows::new(scaled.view(), None, cosine);
+                chosen
+                    .iter()
+                    .zip(together(&rows, &chosen, &sight, &progress))
+                    .for_each(|(plan, fit)| found[plan.run] = fit);
+            }
         }
     }
-    assemble(&plans, fits, n, recipe.to_json(seed))
+    let rest: Vec<Plan> = plans.iter().filter(|plan| found[plan.run].is_none()).copied().collect();
+    let groups: Vec<&[Plan]> = rest.chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample)).collect();
+    let made: Vec<Vec<Option<Found>>> =
+        groups.par_iter().map(|plans| alone(plans, &sight, &progress)).collect::<Result<_, _>>()?;
+    rest.iter().zip(made.into_iter().flatten()).for_each(|(plan, made)| found[plan.run] = made);
+    assemble(&plans, found, n, recipe.to_json(seed))
 }
 
-fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
-    let runs = recipe.base.iter().flat_map(|spec| (0..spec.runs).map(move |turn| (spec.kind, turn)));
-    runs.enumerate()
-        .map(|(run, (kind, turn))| {
-            let seed = seed.child(run as u64);
-            Plan { run, kind, k: recipe.base_k.draw(objects, turn, seed.child(0)), seed }
-        })
-        .collect()
+/// Bytes held at once, at most.
+fn bytes(recipe: &Recipe, n: usize, d: usize) -> u64 {
+    let (table, labels) = (16 * (n * d) as u64, 4 * (n * recipe.runs()) as u64);
+    let rows = recipe.rows(n) as u64;
+    let trees = recipe.base.iter().any(|spec| linkage(spec.kind).is_some());
+    let threads = rayon::current_num_threads().min(recipe.runs()) as u64;
+    table + labels + if trees { threads * 4 * rows * rows } else { 0 }
 }
 
-fn run_kmeans(rows: &Rows, plans: &[&Plan], sample: usize, progress: &Progress<'_>) -> Vec<Option<Fit>> {
+/// Where a k-means base clusterer starts, and whether it looks at angles.
+fn start(kind: BaseKind) -> Option<(Start, bool)> {
+    match kind {
+        BaseKind::KMeans => Some((Start::PlusPlus, false)),
+        BaseKind::KMeansGreedy => Some((Start::Greedy, false)),
+        BaseKind::KMeansRandom => Some((Start::Random, false)),
+        BaseKind::KMeansCosine => Some((Start::PlusPlus, true)),
+        _ => None,
+    }
+}
+
+/// Many k-means runs over the same columns.
+fn together(rows: &Rows, plans: &[&Plan], sight: &Sight<'_>, progress: &Progress<'_>) -> Vec<Option<Found>> {
     let settings = KMeansSettings::default();
-    let group = |plans: &[&Plan]| -> Vec<Option<Fit>> {
+    let group = |plans: &[&Plan]| -> Vec<Option<Found>> {
         if progress.stopped() {
             return plans.iter().map(|_| None).collect();
         }
-        let jobs: Vec<Job> = plans.iter().map(|plan| plan.job(rows.objects(), sample)).collect();
-        many(rows, &jobs, &settings, progress)
+        let jobs: Vec<Job> = plans.iter().filter_map(|plan| job(plan, sight)).collect();
+        many(rows, &jobs, &settings, progress).into_iter().map(|fit| fit.map(Found::from)).collect()
     };
     // A large table is cut into chunks for the threads inside a group; small ones share the groups out.
-    let groups = plans.chunks(rows.together());
-    let found: Vec<Vec<Option<Fit>>> =
-        if rows.large() { groups.map(group).collect() } else { plans.par_chunks(rows.together()).map(group).collect() };
+    let size = rows.together();
+    let found: Vec<Vec<Option<Found>>> = if rows.large() {
+        plans.chunks(size).map(group).collect()
+    } else {
+        plans.par_chunks(size).map(group).collect()
+    };
     found.into_iter().flatten().collect()
 }
 
-impl Plan {
-    fn job(&self, objects: usize, sample: usize) -> Job {
-        Job {
-            clusters: self.k,
-            start: match self.kind {
-                BaseKind::KMeans | BaseKind::KMeansCosine => Start::PlusPlus,
-                BaseKind::KMeansGreedy => Start::Greedy,
-                BaseKind::KMeansRandom => Start::Random,
-            },
-            seed: self.seed.child(2),
-            members: Members::draw(objects, sample, &mut self.seed.child(1).rng()),
-            given: None,
-        }
-    }
+fn job(plan: &Plan, sight: &Sight<'_>) -> Option<Job> {
+    let (start, _) = start(plan.kind)?;
+    Some(Job { clusters: plan.k, start, seed: plan.seed, members: sight.members(plan), given: None })
 }
 
-fn assemble(plans: &[Plan], fits: Vec<Option<Fit>>, n: usize, recipe: String) -> Result<Generated, GenerateError> {
+/// The base clusterings of plans of one kind that see the same.
+fn alone(plans: &[Plan], sight: &Sight<'_>, progress: &Progress<'_>) -> Result<Vec<Option<Found>>, GenerateError> {
+    if progress.stopped() {
+        return Ok(plans.iter().map(|_| None).collect());
+    }
+    let kind = plans[0].kind;
+    if let Some(linkage) = linkage(kind) {
+        return trees(plans, linkage, sight, progress);
+    }
+    if let Some((_, cosine)) = start(kind) {
+        let seen = |plan: &Plan| {
+            let rows = Rows::new(sight.columns(plan).view(), None, cosine);
+            together(&rows, &[plan], sight, progress).into_iter().next().flatten()
+        };
+        return Ok(plans.iter().map(seen).collect());
+    }
+    Ok(plans.iter().map(|plan| splits(plan, sight, progress)).collect())
+}
+
+fn assemble(plans: &[Plan], found: Vec<Option<Found>>, n: usize, recipe: String) -> Result<Generated, GenerateError> {
     let asked = plans.len();
-    let finished: Vec<(&Plan, Fit)> = plans.iter().zip(fits).filter_map(|(plan, fit)| Some((plan, fit?))).collect();
+    let finished: Vec<(&Plan, Found)> =
+        plans.iter().zip(found).filter_map(|(plan, found)| Some((plan, found?))).collect();
     if finished.is_empty() {
         return Err(GenerateError::NothingFinished { asked });
     }
@@ -151,7 +180,7 @@ fn assemble(plans: &[Plan], fits: Vec<Option<Fit>>, n: usize, recipe: String) ->
             k: plan.k,
             clusters: fit.clusters,
             objects: fit.labels.iter().filter(|&&label| label != NONE).count(),
-            inertia: Some(fit.inertia),
+            inertia: fit.inertia,
             rounds: fit.rounds,
             stopped: fit.stopped,
         });

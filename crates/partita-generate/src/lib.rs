@@ -10,6 +10,10 @@
 //! | `kmeans-random` | the same from rows drawn evenly | as above | as above |
 //! | `kmeans-cosine` | the same by the angle between rows | as above | as above |
 //!
+//! | `single`, `average`, `complete`, `ward` | one tree, cut at many k | n²·d | 8·n² |
+//! | `centroid` | the same; heights may fall | n²·d, usually n² log n for the tree | 8·n² |
+//! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
+//!
 //! Each may see a share of the objects only; the others have no label in that base clustering.
 //!
 //! ```
@@ -33,15 +37,21 @@
 mod base_k;
 mod check;
 mod error;
+mod found;
 mod generate;
+mod kind;
 mod kmeans;
+mod plan;
 mod progress;
 mod recipe;
 mod scale;
+mod splits;
+mod tree;
 
 pub use base_k::BaseK;
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, generate};
+pub use kind::BaseKind;
 pub use kmeans::{Distance, KMeans, KMeansSettings, Start, kmeans, kmeans_from};
-pub use recipe::{BaseKind, BaseSpec, Recipe};
+pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};

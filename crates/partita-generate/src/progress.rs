@@ -23,6 +23,11 @@ impl<'a> Progress<'a> {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// What the watch answered so far, without asking again.
+    pub(crate) fn was_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Asks the watch.
     pub(crate) fn stopped(&self) -> bool {
         if self.stop.load(Ordering::Relaxed) {

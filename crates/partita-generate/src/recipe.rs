@@ -6,53 +6,7 @@ use std::str::FromStr;
 use partita_core::Seed;
 use serde::{Deserialize, Serialize};
 
-use crate::{BaseK, GenerateError, Scale};
-
-/// A base clusterer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BaseKind {
-    /// k-means from a k-means++ start.
-    KMeans,
-    /// k-means from a greedy k-means++ start (the best of 2 + ln k candidates for each centre).
-    KMeansGreedy,
-    /// k-means from k rows drawn evenly.
-    KMeansRandom,
-    /// k-means by the angle between rows (spherical), from a k-means++ start.
-    KMeansCosine,
-}
-
-impl BaseKind {
-    /// Every base clusterer.
-    pub const ALL: [Self; 4] = [Self::KMeans, Self::KMeansGreedy, Self::KMeansRandom, Self::KMeansCosine];
-
-    /// Its name in a recipe.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::KMeans => "kmeans",
-            Self::KMeansGreedy => "kmeans-greedy",
-            Self::KMeansRandom => "kmeans-random",
-            Self::KMeansCosine => "kmeans-cosine",
-        }
-    }
-}
-
-impl fmt::Display for BaseKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for BaseKind {
-    type Err = GenerateError;
-
-    fn from_str(text: &str) -> Result<Self, GenerateError> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            let known: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            GenerateError::UnknownBase { name: text.into(), known: known.join(", ") }
-        })
-    }
-}
+use crate::{BaseK, BaseKind, GenerateError, Scale};
 
 /// So many runs of one base clusterer; written `kmeans:60`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,6 +94,10 @@ pub struct Recipe {
     pub base_k: BaseK,
     /// Share of the objects that each base clustering sees, drawn without replacement; 1 is all.
     pub subsample: f64,
+    /// Share of the columns that each base clustering sees, drawn without replacement; 1 is all.
+    pub features: f64,
+    /// Columns of a random projection (Gaussian directions) that each base clustering sees instead of the table.
+    pub projection: Option<usize>,
     /// How columns are brought to a common scale first.
     pub scale: Scale,
 }
@@ -150,6 +108,8 @@ impl Default for Recipe {
             base: vec![BaseSpec::new(BaseKind::KMeans, 100)],
             base_k: BaseK::Sqrt,
             subsample: 0.9,
+            features: 1.0,
+            projection: None,
             scale: Scale::None,
         }
     }
@@ -175,6 +135,16 @@ impl Recipe {
         ((self.subsample * objects as f64).round() as usize).clamp(1, objects.max(1))
     }
 
+    /// True when every base clustering sees the whole table.
+    pub(crate) fn sees_everything(&self) -> bool {
+        self.subsample == 1.0 && !self.alters_columns()
+    }
+
+    /// True when base clusterings see other columns than the table's.
+    pub(crate) fn alters_columns(&self) -> bool {
+        self.features != 1.0 || self.projection.is_some()
+    }
+
     /// Refuses a recipe that can not be followed for a table of so many objects.
     ///
     /// # Errors
@@ -183,8 +153,13 @@ impl Recipe {
         if self.runs() == 0 {
             return Err(GenerateError::NoBase);
         }
-        if !(self.subsample > 0.0 && self.subsample <= 1.0) {
-            return Err(GenerateError::Share { what: "subsample", share: self.subsample });
+        for (what, share) in [("subsample", self.subsample), ("features", self.features)] {
+            if !(share > 0.0 && share <= 1.0) {
+                return Err(GenerateError::Share { what, share });
+            }
+        }
+        if self.projection == Some(0) {
+            return Err(GenerateError::Projection);
         }
         self.base_k.check()?;
         let (clusters, rows) = (self.base_k.bounds(objects).1, self.rows(objects));

@@ -53,12 +53,58 @@ fn the_recipe_is_followed() {
 
 #[test]
 fn the_same_bits_for_any_number_of_threads() {
-    for (n, d) in [(300, 4), (5000, 3), (40_000, 2)] {
+    let kmeans = "kmeans:4,kmeans-greedy:2,kmeans-random:3,kmeans-cosine:3";
+    for (n, d, base) in [(300, 4, every_kind().as_str()), (5000, 3, kmeans), (40_000, 2, kmeans)] {
         let table = table(n, d, 3);
-        let recipe = recipe(&every_kind(), "2..9", 0.8);
+        let recipe = recipe(base, "2..9", 0.8);
         let one = with_threads(1, || make(&table, &recipe)).unwrap();
         let three = with_threads(3, || make(&table, &recipe)).unwrap();
         assert_eq!(one, three, "{n} × {d}");
+    }
+}
+
+#[test]
+fn columns_may_be_drawn_or_projected() {
+    let table = table(150, 6, 9);
+    for (features, projection) in [(0.5, None), (1.0, Some(2)), (0.5, Some(5))] {
+        let mut recipe = recipe(&every_kind(), "3,5", 0.8);
+        (recipe.features, recipe.projection) = (features, projection);
+        let one = with_threads(1, || make(&table, &recipe)).unwrap();
+        assert_eq!(one, with_threads(2, || make(&table, &recipe)).unwrap());
+        assert!(one.facts.iter().all(|facts| facts.objects == 120 && facts.clusters == facts.k));
+        let read = Recipe::from_json(one.ensemble.recipe().unwrap()).unwrap();
+        assert_eq!(read, (recipe, Seed::new(7)));
+    }
+}
+
+#[test]
+fn trees_are_cut_where_scipy_cuts_them() {
+    // scipy.cluster.hierarchy: fcluster(linkage(X, method), k, "maxclust"), renumbered by first object.
+    let x = [
+        [0.0, 0.0],
+        [0.0, 1.0],
+        [1.0, 0.2],
+        [5.0, 5.0],
+        [5.0, 6.1],
+        [6.2, 5.0],
+        [9.0, 0.0],
+        [9.5, 1.0],
+        [3.0, 3.2],
+        [8.0, 4.0],
+    ];
+    let table = Array2::from_shape_fn((10, 2), |(i, p)| x[i][p]);
+    let expected = [
+        ("single", [0, 0, 0, 1, 1, 1, 2, 2, 1, 1]),
+        ("average", [0, 0, 0, 1, 1, 1, 2, 2, 1, 1]),
+        ("complete", [0, 0, 0, 1, 1, 1, 2, 2, 0, 1]),
+        ("ward", [0, 0, 0, 1, 1, 1, 2, 2, 1, 1]),
+        ("centroid", [0, 0, 0, 1, 1, 1, 2, 2, 1, 1]),
+    ];
+    for (kind, labels) in expected {
+        let made = make(&table, &recipe(&format!("{kind}:2"), "3,10", 1.0)).unwrap();
+        let found: Vec<usize> = made.ensemble.column(0).map(Option::unwrap).collect();
+        assert_eq!(found, labels, "{kind}");
+        assert_eq!(made.facts[1].clusters, 10);
     }
 }
 

@@ -153,11 +153,6 @@ impl Rows {
         self.variance = ((squares / self.n as f64 - means) / d as f64).max(0.0);
     }
 
-    /// Number of rows.
-    pub(crate) fn objects(&self) -> usize {
-        self.n
-    }
-
     /// Runs that advance together: one where the table stays in the cache anyway, else as many as share each
     /// reading of it without their labels taking more than 256 MB.
     pub(crate) fn together(&self) -> usize {
