@@ -20,11 +20,13 @@ pub(crate) struct Arguments {
     rest: Vec<String>,
 }
 
-/// An example called `bench_NAME` of some crate.
+/// An example of some crate: here they are programs that measure; examples of use are in the documentation.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Benchmark {
+    /// What the example is called, without `bench_`.
     name: String,
     package: String,
+    example: String,
 }
 
 /// Runs one benchmark and writes its page, or lists them.
@@ -32,7 +34,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let benchmarks = discover(workspace.root())?;
     let Some(name) = &arguments.name else {
         for benchmark in &benchmarks {
-            println!("{:<16} crates/{}/examples/bench_{}.rs", benchmark.name, benchmark.package, benchmark.name);
+            println!("{:<16} crates/{}/examples/{}.rs", benchmark.name, benchmark.package, benchmark.example);
         }
         return Ok(());
     };
@@ -54,9 +56,10 @@ fn discover(root: &Path) -> Result<Vec<Benchmark>> {
         let Ok(examples) = fs::read_dir(package.path().join("examples")) else { continue };
         for example in examples {
             let file = example?.file_name().to_string_lossy().into_owned();
-            if let Some(name) = file.strip_prefix("bench_").and_then(|rest| rest.strip_suffix(".rs")) {
+            if let Some(example) = file.strip_suffix(".rs") {
+                let name = example.strip_prefix("bench_").unwrap_or(example).to_owned();
                 let package = package.file_name().to_string_lossy().into_owned();
-                benchmarks.push(Benchmark { name: name.into(), package });
+                benchmarks.push(Benchmark { name, package, example: example.into() });
             }
         }
     }
@@ -66,9 +69,8 @@ fn discover(root: &Path) -> Result<Vec<Benchmark>> {
 
 /// Runs a benchmark and writes its page; what people wrote around the measured part stays.
 fn measure(workspace: &Workspace, benchmark: &Benchmark, rest: &[String]) -> Result<String> {
-    let Benchmark { name, package } = benchmark;
-    let example = format!("bench_{name}");
-    let mut cargo = workspace.cargo(["run", "--release", "--package", package, "--example", &example, "--"]);
+    let Benchmark { name, package, example } = benchmark;
+    let mut cargo = workspace.cargo(["run", "--release", "--package", package, "--example", example, "--"]);
     let raw = shell::tee(cargo.args(rest))?;
     let words = ["cargo", "xtask", "bench", name].into_iter().chain((!rest.is_empty()).then_some("--"));
     let command = words.chain(rest.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
@@ -106,15 +108,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn benchmarks_are_the_examples_called_so() {
+    fn benchmarks_are_the_examples_of_the_crates() {
         let folder = tempfile::tempdir().unwrap();
         let examples = folder.path().join("crates/partita-pcc/examples");
         fs::create_dir_all(&examples).unwrap();
         fs::create_dir_all(folder.path().join("crates/partita-core/src")).unwrap();
         fs::write(examples.join("bench_pcc.rs"), "").unwrap();
-        fs::write(examples.join("first_steps.rs"), "").unwrap();
-        let found = discover(folder.path()).unwrap();
-        assert_eq!(found, [Benchmark { name: "pcc".into(), package: "partita-pcc".into() }]);
+        fs::write(examples.join("starts.rs"), "").unwrap();
+        fs::write(examples.join("notes.txt"), "").unwrap();
+        let benchmark = |name: &str, example: &str| Benchmark {
+            name: name.into(),
+            package: "partita-pcc".into(),
+            example: example.into(),
+        };
+        assert_eq!(discover(folder.path()).unwrap(), [benchmark("pcc", "bench_pcc"), benchmark("starts", "starts")]);
     }
 
     #[test]
