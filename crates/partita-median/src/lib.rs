@@ -8,6 +8,7 @@
 //! | [`qmi`] | category utility = quadratic mutual information | as `kc` | as `kc` |
 //! | [`ipvc`] | shares of own labels, by voting | as `kc` | as `kc` |
 //! | [`plurality`] | votes after alignment to a reference | n M K | 8 n K |
+//! | [`nmfc`] | squared error of non-negative factors of the co-association | rounds · n (M + K) K | 72 n K |
 //! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
 //! ```
@@ -32,6 +33,7 @@ mod label_methods;
 mod labels;
 mod lloyd;
 mod method;
+mod nmfc;
 mod plurality;
 mod rows;
 mod table;
@@ -40,4 +42,5 @@ pub use cumulative::{ACV, Acv, CumulativeSettings, RCV, Rcv, Scheme, URCV, Urcv,
 pub use error::MedianError;
 pub use label_methods::{IPVC, Ipvc, KC, Kc, QMI, Qmi};
 pub use labels::{LabelMeansSettings, ipvc, kc, qmi};
+pub use nmfc::{NMFC, Nmfc, NmfcSettings, nmfc};
 pub use plurality::{PLURALITY, Plurality, PluralitySettings, Reference, plurality};

@@ -36,3 +36,8 @@ fn urcv() {
 fn acv() {
     assert!(check(&partita_median::ACV) > 500);
 }
+
+#[test]
+fn nmfc() {
+    assert!(check(&partita_median::NMFC) > 500);
+}
