@@ -1,2 +1,46 @@
-//! The command line of Partita.
-fn main() {}
+//! The command line of Partita: flags in, one call, files and text out. No algorithm lives here.
+
+mod args;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+mod record;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log();
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(args) => commands::run(&args),
+        Command::Generate(args) => commands::generate(&args),
+        Command::Consensus(args) => commands::consensus(&args),
+        Command::Evaluate(args) => commands::evaluate(&args),
+        Command::Predict(args) => commands::predict(&args),
+        Command::Methods(args) => commands::methods(&args),
+        Command::Synth(args) => commands::synth(&args),
+        Command::Inspect(args) => commands::inspect(&args),
+        Command::Completions { shell } => commands::completions(shell),
+        Command::Man => commands::man(),
+    }
+}
+
+/// Spans and events go to stderr, as much as `PARTITA_LOG` asks for.
+fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("PARTITA_LOG").unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

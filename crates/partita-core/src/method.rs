@@ -193,16 +193,26 @@ pub fn consense(method: &dyn Consensus, problem: &Problem<'_>, watch: &dyn Watch
     Ok(outcome.restored(&order))
 }
 
+impl MethodCard {
+    /// Whether the method can be asked for so many clusters of so many objects.
+    ///
+    /// # Errors
+    /// [`ConsensusError::Clusters`] if K is 0 or above n, [`ConsensusError::Auto`] if the method does not choose K.
+    pub fn check_clusters(&self, clusters: Clusters, objects: usize) -> Result<(), ConsensusError> {
+        match clusters {
+            Clusters::Exactly(clusters) if clusters == 0 || clusters > objects => {
+                Err(ConsensusError::Clusters { clusters, objects })
+            }
+            Clusters::Auto if !self.chooses_clusters => Err(ConsensusError::Auto { method: self.name }),
+            _ => Ok(()),
+        }
+    }
+}
+
 fn check(card: &MethodCard, problem: &Problem<'_>) -> Result<(), ConsensusError> {
     let (ensemble, method) = (problem.ensemble, card.name);
     let objects = ensemble.objects();
-    match problem.clusters {
-        Clusters::Exactly(clusters) if clusters == 0 || clusters > objects => {
-            return Err(ConsensusError::Clusters { clusters, objects });
-        }
-        Clusters::Auto if !card.chooses_clusters => return Err(ConsensusError::Auto { method }),
-        _ => {}
-    }
+    card.check_clusters(problem.clusters, objects)?;
     check_missing(card, ensemble)?;
     match problem.features {
         None if card.reads == Reads::LabelsAndFeatures => {

@@ -1,1 +1,81 @@
-//! Consensus clustering.
+//! Consensus clustering: every method once, and the types to call them.
+//!
+//! Pick this crate if you want everything; pick a single component (`partita-metrics`, `partita-eac`, …) if
+//! you want little. It holds no logic: a list of methods, and re-exports.
+//!
+//! ```
+//! use partita::{Clusters, EnsembleBuilder, Problem, Silent, consense, method};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = EnsembleBuilder::new(6);
+//! builder.push("tool a", [Some("x"), Some("x"), Some("x"), Some("y"), Some("y"), Some("y")])?;
+//! builder.push("tool b", [Some(1), Some(1), Some(2), Some(2), Some(2), Some(2)])?;
+//! builder.push("tool c", [Some(7), Some(7), Some(7), None, Some(9), Some(9)])?;
+//! let ensemble = builder.finish()?;
+//!
+//! let eac = method("eac-average").ok_or("no such method")?;
+//! let outcome = consense(eac, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent)?;
+//! assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
+//! # Ok(())
+//! # }
+//! ```
+
+pub use partita_core::{
+    BaseClustering, BaseWeights, BudgetError, Clusters, Consensus, ConsensusError, Dendrogram, Ensemble,
+    EnsembleBuilder, EnsembleError, Features, Flow, Fragments, Label, LabelRows, MemoryBudget, Merge, MethodCard,
+    MissingLabels, Model, ModelError, ModelInput, ModelReads, Objective, Outcome, Partition, PartitionError, Problem,
+    ProblemSize, Reads, Seed, Sense, SettingHelp, SettingPairs, SettingsError, Silent, SoftPartition, Stopped, Watch,
+    consense, ndarray,
+};
+pub use {
+    partita_coassoc as coassoc, partita_eac as eac, partita_files as files, partita_generate as generate,
+    partita_linkage as linkage, partita_median as median, partita_metrics as metrics, partita_mixture as mixture,
+};
+
+/// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read
+/// from this list.
+pub static METHODS: &[&dyn Consensus] = &[
+    &partita_eac::EAC_AVERAGE,
+    &partita_eac::EAC_SINGLE,
+    &partita_eac::EAC_COMPLETE,
+    &partita_eac::EAC_WARD,
+    &partita_eac::EAC_CENTROID,
+    &partita_eac::LWEA,
+    &partita_mixture::MM,
+    &partita_mixture::NBCE_VB,
+    &partita_mixture::NBCE_CVB,
+    &partita_median::KC,
+    &partita_median::QMI,
+    &partita_median::IPVC,
+];
+
+/// The method of this name.
+pub fn method(name: &str) -> Option<&'static dyn Consensus> {
+    METHODS.iter().find(|method| method.card().name == name).copied()
+}
+
+/// Reads back a model that [`Model::to_json`] wrote; its field `format` says which kind it is.
+///
+/// # Errors
+/// [`ModelError::Damaged`] if it is of no known format, or not as its format says.
+pub fn load_model(saved: &serde_json::Value) -> Result<Box<dyn Model>, ModelError> {
+    match saved["format"].as_str() {
+        Some(mixture::RowModel::FORMAT) => Ok(Box::new(mixture::RowModel::from_json(saved)?)),
+        Some(other) => Err(ModelError::Damaged(format!("its format '{other}' is unknown"))),
+        None => Err(ModelError::Damaged("it has no field 'format'".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_method_is_listed_once() {
+        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.card().name).collect();
+        assert_eq!(names.len(), METHODS.len());
+        assert!(names.iter().all(|name| method(name).is_some()));
+        assert!(method("no such method").is_none());
+    }
+}

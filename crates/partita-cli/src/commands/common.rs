@@ -1,0 +1,112 @@
+//! What several commands do the same way.
+
+use std::path::Path;
+
+use anyhow::Context;
+use partita::files::{self, EnsembleOptions, LoadedEnsemble, Table, TableOptions};
+use partita::generate::{Generated, Recipe};
+use partita::{Consensus, MemoryBudget, Model, Outcome, Problem, Seed, consense};
+
+use crate::args::{ComputeArgs, RecipeArgs, TableArgs};
+use crate::failure::Failure;
+use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
+use crate::record::{Record, Stopwatch};
+
+/// Base clusterings draw from children of the seed; a consensus draws from children of this child, which is not one
+/// of theirs. `run` is therefore `generate` and then `consensus` with the same seed, to the byte.
+const CONSENSUS: u64 = u64::MAX;
+
+/// Threads, memory and Ctrl-C, set up once a process.
+pub(crate) struct Compute {
+    pub(crate) seed: u64,
+    pub(crate) budget: MemoryBudget,
+}
+
+impl Compute {
+    pub(crate) fn start(args: &ComputeArgs) -> Result<Self, Failure> {
+        let threads = args.threads.map_or(0, std::num::NonZeroUsize::get);
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        listen_for_ctrl_c()?;
+        Ok(Self { seed: args.seed, budget: args.max_memory.unwrap_or_else(default_budget) })
+    }
+
+    /// Makes an ensemble of a table.
+    pub(crate) fn generate(&self, table: &Table, recipe: &Recipe) -> Result<Generated, Failure> {
+        let progress = Progress::new("base clusterings");
+        let seed = Seed::new(self.seed);
+        let mut made = partita::generate::generate(table.values.view(), recipe, seed, self.budget, &progress)?;
+        if let Some(names) = &table.object_names {
+            made.ensemble = made.ensemble.with_object_names(names.clone())?;
+        }
+        Ok(made)
+    }
+
+    /// Finds a consensus of what came from `source` and records it. `problem` carries everything but seed and budget.
+    pub(crate) fn consense(
+        &self,
+        method: &dyn Consensus,
+        mut problem: Problem<'_>,
+        source: &Path,
+    ) -> Result<(Outcome, Record), Failure> {
+        (problem.seed, problem.budget) = (Seed::new(self.seed).child(CONSENSUS), self.budget);
+        let watch = Stopwatch::start();
+        let outcome = consense(method, &problem, &Progress::new(method.card().name));
+        let outcome = outcome.with_context(|| source.display().to_string())?;
+        let record = Record::new(method.card().name, self.seed, problem.ensemble, &outcome, watch.read());
+        Ok((outcome, record))
+    }
+}
+
+/// Three quarters of the machine's memory, or 4 GiB where that is not known.
+fn default_budget() -> MemoryBudget {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    });
+    MemoryBudget::new(total.map_or(4 << 30, |kib| kib * 1024 / 4 * 3))
+}
+
+/// After a command's work: says so when Ctrl-C cut it short.
+pub(crate) fn unless_interrupted(kept: impl FnOnce() -> String) -> Result<(), Failure> {
+    if interrupted() { Err(Failure::Interrupted(kept())) } else { Ok(()) }
+}
+
+/// The method of this name, or an error with the nearest name.
+pub(crate) fn method(name: &str) -> Result<&'static dyn Consensus, Failure> {
+    partita::method(name).ok_or_else(|| {
+        let known = partita::METHODS.iter().map(|method| method.card().name);
+        let nearest = known.max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)));
+        let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+        Failure::input(format!("there is no method '{name}'{nearest} `partita methods` lists them all"))
+    })
+}
+
+pub(crate) fn read_table(args: &TableArgs) -> Result<Table, Failure> {
+    let mut options = TableOptions::default();
+    options.label.clone_from(&args.label);
+    Ok(files::read_table(&args.table, &options)?)
+}
+
+pub(crate) fn read_ensemble(path: &Path, label: Option<&String>) -> Result<LoadedEnsemble, Failure> {
+    let mut options = EnsembleOptions::default();
+    options.truth = label.cloned();
+    Ok(files::read_ensemble(path, &options)?)
+}
+
+/// A saved model.
+pub(crate) fn load_model(path: &Path) -> Result<Box<dyn Model>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+    let damaged = |reason: String| Failure::input(format!("{}: {reason}; fit it again", path.display()));
+    let value = serde_json::from_str(&text).map_err(|error| damaged(format!("this is no JSON: {error}")))?;
+    partita::load_model(&value).map_err(|error| damaged(error.to_string()))
+}
+
+/// The recipe that the flags describe.
+pub(crate) fn recipe(args: &RecipeArgs) -> Recipe {
+    let mut recipe = Recipe::default();
+    recipe.base.clone_from(&args.base.0);
+    recipe.base_k.clone_from(&args.base_k);
+    recipe.subsample = args.subsample;
+    recipe.scale = args.scale;
+    recipe
+}

@@ -1,0 +1,69 @@
+//! `partita consensus`: an ensemble in, labels out.
+
+use partita::mixture::RowModel;
+use partita::{Ensemble, Features, Outcome, Problem, SettingPairs, SoftPartition};
+
+use super::common::{Compute, method, read_ensemble, read_table, unless_interrupted};
+use crate::args::{ConsensusArgs, TableArgs};
+use crate::failure::Failure;
+use crate::output::{self, Targets, may_write, print_json, print_labels, say_warnings, write_result};
+use crate::record::score;
+
+pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
+    let method = method(&args.method)?;
+    check(args, method.card())?;
+    let compute = Compute::start(&args.compute)?;
+    let loaded = read_ensemble(&args.ensemble, args.label.as_ref())?;
+    let table = args.features.clone().map(|table| read_table(&TableArgs { table, label: args.features_label.clone() }));
+    let table = table.transpose()?;
+    let mut problem = Problem::new(&loaded.ensemble, args.clusters);
+    problem.settings = SettingPairs::parse(&args.set)?;
+    if let Some(table) = &table {
+        let features = Features::new(&table.columns, table.values.view());
+        problem.features = Some(features.map_err(Failure::input)?);
+    }
+    let (outcome, mut record) = compute.consense(method, problem, &args.ensemble)?;
+    say_warnings(&args.method, &outcome);
+    write(args, &loaded.ensemble, &outcome)?;
+    record.scores = loaded.truth.and_then(|truth| {
+        let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
+        score(found, &truth)
+    });
+    if args.json {
+        print_json(&record)?;
+    }
+    unless_interrupted(|| "what was written is the best so far".into())
+}
+
+/// Refuses what can not be written before anything is computed.
+fn check(args: &ConsensusArgs, card: &partita::MethodCard) -> Result<(), Failure> {
+    for path in [&args.output, &args.soft, &args.model].into_iter().flatten() {
+        may_write(path, args.force)?;
+    }
+    if args.soft.is_some() && !card.soft {
+        return Err(Failure::input(format!("{} gives no probabilities; leave --soft out", card.name)));
+    }
+    Ok(())
+}
+
+fn write(args: &ConsensusArgs, ensemble: &Ensemble, outcome: &Outcome) -> Result<(), Failure> {
+    let names = ensemble.object_names();
+    let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
+    write_result(&targets, names, &outcome.partition, &outcome.certainty, outcome.soft.as_ref())?;
+    if let Some(path) = &args.model {
+        output::write_json(path, &model_of(ensemble, outcome))?;
+    }
+    if args.output.is_none() && !args.json {
+        print_labels(names, &outcome.partition, &outcome.certainty)?;
+    }
+    Ok(())
+}
+
+/// The model of the outcome; where the method has none, that of the label rows of its clusters.
+fn model_of(ensemble: &Ensemble, outcome: &Outcome) -> serde_json::Value {
+    if let Some(model) = &outcome.model {
+        return model.to_json();
+    }
+    let soft = outcome.soft.clone().unwrap_or_else(|| SoftPartition::of(&outcome.partition));
+    partita::Model::to_json(&RowModel::of_consensus(ensemble, &soft))
+}

@@ -1,0 +1,22 @@
+//! One file a command. Each reads, calls and writes; what they share is in `common`.
+
+mod common;
+mod consensus;
+mod evaluate;
+mod generate;
+mod inspect;
+mod manual;
+mod methods;
+mod predict;
+mod run;
+mod synth;
+
+pub(crate) use consensus::consensus;
+pub(crate) use evaluate::evaluate;
+pub(crate) use generate::generate;
+pub(crate) use inspect::inspect;
+pub(crate) use manual::{completions, man};
+pub(crate) use methods::methods;
+pub(crate) use predict::predict;
+pub(crate) use run::run;
+pub(crate) use synth::synth;

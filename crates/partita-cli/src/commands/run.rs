@@ -1,0 +1,203 @@
+//! `partita run`: from a table to labels, through every floor.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use partita::files::{self, LabelColumn, Table};
+use partita::generate::Recipe;
+use partita::metrics::Scores;
+use partita::{Consensus, Ensemble, Outcome, Problem, ProblemSize};
+use serde::Serialize;
+
+use super::common::{Compute, method, read_table, recipe, unless_interrupted};
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::output::{Targets, print, print_json, say_warnings, write_json, write_result, write_text};
+use crate::progress::interrupted;
+use crate::record::{Record, Spent, Stopwatch, VERSION, score};
+use crate::table::TextTable;
+
+/// What `record.json` holds and `--json` prints: the first method's record, and everything else beside it.
+#[derive(Serialize)]
+struct RunRecord<'a> {
+    #[serde(flatten)]
+    first: Option<&'a Record>,
+    table: &'a Path,
+    recipe: &'a Recipe,
+    generate: Spent,
+    base_asked: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    base_scores: Vec<Scores>,
+    methods: &'a [Record],
+    arguments: Vec<String>,
+}
+
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let methods = args.method.iter().map(|name| method(name)).collect::<Result<Vec<_>, _>>()?;
+    may_fill(&args.output, args.force)?;
+    let compute = Compute::start(&args.compute)?;
+    let table = read_table(&args.table)?;
+    let recipe = recipe(&args.recipe);
+    check(args, &methods, &table, &recipe, &compute)?;
+    make_folder(&args.output)?;
+
+    let watch = Stopwatch::start();
+    let made = compute.generate(&table, &recipe)?;
+    let generate = watch.read();
+    files::write_ensemble(&args.output.join("ensemble.npz"), &made.ensemble, table.label.as_ref())?;
+    let mut records: Vec<Record> = Vec::new();
+    for (place, method) in methods.iter().enumerate().take_while(|_| !interrupted()) {
+        let folder = if place == 0 { args.output.clone() } else { args.output.join(method.card().name) };
+        match consense(&compute, *method, args, &table, &made.ensemble, &folder) {
+            Ok(record) => records.push(record),
+            Err(Failure::Interrupted(_)) => break,
+            Err(failure) => return Err(failure),
+        }
+    }
+    let base_scores = table.label.as_ref().map(|truth| base_scores(&made.ensemble, truth)).unwrap_or_default();
+    let record = RunRecord {
+        first: records.first(),
+        table: &args.table.table,
+        recipe: &recipe,
+        generate,
+        base_asked: made.asked,
+        base_scores,
+        methods: &records,
+        arguments: std::env::args().skip(1).collect(),
+    };
+    finish(args, &record)?;
+    let (bases, asked, done) = (made.finished, made.asked, records.len());
+    let folder = args.output.display();
+    unless_interrupted(|| format!("{bases} of {asked} base clusterings and {done} consensus results are in {folder}"))
+}
+
+/// Refuses what can not work before anything is computed.
+fn check(
+    args: &RunArgs,
+    methods: &[&dyn Consensus],
+    table: &Table,
+    recipe: &Recipe,
+    compute: &Compute,
+) -> Result<(), Failure> {
+    let objects = table.values.nrows();
+    recipe.check(objects)?;
+    let base_clusterings = recipe.runs();
+    let clusters = match args.clusters {
+        partita::Clusters::Exactly(clusters) => clusters,
+        partita::Clusters::Auto => objects.isqrt(),
+    };
+    let base_clusters = base_clusterings * objects.isqrt();
+    let size = ProblemSize { objects, base_clusterings, base_clusters, clusters };
+    for card in methods.iter().map(|method| method.card()) {
+        card.check_clusters(args.clusters, objects).with_context(|| args.table.table.display().to_string())?;
+        compute.budget.check(card.name, (card.bytes)(&size), card.way_out)?;
+    }
+    Ok(())
+}
+
+/// Refuses to write into a folder that holds something, unless told to.
+fn may_fill(folder: &Path, force: bool) -> Result<(), Failure> {
+    let here = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::input(format!("{here}: is a file; name a folder")));
+    }
+    let holds_something = folder.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    if holds_something && !force {
+        return Err(Failure::input(format!("{here}: holds something already; give --force to write into it")));
+    }
+    Ok(())
+}
+
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::input(format!("{}: can not be made: {error}", folder.display())))
+}
+
+/// One method on the ensemble, its result written to `folder`.
+fn consense(
+    compute: &Compute,
+    method: &dyn Consensus,
+    args: &RunArgs,
+    table: &Table,
+    ensemble: &Ensemble,
+    folder: &Path,
+) -> Result<Record, Failure> {
+    let mut problem = Problem::new(ensemble, args.clusters);
+    problem.features = partita::Features::new(&table.columns, table.values.view()).ok();
+    let (outcome, mut record) = compute.consense(method, problem, &args.table.table)?;
+    say_warnings(method.card().name, &outcome);
+    write(&outcome, ensemble, folder)?;
+    let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
+    record.scores = table.label.as_ref().and_then(|truth| score(found, truth));
+    Ok(record)
+}
+
+fn write(outcome: &Outcome, ensemble: &Ensemble, folder: &Path) -> Result<(), Failure> {
+    make_folder(folder)?;
+    let (labels, soft): (PathBuf, PathBuf) = (folder.join("labels.csv"), folder.join("soft.csv"));
+    let targets = Targets { labels: Some(&labels), soft: Some(&soft) };
+    write_result(&targets, ensemble.object_names(), &outcome.partition, &outcome.certainty, outcome.soft.as_ref())?;
+    if outcome.soft.is_none() && soft.exists() {
+        std::fs::remove_file(&soft).map_err(|error| Failure::input(format!("{}: {error}", soft.display())))?;
+    }
+    Ok(())
+}
+
+fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {
+    (0..ensemble.bases().len()).filter_map(|base| score(ensemble.column(base), truth)).collect()
+}
+
+fn finish(args: &RunArgs, record: &RunRecord<'_>) -> Result<(), Failure> {
+    let summary = summary(args, record);
+    write_json(&args.output.join("record.json"), record)?;
+    write_text(&args.output.join("summary.txt"), &summary)?;
+    if args.json { print_json(record) } else { print(&summary) }
+}
+
+/// The tables that a person reads first.
+fn summary(args: &RunArgs, record: &RunRecord<'_>) -> String {
+    let mut methods = TextTable::new(["method", "clusters", "rounds", "stopped", "kkt gap", "seconds"]);
+    record.methods.iter().for_each(|method| methods.row(method.cells()));
+    let mut text = format!(
+        "{}: {} base clusterings in {:.2} s (--base {} --base-k {} --subsample {} --scale {} --seed {})\n\n{}",
+        args.table.table.display(),
+        record.first.map_or(0, Record::base_clusterings),
+        record.generate.seconds,
+        record.recipe.base.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+        record.recipe.base_k,
+        record.recipe.subsample,
+        record.recipe.scale,
+        args.compute.seed,
+        methods.render()
+    );
+    if !record.base_scores.is_empty() {
+        text = format!("{text}\n{}", score_table(record).render());
+    }
+    format!("{text}\npartita {VERSION}; results are in {}\n", args.output.display())
+}
+
+/// The base clusterings' scores (mean, and the best of each) above those of the methods.
+fn score_table(record: &RunRecord<'_>) -> TextTable {
+    let columns: [(&str, fn(&Scores) -> f64); 6] = [
+        ("h", |s| s.h),
+        ("ari", |s| s.ari),
+        ("ami", |s| s.ami),
+        ("nmi max", |s| s.nmi.max),
+        ("purity", |s| s.purity),
+        ("f1 pairwise", |s| s.f1.pairwise),
+    ];
+    let mut table = TextTable::new(std::iter::once("scores").chain(columns.iter().map(|(name, _)| *name)));
+    let mut row = |name: &str, value: &dyn Fn(fn(&Scores) -> f64) -> f64| {
+        let cells = columns.iter().map(|(_, of)| format!("{:.4}", value(*of)));
+        table.row(std::iter::once(name.to_owned()).chain(cells));
+    };
+    let base = &record.base_scores;
+    row("base clusterings, mean", &|of| base.iter().map(of).sum::<f64>() / base.len() as f64);
+    row("base clusterings, best", &|of| base.iter().map(of).fold(f64::NEG_INFINITY, f64::max));
+    for method in record.methods {
+        if let Some(scores) = &method.scores {
+            row(method.name(), &|of| of(scores));
+        }
+    }
+    table
+}

@@ -1,0 +1,25 @@
+//! `partita synth`: tables with known clusters.
+
+use partita::files::{self, SynthSettings};
+use partita::{Seed, SettingPairs};
+
+use crate::args::SynthArgs;
+use crate::failure::Failure;
+use crate::output::{may_write, say};
+
+pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
+    for path in [Some(&args.output), args.soft.as_ref()].into_iter().flatten() {
+        may_write(path, args.force)?;
+    }
+    let settings: SynthSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let made = files::synthesise(&args.name, args.objects, Seed::new(args.seed), &settings)?;
+    if let Some(path) = &args.soft {
+        let soft = made.soft.as_ref().ok_or_else(|| {
+            Failure::input(format!("'{}' is no mixture and has no true probabilities; leave --soft out", args.name))
+        })?;
+        files::write_soft(path, None, soft)?;
+    }
+    files::write_table(&args.output, &made.table)?;
+    say(&format!("{} objects are in {}", made.table.values.nrows(), args.output.display()));
+    Ok(())
+}

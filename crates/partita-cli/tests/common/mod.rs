@@ -1,0 +1,113 @@
+//! The built binary, a folder to work in, and what it said.
+
+#![allow(dead_code, reason = "every test file uses its own part of this")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder that goes away with the test.
+pub struct Workplace(tempfile::TempDir);
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Workplace {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file and returns its path.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, content).expect("a file in a temporary folder");
+        path
+    }
+
+    /// Runs `partita` in this folder.
+    pub fn partita(&self, arguments: &[&str]) -> Ended {
+        Ended::of(self.command(arguments).output().expect("the built binary"))
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("partita"));
+        command.current_dir(self.0.path()).args(arguments).env_remove("PARTITA_LOG");
+        command
+    }
+
+    /// Names of all files below this folder.
+    pub fn files(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        list(self.0.path(), self.0.path(), &mut names);
+        names.sort();
+        names
+    }
+}
+
+fn list(folder: &Path, root: &Path, names: &mut Vec<String>) {
+    for entry in folder.read_dir().expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            list(&path, root, names);
+        } else {
+            names.push(path.strip_prefix(root).expect("below the root").display().to_string());
+        }
+    }
+}
+
+impl Ended {
+    pub fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// It went well; returns stdout.
+    #[track_caller]
+    pub fn fine(self) -> String {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        self.stdout
+    }
+
+    /// It went well; returns the JSON object on stdout.
+    #[track_caller]
+    pub fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.fine()).expect("one JSON object on stdout")
+    }
+
+    /// It was refused: exit code 2, nothing on stdout, one line on stderr with all of these words.
+    #[track_caller]
+    pub fn refused(self, words: &[&str]) {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
+        for word in words {
+            assert!(self.stderr.contains(word), "'{word}' is not in: {}", self.stderr);
+        }
+        assert_eq!(self.stderr.trim_end().lines().count(), 1, "one line, not: {}", self.stderr);
+    }
+}
+
+/// A data set that is shipped with the project.
+pub fn shipped(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(name);
+    path.canonicalize().expect("a shipped data set").display().to_string()
+}
+
+/// A table of three groups in the plane, with their names.
+pub fn three_groups(objects: usize) -> String {
+    let mut text = "x,y,kind\n".to_owned();
+    for i in 0..objects {
+        let (group, wobble) = (i % 3, (i * 7919 % 101) as f64 / 101.0);
+        text += &format!("{},{},{}\n", group as f64 * 5.0 + wobble, wobble * wobble, ["a", "b", "c"][group]);
+    }
+    text
+}

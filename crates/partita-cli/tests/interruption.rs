@@ -1,0 +1,75 @@
+//! A full disk and Ctrl-C: what was finished stays, and no file is cut short.
+
+mod common;
+
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Ended, Workplace, shipped};
+
+#[test]
+fn ctrl_c_keeps_the_finished_base_clusterings() {
+    let place = Workplace::new();
+    let digits = shipped("digits.csv");
+    let arguments = ["run", &digits, "--label", "label", "-k", "10", "--base", "kmeans:50000", "-o", "out"];
+    let mut child = place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    sleep(Duration::from_secs(2));
+    let asked = Instant::now();
+    signal(child.id());
+    while child.try_wait().unwrap().is_none() && asked.elapsed() < Duration::from_secs(30) {
+        sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(ended.stderr.contains("base clusterings"), "{}", ended.stderr);
+
+    let facts = place.partita(&["inspect", "out/ensemble.npz", "--json"]).json();
+    let finished = facts["base_clusterings"].as_u64().unwrap();
+    assert!((1..50_000).contains(&finished), "{finished}");
+    assert_eq!(facts["objects"], 1797);
+    place.partita(&["consensus", "out/ensemble.npz", "-k", "10", "-o", "l.csv"]).fine();
+    let known = ["labels.csv", "soft.csv", "ensemble.npz", "record.json", "summary.txt", "l.csv"];
+    assert!(place.files().iter().all(|file| known.iter().any(|name| file.ends_with(name))), "{:?}", place.files());
+}
+
+/// What Ctrl-C sends.
+fn signal(process: u32) {
+    let sent = Command::new("kill").args(["-INT", &process.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// A limit on the size of files fails writes as a full disk does, and needs no rights.
+#[test]
+fn a_write_that_fails_leaves_nothing_half_written() {
+    let place = Workplace::new();
+    let limited = format!("trap '' XFSZ; ulimit -f 8; exec {} -o out", run_digits());
+    let output = Command::new("bash").args(["-c", &limited]).current_dir(place.path("")).output().unwrap();
+    Ended::of(output).refused(&["ensemble.npz"]);
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+/// A file system of 16 kB, where this user may mount one.
+#[test]
+fn a_full_disk_leaves_nothing_half_written() {
+    const MAY_NOT_MOUNT: i32 = 77;
+    let place = Workplace::new();
+    let script = format!(
+        "mkdir small && mount -t tmpfs -o size=16k tmpfs small || exit {MAY_NOT_MOUNT}; \
+         {} -o small/out; code=$?; find small -type f; exit $code",
+        run_digits()
+    );
+    let unshared =
+        Command::new("unshare").args(["--mount", "bash", "-c", &script]).current_dir(place.path("")).output();
+    let Ok(ended) = unshared.map(Ended::of) else { return };
+    if ended.code != Some(MAY_NOT_MOUNT) && !ended.stderr.contains("unshare") {
+        ended.refused(&["ensemble.npz", "No space left"]);
+    }
+}
+
+/// A command that writes more than a few kilobytes.
+fn run_digits() -> String {
+    let partita = assert_cmd::cargo::cargo_bin!("partita").display().to_string();
+    format!("'{partita}' run '{}' --label label --base kmeans:30 -k 10", shipped("digits.csv"))
+}
