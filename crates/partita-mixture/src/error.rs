@@ -30,6 +30,14 @@ pub enum MixtureError {
         /// What it may be.
         wanted: &'static str,
     },
+    /// Pairs of so many objects are not held.
+    #[error("the average-link summary holds every pair of objects and takes at most {most}; there are {objects}")]
+    TooManyObjects {
+        /// Objects there are.
+        objects: usize,
+        /// Objects it takes.
+        most: usize,
+    },
     /// A mixture of nothing.
     #[error("a mixture needs at least one cluster")]
     NoClusters,

@@ -1,4 +1,4 @@
-//! The file form of a [`RowModel`]. Nothing in a file is believed.
+//! The file form of models of label rows. Nothing in a file is believed.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use partita_core::{BaseClustering, MAX_BASE_CLUSTERS, ModelError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::RowModel;
 use crate::table::offsets;
 
 /// What a saved model says it is.
-pub(crate) const FORMAT: &str = "partita label rows 1";
+pub(crate) const ROWS: &str = "partita label rows 1";
+pub(crate) const MIXED: &str = "partita mixed memberships 1";
 
 /// How far a sum of probabilities may be from 1.
 const SLACK: f64 = 1e-6;
@@ -19,7 +19,7 @@ const SLACK: f64 = 1e-6;
 #[serde(deny_unknown_fields)]
 struct Saved {
     format: String,
-    /// K shares.
+    /// K shares, or K Dirichlet parameters.
     prior: Vec<f64>,
     base_clusterings: Vec<SavedBase>,
 }
@@ -33,31 +33,33 @@ struct SavedBase {
     probabilities: Vec<Vec<f64>>,
 }
 
-pub(crate) fn write(model: &RowModel) -> Value {
-    let clusters = model.clusters();
-    let offsets = offsets(&model.bases);
-    let lines: Vec<&[f64]> = model.theta.chunks_exact(clusters).collect();
+pub(crate) fn write(format: &str, bases: &[BaseClustering], prior: &[f64], theta: &[f64]) -> Value {
+    let offsets = offsets(bases);
+    let lines: Vec<&[f64]> = theta.chunks_exact(prior.len()).collect();
     let base = |(u, base): (usize, &BaseClustering)| SavedBase {
         name: base.name().to_owned(),
         values: base.values().to_vec(),
         probabilities: lines[offsets[u]..offsets[u + 1]].iter().map(|line| line.to_vec()).collect(),
     };
-    let base_clusterings = model.bases.iter().enumerate().map(base).collect();
-    let saved = Saved { format: FORMAT.into(), prior: model.prior.clone(), base_clusterings };
+    let base_clusterings = bases.iter().enumerate().map(base).collect();
+    let saved = Saved { format: format.into(), prior: prior.to_vec(), base_clusterings };
     serde_json::to_value(saved).expect("a model is plain data")
 }
 
-pub(crate) fn read(value: &Value) -> Result<RowModel, ModelError> {
+/// Base clusterings, prior (unchecked but for its length) and label probabilities.
+pub(crate) type Read = (Vec<BaseClustering>, Vec<f64>, Vec<f64>);
+
+/// What a file of the `wanted` format holds.
+pub(crate) fn read(value: &Value, wanted: &str) -> Result<Read, ModelError> {
     let format = value.get("format").and_then(Value::as_str);
-    if format != Some(FORMAT) {
+    if format != Some(wanted) {
         let found = format.map_or_else(|| "there is none".into(), |f| format!("it is '{f}'"));
-        return Err(damaged(format!("its format should be '{FORMAT}' and {found}")));
+        return Err(damaged(format!("its format should be '{wanted}' and {found}")));
     }
     let saved = Saved::deserialize(value).map_err(|error| damaged(error.to_string()))?;
     if saved.prior.is_empty() || saved.base_clusterings.is_empty() {
         return Err(damaged("it has no clusters or no base clusterings".into()));
     }
-    check_sum("the shares of the clusters", &saved.prior)?;
     let mut names = BTreeSet::new();
     for base in &saved.base_clusterings {
         if !names.insert(&base.name) {
@@ -71,7 +73,7 @@ pub(crate) fn read(value: &Value) -> Result<RowModel, ModelError> {
         base.probabilities.iter().for_each(|line| theta.extend_from_slice(line));
         bases.push(BaseClustering::new(base.name, base.values));
     }
-    Ok(RowModel::from_parts(bases, saved.prior, theta))
+    Ok((bases, saved.prior, theta))
 }
 
 fn check_base(base: &SavedBase, clusters: usize) -> Result<(), ModelError> {
@@ -96,7 +98,7 @@ fn check_base(base: &SavedBase, clusters: usize) -> Result<(), ModelError> {
     Ok(())
 }
 
-fn check_sum(what: &str, probabilities: &[f64]) -> Result<(), ModelError> {
+pub(crate) fn check_sum(what: &str, probabilities: &[f64]) -> Result<(), ModelError> {
     if let Some(bad) = probabilities.iter().find(|p| !(0.0..=1.0 + SLACK).contains(*p)) {
         return Err(damaged(format!("{what} have probability {bad}")));
     }
@@ -108,6 +110,6 @@ fn check_sum(what: &str, probabilities: &[f64]) -> Result<(), ModelError> {
     }
 }
 
-fn damaged(what: String) -> ModelError {
+pub(crate) fn damaged(what: String) -> ModelError {
     ModelError::Damaged(what)
 }

@@ -1,5 +1,51 @@
 //! Mixture models of label rows: MM, BCE and nonparametric NBCE.
+//!
+//! Each object's row of labels is a draw from one of K (or a mixture of K) products of label distributions. Pick this
+//! crate when labels are missing, when the number of clusters is to be found, when an answer needs probabilities, or
+//! when a consensus must label objects that come later: models here read label rows only, and cost n · M · K.
+//!
+//! | method | what it is | time | memory |
+//! |---|---|---|---|
+//! | [`mm`] | finite mixture, EM | restarts · rounds · d M K | n K + 64 ΣJ K |
+//! | [`bce`] | mixed memberships, variational EM | restarts · rounds · 20 d M K | restarts · d K |
+//! | [`nbce_vb`] | Dirichlet-process mixture, variational | restarts · rounds · d M K | n K + 64 ΣJ K |
+//! | [`nbce_cvb`] | the same, collapsed, first order | restarts · rounds · d M K | restarts · d K |
+//! | [`nbce_gibbs`] | the same, sampled | chains · sweeps · n M K | kept · n |
+//!
+//! n objects, d distinct label rows, M base clusterings, ΣJ label values, K clusters (for NBCE: at most). [`RowModel`]
+//! makes the outcome of any method, of this crate or not, label new label rows. [`PartitionSamples`] turns draws into
+//! one partition, [`r_hat`] and [`effective_samples`] say whether there are enough.
+//!
+//! ```
+//! use partita_core::{EnsembleBuilder, ModelInput, Model, Seed, Silent, SoftPartition};
+//! use partita_mixture::{NbceVbSettings, RowModel, Rows, nbce_vb};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = EnsembleBuilder::new(6);
+//! builder.push("a", ["x", "x", "x", "y", "y", "y"].map(Some))?;
+//! builder.push("b", [Some(1), Some(1), None, Some(2), Some(2), Some(2)])?;
+//! builder.push("c", [Some(7), Some(7), Some(7), Some(8), Some(8), None])?;
+//! let ensemble = builder.finish()?;
+//!
+//! let outcome = nbce_vb(&Rows::of(&ensemble), 4, Seed::new(1), &NbceVbSettings::default(), &Silent)?;
+//! assert_eq!(outcome.partition.live_clusters(), 2);
+//!
+//! let model = RowModel::of_consensus(&ensemble, &SoftPartition::of(&outcome.partition));
+//! let mut later = EnsembleBuilder::new(1);
+//! later.push("c", [Some(8)])?;
+//! later.push("a", [Some("y")])?;
+//! later.push("b", [Some(2)])?;
+//! let labels = model.predict(&ModelInput::Labels(&later.finish()?))?.hard();
+//! assert_eq!(labels.labels()[0], outcome.partition.labels()[3]);
+//! # Ok(())
+//! # }
+//! ```
 
+mod bce;
+mod bce_model;
+mod chain;
+mod columns;
+mod diagnostics;
 mod error;
 #[cfg(test)]
 mod fixture;
@@ -9,8 +55,10 @@ mod method;
 mod mm;
 mod nbce;
 mod nbce_cvb;
+mod nbce_gibbs;
 mod nbce_vb;
 mod partial;
+mod posterior;
 mod prior;
 mod product;
 mod restarts;
@@ -19,10 +67,15 @@ mod rows;
 mod seeding;
 mod table;
 
+pub use bce::{BCE, Bce, BceSettings, bce};
+pub use bce_model::BceModel;
+pub use diagnostics::{effective_samples, r_hat};
 pub use error::MixtureError;
 pub use mm::{MM, Mm, MmSettings, mm};
 pub use nbce_cvb::{NBCE_CVB, NbceCvb, NbceCvbSettings, nbce_cvb};
+pub use nbce_gibbs::{NBCE_GIBBS, NbceDraws, NbceGibbs, NbceGibbsSettings, Summary, nbce_draws, nbce_gibbs};
 pub use nbce_vb::{NBCE_VB, NbceVb, NbceVbSettings, nbce_vb};
+pub use posterior::{PartitionLoss, PartitionSamples};
 pub use prior::NbcePrior;
 pub use row_model::RowModel;
 pub use rows::Rows;

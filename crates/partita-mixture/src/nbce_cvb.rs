@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::partial::Partial;
 use crate::prior::{Hyper, NbcePrior, log_labels};
-use crate::product::{Product, SETTLE_AFTER, split};
+use crate::product::{Product, SETTLE_AFTER};
 use crate::restarts::{Rounds, Run, best_of};
 use crate::table::{column_sums, lines, normalise_columns};
 use crate::{MixtureError, Rows, hyper, nbce, seeding};
@@ -220,7 +220,8 @@ impl<'a> Counts<'a> {
     /// The conditional of one row up to its sum, when its own memberships do not count.
     fn conditional<L: Label>(&self, row: ArrayView1<'_, L>, own: &[f64], product: &mut Product) {
         let clusters = own.len();
-        self.share(own, product);
+        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - own).max(0.0));
+        self.prior.shares(sizes, self.total - 1.0, self.alpha0, product);
         let mut pending = 1;
         for (u, label) in row.iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
@@ -236,30 +237,6 @@ impl<'a> Counts<'a> {
             }
         }
         product.settle();
-    }
-
-    /// p(z_i = k | the others).
-    fn share(&self, own: &[f64], product: &mut Product) {
-        product.exponents.fill(0);
-        let clusters = own.len();
-        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - own).max(0.0));
-        match self.prior {
-            NbcePrior::Symmetric => {
-                let share = self.alpha0 / clusters as f64;
-                product.mantissas.iter_mut().zip(sizes).for_each(|(m, size)| *m = share + size);
-            }
-            NbcePrior::StickBreaking => {
-                let (mut after, mut left) = ((self.total - 1.0).max(0.0), (1.0, 0));
-                for (k, size) in sizes.enumerate() {
-                    let last = k + 1 == clusters;
-                    let whole = 1.0 + self.alpha0 + after;
-                    product.mantissas[k] = left.0 * if last { 1.0 } else { (1.0 + size) / whole };
-                    product.exponents[k] = left.1;
-                    after = (after - size).max(0.0);
-                    left = split(left.0 * (self.alpha0 + after) / whole, left.1);
-                }
-            }
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::partial::Partial;
+use crate::product::{Product, split};
 
 /// How the Dirichlet process over cluster shares is made finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,38 @@ impl NbcePrior {
                 }
                 sum
             }
+        }
+    }
+
+    /// p(z_i = k | the others) up to a factor, for K clusters of these sizes and `total` others, as the first factors
+    /// of `product`.
+    ///
+    /// ```text
+    /// symmetric       α0/K + N_k
+    /// stick-breaking  [(1 + N_k) / (1 + α0 + N_{≥k})]  Π_{h<k} (α0 + N_{>h}) / (1 + α0 + N_{≥h})
+    /// ```
+    /// The bracket is absent for k = K, where v_K = 1.
+    pub(crate) fn shares(
+        self,
+        sizes: impl ExactSizeIterator<Item = f64>,
+        total: f64,
+        alpha0: f64,
+        product: &mut Product,
+    ) {
+        let clusters = sizes.len();
+        product.exponents.fill(0);
+        if self == Self::Symmetric {
+            let share = alpha0 / clusters as f64;
+            product.mantissas.iter_mut().zip(sizes).for_each(|(m, size)| *m = share + size);
+            return;
+        }
+        let (mut after, mut left) = (total.max(0.0), (1.0, 0));
+        for (k, size) in sizes.enumerate() {
+            let inverse = 1.0 / (1.0 + alpha0 + after);
+            product.mantissas[k] = left.0 * if k + 1 == clusters { 1.0 } else { (1.0 + size) * inverse };
+            product.exponents[k] = left.1;
+            after = (after - size).max(0.0);
+            left = split(left.0 * (alpha0 + after) * inverse, left.1);
         }
     }
 

@@ -1,13 +1,12 @@
 //! A saved consensus: the mixture over label rows that labels new ones.
 
-use std::collections::BTreeMap;
-
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, chunks};
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::Rows;
+use crate::columns::{columns, perplexity, unread};
 use crate::json;
 use crate::partial::Partial;
 use crate::table::{LogTable, normalise, normalise_columns, offsets};
@@ -42,7 +41,7 @@ pub struct RowModel {
 
 impl RowModel {
     /// The field `format` of the JSON that [`Model::to_json`] makes.
-    pub const FORMAT: &str = json::FORMAT;
+    pub const FORMAT: &str = json::ROWS;
 
     /// Pseudo-count of [`RowModel::of_consensus`]: labels added to every cluster and base clustering, spread evenly
     /// over the label values. One label keeps unseen combinations possible and leaves small clusters recognisable.
@@ -123,7 +122,9 @@ impl RowModel {
     /// [`ModelError::Damaged`] says what is wrong: another format, lengths that do not fit, numbers that are no
     /// probabilities, sums that are not 1, names that occur twice.
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
-        json::read(value)
+        let (bases, prior, theta) = json::read(value, json::ROWS)?;
+        json::check_sum("the shares of the clusters", &prior)?;
+        Ok(Self::from_parts(bases, prior, theta))
     }
 
     /// Natural logarithm of the probability of every row of `ensemble` under the model; 0 for a row without any
@@ -141,13 +142,7 @@ impl RowModel {
     /// # Errors
     /// [`ModelError::Input`] when the base clusterings are not those of the model, or no label is known to it.
     pub fn perplexity(&self, ensemble: &Ensemble) -> Result<f64, ModelError> {
-        let labels = (ensemble.objects() * ensemble.bases().len() - ensemble.missing()) as u64;
-        let labels = labels - self.unread(ensemble)?;
-        if labels == 0 {
-            return Err(ModelError::Input("none of its labels is known to the model".into()));
-        }
-        let logs: f64 = self.log_probabilities(ensemble)?.iter().sum();
-        Ok((-logs / labels as f64).exp())
+        perplexity(&self.log_probabilities(ensemble)?, self.unread(ensemble)?, ensemble)
     }
 
     /// How many labels of `ensemble` have a value that the model has never seen. They are taken as missing.
@@ -155,39 +150,12 @@ impl RowModel {
     /// # Errors
     /// [`ModelError::Input`] when the base clusterings are not those of the model.
     pub fn unread(&self, ensemble: &Ensemble) -> Result<u64, ModelError> {
-        let columns = self.columns(ensemble)?;
-        let unknown = |u: usize, j: usize| columns[u][j].is_none();
-        let in_column = |u| ensemble.column(u).flatten().filter(|&j| unknown(u, j)).count() as u64;
-        Ok((0..columns.len()).map(in_column).sum())
-    }
-
-    /// For every column of the input and every label in it, the line of the table.
-    fn columns(&self, ensemble: &Ensemble) -> Result<Vec<Vec<Option<usize>>>, ModelError> {
-        let offsets = offsets(&self.bases);
-        let mut mine = BTreeMap::new();
-        for (u, base) in self.bases.iter().enumerate() {
-            once(mine.insert(base.name(), u), base.name(), "the model")?;
-        }
-        let mut columns = Vec::with_capacity(mine.len());
-        let mut given = BTreeMap::new();
-        for (column, base) in ensemble.bases().iter().enumerate() {
-            once(given.insert(base.name(), column), base.name(), "the input")?;
-            let Some(&u) = mine.get(base.name()) else { continue };
-            let places: BTreeMap<&str, usize> =
-                self.bases[u].values().iter().enumerate().map(|(j, value)| (value.as_str(), offsets[u] + j)).collect();
-            columns.push(base.values().iter().map(|value| places.get(value.as_str()).copied()).collect());
-        }
-        let unknown: Vec<&str> = given.keys().copied().filter(|name| !mine.contains_key(name)).collect();
-        let absent: Vec<&str> = mine.keys().copied().filter(|name| !given.contains_key(name)).collect();
-        if unknown.is_empty() && absent.is_empty() {
-            return Ok(columns);
-        }
-        Err(ModelError::Input(complaint(&unknown, &absent)))
+        Ok(unread(&columns(&self.bases, ensemble)?, ensemble))
     }
 
     /// Probabilities of the clusters (n × K) and the log probability of every row.
     fn label(&self, ensemble: &Ensemble) -> Result<(Array2<f64>, Vec<f64>), ModelError> {
-        let columns = self.columns(ensemble)?;
+        let columns = columns(&self.bases, ensemble)?;
         Ok(match ensemble.rows() {
             LabelRows::Bytes(rows) => self.label_rows(rows, &columns),
             LabelRows::Words(rows) => self.label_rows(rows, &columns),
@@ -228,7 +196,7 @@ impl RowModel {
 
 impl Model for RowModel {
     fn to_json(&self) -> Value {
-        json::write(self)
+        json::write(json::ROWS, &self.bases, &self.prior, &self.theta)
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
@@ -237,24 +205,6 @@ impl Model for RowModel {
                 Ok(SoftPartition::new(self.label(ensemble)?.0).expect("normalised probabilities"))
             }
             ModelInput::Features(_) => Err(ModelError::Input("it reads label rows, not a table of features".into())),
-        }
-    }
-}
-
-fn once(earlier: Option<usize>, name: &str, whose: &str) -> Result<(), ModelError> {
-    match earlier {
-        None => Ok(()),
-        Some(_) => Err(ModelError::Input(format!("{whose} has two base clusterings called '{name}'"))),
-    }
-}
-
-fn complaint(unknown: &[&str], absent: &[&str]) -> String {
-    let list = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    match (unknown.is_empty(), absent.is_empty()) {
-        (false, true) => format!("the model does not know base clustering {}", list(unknown)),
-        (true, _) => format!("base clustering {} is missing", list(absent)),
-        (false, false) => {
-            format!("base clustering {} is missing and the model does not know {}", list(absent), list(unknown))
         }
     }
 }
