@@ -44,6 +44,16 @@ impl Coded {
         self.codes.push(code);
     }
 
+    /// Adds a missing value.
+    pub(crate) fn push_missing(&mut self) {
+        self.codes.push(MISSING);
+    }
+
+    /// True when there are only missing values.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// The column with every value spelt out.
     pub(crate) fn column(self, name: &str) -> LabelColumn {
         let value = |&code: &u32| self.values.get(code as usize).cloned();
@@ -73,7 +83,7 @@ impl Coded {
             let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
             return Err(FileError::NotALabel(cell));
         }
-        let mut distinct: Vec<i128> = numbers.iter().filter_map(Number::label).collect();
+        let mut distinct: Vec<u64> = numbers.iter().filter_map(Number::label).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let place = |number: &Number| number.label().map(|label| distinct.partition_point(|&value| value < label));
@@ -96,13 +106,13 @@ type Order = (Vec<Option<usize>>, Vec<String>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Missing,
-    Label(i128),
+    Label(u64),
     NoLabel,
 }
 
 impl Number {
     /// What a text says, if it is a number.
-    fn of(text: &str) -> Option<Self> {
+    pub(crate) fn of(text: &str) -> Option<Self> {
         match text.parse::<i128>() {
             Ok(whole) => Some(Self::whole(whole)),
             Err(_) => text.parse::<f64>().ok().map(Self::float),
@@ -113,8 +123,7 @@ impl Number {
     pub(crate) fn whole(whole: i128) -> Self {
         match whole {
             -1 => Self::Missing,
-            0.. => Self::Label(whole),
-            _ => Self::NoLabel,
+            _ => u64::try_from(whole).map_or(Self::NoLabel, Self::Label),
         }
     }
 
@@ -127,7 +136,7 @@ impl Number {
         }
     }
 
-    fn label(&self) -> Option<i128> {
+    fn label(&self) -> Option<u64> {
         if let Self::Label(label) = self { Some(*label) } else { None }
     }
 }
@@ -142,9 +151,9 @@ pub(crate) fn numeric_base(
     if let Some(bad) = numbers.iter().position(|number| *number == Number::NoLabel) {
         return Err(FileError::NotALabel(Cell::new(path, Row::Row(bad as u64 + 1), name, shown(bad))));
     }
-    let mut distinct: Vec<i128> = Vec::new();
+    let mut distinct: Vec<u64> = Vec::new();
     // Sorting all labels would cost more than all else: few values repeat many times.
-    let mut seen: HashSet<i128> = HashSet::new();
+    let mut seen: HashSet<u64> = HashSet::new();
     for label in numbers.iter().filter_map(Number::label) {
         if distinct.last() != Some(&label) && seen.insert(label) {
             distinct.push(label);
@@ -155,8 +164,8 @@ pub(crate) fn numeric_base(
     if distinct.is_empty() {
         return Err(FileError::Ensemble { path: path.into(), source: EnsembleError::AllMissing { name: name.into() } });
     }
-    let dense = distinct.len() as i128 == distinct[distinct.len() - 1] + 1;
-    let code = |label: i128| if dense { label as usize } else { distinct.partition_point(|&value| value < label) };
+    let dense = distinct.len() as u64 - 1 == distinct[distinct.len() - 1];
+    let code = |label: u64| if dense { label as usize } else { distinct.partition_point(|&value| value < label) };
     let labels =
         numbers.iter().map(|number| number.label().map_or(u16::MISSING, |label| u16::of(code(label)))).collect();
     Ok((BaseClustering::new(name, distinct.iter().map(ToString::to_string).collect()), labels))

@@ -14,7 +14,7 @@ use crate::input::Format;
 use crate::labels::{LabelColumn, namer};
 use crate::text::{Header, TextReader};
 use crate::whole::{text_writer, write_text};
-use crate::{ensemble_binary, ensemble_npz};
+use crate::{ensemble_binary, ensemble_npz, ensemble_parquet};
 
 /// An ensemble, and the true classes where the file has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +55,7 @@ pub struct EnsembleOptions {
 pub fn read_ensemble(path: &Path, options: &EnsembleOptions) -> Result<LoadedEnsemble, FileError> {
     match Format::of(path)? {
         Format::Text => from_text(path, options),
+        Format::Parquet => ensemble_parquet::read(path, options),
         Format::Npz => ensemble_npz::read(path, options),
         _ => ensemble_binary::read(path, options),
     }
@@ -73,6 +74,7 @@ pub fn write_ensemble(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColu
     assert!(truth.is_none_or(|truth| truth.values.len() == ensemble.objects()), "one true class an object");
     match Format::of_target(path)? {
         Format::Npz => ensemble_npz::write(path, ensemble, truth),
+        Format::Parquet => ensemble_parquet::write(path, ensemble, truth),
         Format::Text => to_text(path, ensemble, truth),
         _ => Err(FileError::Extension { path: path.into(), known: ".csv, .tsv (also with .gz), .npz or .parquet" }),
     }

@@ -114,7 +114,7 @@ fn rows(labels: &RawArray, bases: &[BaseClustering]) -> Option<Array2<u16>> {
     for ((i, u), stored) in rows.indexed_iter_mut() {
         *stored = match labels.label(i, u)? {
             Number::Missing => continue,
-            Number::Label(label) if label < bases[u].clusters() as i128 => u16::of(label as usize),
+            Number::Label(label) if label < bases[u].clusters() as u64 => u16::of(label as usize),
             _ => return None,
         };
     }

@@ -4,7 +4,9 @@ use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use partita_core::{BudgetError, EnsembleError, PartitionError};
+use partita_core::{BudgetError, EnsembleError};
+
+use crate::number::Short;
 
 /// A file that can not be read or written. Every message is one line that names the file, the row, the column
 /// and the value as far as they are known, and says what to do about it.
@@ -76,8 +78,8 @@ pub enum FileError {
     NotALabel(Cell),
     /// No feature varies.
     #[error(
-        "{}: every feature is constant over all {rows} rows (column '{column}' is always {value}); there is nothing to cluster",
-        .path.display()
+        "{}: every feature is constant over all {rows} rows (column '{column}' is always {}); there is nothing to cluster",
+        .path.display(), Short(*.value)
     )]
     Constant {
         /// The file.
@@ -137,14 +139,19 @@ pub enum FileError {
         source: EnsembleError,
     },
     /// The numbers are no soft partition.
-    #[error("{}, row {row}: {source}; each row must hold probabilities that sum to 1", .path.display())]
+    #[error(
+        "{}, row {row}: the numbers sum to {} and the smallest is {}; each row must hold probabilities that sum to 1",
+        .path.display(), Short(*.sum), Short(*.smallest)
+    )]
     Soft {
         /// The file.
         path: PathBuf,
         /// The row, from 1.
         row: usize,
-        /// What is wrong.
-        source: PartitionError,
+        /// Sum of the row.
+        sum: f64,
+        /// Smallest number of the row.
+        smallest: f64,
     },
     /// The bytes are not what the name says, or not all of them are there.
     #[error("{}: {reason}", .path.display())]

@@ -10,6 +10,7 @@ use crate::coded::{self, Coded};
 use crate::columns;
 use crate::error::FileError;
 use crate::input::Format;
+use crate::number::Short;
 use crate::text::{Header, TextReader};
 use crate::whole::{text_writer, write_text};
 
@@ -119,7 +120,7 @@ fn rows<W: Write>(
     let name = namer(object_names, partition.objects());
     rows.write_record(["object", "label", "certainty"])?;
     for (object, (label, certainty)) in partition.labels().iter().zip(certainty).enumerate() {
-        rows.write_record([name(object), label.to_string(), certainty.to_string()])?;
+        rows.write_record([name(object), label.to_string(), Short(*certainty).to_string()])?;
     }
     rows.flush()
 }

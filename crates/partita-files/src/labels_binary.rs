@@ -5,15 +5,20 @@ use std::path::Path;
 use crate::archive::{self, Archive, first_of, main_array};
 use crate::error::FileError;
 use crate::input::Format;
-use crate::labels::{LabelColumn, Labels};
+use crate::labels::{LabelColumn, Labels, label_position};
+use crate::parquet_file::ParquetFile;
 use crate::raw::RawArray;
-use crate::{columns, ensemble_npz, npz::Npz};
+use crate::table_parquet::texts;
+use crate::{columns, ensemble_npz, ensemble_parquet, npz::Npz};
 
 /// What the classes may be called in an archive; the first is how we write them.
 pub(crate) const TRUTHS: [&str; 6] = ["y", "truth", "gt", "label", "target", "gnd"];
 
 pub(crate) fn read(path: &Path, column: Option<&str>) -> Result<Labels, FileError> {
     let format = Format::of(path)?;
+    if format == Format::Parquet {
+        return from_parquet(path, column);
+    }
     if format == Format::Npz
         && column.is_none()
         && let Some(found) = ensemble_npz::read_truth(path, &mut Npz::open(path)?)?
@@ -21,6 +26,13 @@ pub(crate) fn read(path: &Path, column: Option<&str>) -> Result<Labels, FileErro
         return Ok(found);
     }
     from_archive(&mut *archive::open(path, format)?, column)
+}
+
+fn from_parquet(path: &Path, column: Option<&str>) -> Result<Labels, FileError> {
+    let file = ParquetFile::open(path)?;
+    let at = label_position(path, file.names(), column)?;
+    let object_names = (columns::names_objects(file.names()) && at != 0).then(|| texts(&file, 0)).transpose()?;
+    Ok(Labels { object_names, column: ensemble_parquet::column(&file, at)? })
 }
 
 fn from_archive(archive: &mut dyn Archive, column: Option<&str>) -> Result<Labels, FileError> {

@@ -1,4 +1,6 @@
-//! Numbers out of text.
+//! Numbers out of text and into it.
+
+use std::fmt;
 
 /// The number a field holds. Short decimals take the exact fast path: both their digits and their power of ten are
 /// exact doubles, so one division rounds correctly.
@@ -33,6 +35,19 @@ fn slow_number(field: &[u8]) -> Option<f64> {
     std::str::from_utf8(field).ok()?.trim().parse().ok()
 }
 
+/// A number as the shortest text that reads back to the same bits, with an exponent where that saves zeros.
+pub(crate) struct Short(pub(crate) f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(value) = self;
+        match value.abs() {
+            0.0 | 1e-5..1e16 => write!(f, "{value}"),
+            _ => write!(f, "{value:e}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +69,19 @@ mod tests {
         }
         for text in ["", ".", "-", "1.2.3", "1,5", "0x1", "--1"] {
             assert_eq!(number(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn short_texts_read_back() {
+        for (value, text) in [(0.1, "0.1"), (1e-300, "1e-300"), (-0.0, "-0"), (12.0, "12"), (1.5e20, "1.5e20")] {
+            assert_eq!(Short(value).to_string(), text);
+        }
+        let mut rng = Seed::new(2).rng();
+        for value in std::iter::repeat_with(|| f64::from_bits(rng.random())).take(5000).filter(|x| !x.is_nan()) {
+            let text = Short(value).to_string();
+            assert!(text.len() <= 24, "{text}");
+            assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(value.to_bits()), "{text}");
         }
     }
 }

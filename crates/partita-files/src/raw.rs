@@ -6,6 +6,7 @@ use partita_core::ndarray::Array2;
 
 use crate::coded::Number;
 use crate::error::{Cell, FileError, Row};
+use crate::number::Short;
 
 /// The type of one element. Texts carry their length, in bytes or in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +172,7 @@ impl RawArray {
         match self.value(row, column) {
             Some(Value::Whole(whole)) => whole.to_string(),
             Some(Value::Float(value)) if value.is_nan() => String::new(),
-            Some(Value::Float(value)) => value.to_string(),
+            Some(Value::Float(value)) => Short(value).to_string(),
             None => self.characters(row, column),
         }
     }
@@ -199,7 +200,7 @@ impl RawArray {
             for (value, (column, name)) in out.iter_mut().zip(columns) {
                 *value = self.float(row, *column).expect("the array holds numbers");
                 if !value.is_finite() {
-                    let cell = Cell::new(path, Row::Row(row as u64 + 1), name, value.to_string());
+                    let cell = Cell::new(path, Row::Row(row as u64 + 1), name, Short(*value).to_string());
                     return Err(FileError::NotFinite(cell));
                 }
             }

@@ -6,6 +6,7 @@ use partita_core::{PartitionError, SoftPartition};
 
 use crate::error::FileError;
 use crate::labels::namer;
+use crate::number::Short;
 use crate::table::{TableOptions, read_table};
 use crate::whole::{text_writer, write_text};
 
@@ -25,7 +26,7 @@ pub fn write_soft(path: &Path, object_names: Option<&[String]>, soft: &SoftParti
         rows.write_record((0..soft.clusters()).map(|cluster| format!("p{cluster}")))?;
         for (object, row) in soft.rows().outer_iter().enumerate() {
             rows.write_field(name(object))?;
-            rows.write_record(row.iter().map(ToString::to_string))?;
+            rows.write_record(row.iter().map(|&p| Short(p).to_string()))?;
         }
         rows.flush()
     })
@@ -38,9 +39,11 @@ pub fn write_soft(path: &Path, object_names: Option<&[String]>, soft: &SoftParti
 /// [`FileError`]; [`FileError::Soft`] for the first row that is not on the simplex.
 pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), FileError> {
     let table = read_table(path, &TableOptions { clusterable: false, ..TableOptions::default() })?;
-    let soft = SoftPartition::new(table.values).map_err(|source| {
-        let row = if let PartitionError::OffSimplex { row, .. } = source { row + 1 } else { 0 };
-        FileError::Soft { path: path.into(), row, source }
+    let soft = SoftPartition::new(table.values).map_err(|error| match error {
+        PartitionError::OffSimplex { row, smallest, sum } => {
+            FileError::Soft { path: path.into(), row: row + 1, sum, smallest }
+        }
+        other => FileError::damaged(path, other.to_string()),
     })?;
     Ok((table.object_names, soft))
 }

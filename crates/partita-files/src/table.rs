@@ -11,9 +11,10 @@ use crate::columns::{self, SPLIT};
 use crate::error::{Cell, FileError, Row};
 use crate::input::Format;
 use crate::labels::LabelColumn;
-use crate::number::number;
+use crate::number::{Short, number};
 use crate::text::{Header, TextReader};
 use crate::whole::{text_writer, write_text};
+use crate::{table_binary, table_parquet};
 
 /// n objects × d features, finite numbers all, with what else a file says about the objects.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +74,8 @@ impl Default for TableOptions {
 pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
     let table = match Format::of(path)? {
         Format::Text => from_text(path, options)?,
-        _ => crate::table_binary::read(path, options)?,
+        Format::Parquet => table_parquet::read(path, options)?,
+        _ => table_binary::read(path, options)?,
     };
     if options.clusterable {
         check_clusterable(path, &table)?;
@@ -109,7 +111,8 @@ pub fn write_table(path: &Path, table: &Table) -> Result<(), FileError> {
     assert!(table.label.as_ref().is_none_or(|label| label.values.len() == objects), "one label an object");
     match Format::of_target(path)? {
         Format::Text => to_text(path, table),
-        format => crate::table_binary::write(path, table, format),
+        Format::Parquet => table_parquet::write(path, table),
+        format => table_binary::write(path, table, format),
     }
 }
 
@@ -123,7 +126,7 @@ fn to_text(path: &Path, table: &Table) -> Result<(), FileError> {
             if let Some(names) = &table.object_names {
                 rows.write_field(&names[object])?;
             }
-            row.iter().try_for_each(|value| rows.write_field(value.to_string()))?;
+            row.iter().try_for_each(|value| rows.write_field(Short(*value).to_string()))?;
             if let Some(label) = &table.label {
                 rows.write_field(label.values[object].as_deref().unwrap_or_default())?;
             }

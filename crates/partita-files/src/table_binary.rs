@@ -1,4 +1,4 @@
-//! Tables from arrays and from Parquet.
+//! Tables from arrays.
 
 use std::path::Path;
 

@@ -1,0 +1,126 @@
+//! No bytes make a reader panic or take memory that the file can not fill.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use partita_core::Seed;
+use partita_files::{
+    EnsembleOptions, TableOptions, read_ensemble, read_labels, read_soft, read_table, write_ensemble, write_table,
+};
+use rand::RngExt;
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// Every reader on one file: an answer or an error on one line.
+fn read_all(path: &Path) {
+    let errors = [
+        read_table(path, &TableOptions::default()).err(),
+        read_ensemble(path, &EnsembleOptions::default()).err(),
+        read_labels(path, None).err(),
+        read_soft(path).err(),
+    ];
+    for error in errors.into_iter().flatten() {
+        let message = error.to_string();
+        assert!(!message.contains('\n') && message.len() < 600, "{message:?}");
+    }
+}
+
+/// The file cut off, and with bytes replaced.
+fn damage(name: &str, bytes: &[u8], flips: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let mut rng = Seed::new(bytes.len() as u64).rng();
+    for _ in 0..flips / 4 {
+        fs::write(&path, &bytes[..rng.random_range(0..bytes.len())]).unwrap();
+        read_all(&path);
+    }
+    for flip in 0..flips {
+        let mut damaged = bytes.to_vec();
+        for _ in 0..1 + flip % 3 {
+            let at = rng.random_range(0..damaged.len());
+            damaged[at] = match flip % 4 {
+                0 => damaged[at] ^ (1 << rng.random_range(0..8)),
+                1 => 0xff,
+                2 => 0,
+                _ => rng.random(),
+            };
+        }
+        fs::write(&path, &damaged).unwrap();
+        read_all(&path);
+    }
+}
+
+#[test]
+fn damaged_files_are_answered_or_refused() {
+    let mut names: Vec<_> = fs::read_dir(data("")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.retain(|path| path.extension().is_some_and(|ending| ending != "py"));
+    names.sort();
+    assert!(names.len() >= 19);
+    for path in names {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        damage(name, &fs::read(&path).unwrap(), if name.ends_with(".parquet") { 160 } else { 48 });
+    }
+}
+
+#[test]
+fn damaged_files_of_ours_are_answered_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let loaded = read_ensemble(&data("ensemble.parquet"), &EnsembleOptions::default()).unwrap();
+    let table = read_table(&data("table.npz"), &TableOptions::default()).unwrap();
+    for name in ["a.csv", "a.csv.gz", "a.npz", "a.parquet"] {
+        let path = folder.path().join(name);
+        write_ensemble(&path, &loaded.ensemble, loaded.truth.as_ref()).unwrap();
+        damage(name, &fs::read(&path).unwrap(), 60);
+        write_table(&path, &table).unwrap();
+        damage(name, &fs::read(&path).unwrap(), 60);
+    }
+}
+
+#[test]
+fn claims_beyond_the_file_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        read_ensemble(&path, &EnsembleOptions::default()).unwrap_err().to_string()
+    };
+    // A terabyte of doubles in a kilobyte, three times.
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 137), }";
+    let mut npy = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
+    npy.resize(1000, 0);
+    assert!(message("a.npy", &npy).contains("claims 1000000000 × 137 values of 8 bytes but only 920 bytes follow"));
+
+    let mut mat = fs::read(data("big-endian.mat")).unwrap();
+    let shape = 160;
+    mat[shape..shape + 8].copy_from_slice(&[0, 0x10, 0, 0, 0, 0, 0x80, 0]);
+    assert!(message("a.mat", &mat).contains("claims 1048576 × 32768 values of 8 bytes but only"));
+
+    let parquet = fs::read(data("gap.parquet")).unwrap();
+    let footer = u32::from_le_bytes(parquet[parquet.len() - 8..parquet.len() - 4].try_into().unwrap());
+    let mut long = parquet.clone();
+    let end = long.len();
+    long[end - 8..end - 4].copy_from_slice(&(footer + 1_000_000).to_le_bytes());
+    assert!(message("a.parquet", &long).contains("this is no whole Parquet file"));
+}
+
+#[test]
+fn files_of_another_kind_are_named_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, word) in [
+        ("a.npy", "is no NumPy array"),
+        ("a.npz", "no whole NPZ archive"),
+        ("a.parquet", "no whole Parquet file"),
+        ("a.mat", "no MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
+        ("a.csv.gz", "the file is damaged"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, "x,y\n1,2\n".repeat(40)).unwrap();
+        let message = read_table(&path, &TableOptions::default()).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
+    }
+    let path = folder.path().join("b.mat");
+    fs::write(&path, b"MATLAB 7.3 MAT-file, Platform: GLNXA64").unwrap();
+    assert!(read_table(&path, &TableOptions::default()).unwrap_err().to_string().contains("HDF5"));
+}

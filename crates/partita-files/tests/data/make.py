@@ -1,0 +1,65 @@
+"""Writes the files beside it with NumPy, SciPy and pyarrow; run with: python make.py
+
+Versions used: NumPy 2.4.6, SciPy 1.17.1, pyarrow 26.0.1.
+"""
+
+import struct
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.io
+
+members = np.array([[1, 10, -1], [1, 20, 0], [2, -1, 0], [2, 20, 7]])
+truth = np.array([5, 5, 6, 6])
+table = np.array([[0.1, -2.5], [1e-300, 3.0], [np.pi, 4e9], [2.0, -0.0]])
+
+np.save("big-endian.npy", table.astype(">f8"))
+np.save("by-column.npy", np.asfortranarray(table))
+np.save("float32.npy", table.astype("<f4"))
+np.save("members-i8.npy", members.astype("i1"))
+np.save("members-float.npy", np.where(members < 0, np.nan, members))
+np.save("words.npy", np.array(["b", "a", "", "ä€"]))
+np.savez("plain.npz", labels=members, y=np.array(["u", "u", "v", "v"]))
+np.savez_compressed("table.npz", X=table, y=truth, columns=np.array(["one", "two"]))
+np.save("complex.npy", table.astype(complex))
+np.save("objects.npy", np.array([None, 1], dtype=object), allow_pickle=True)
+
+scipy.io.savemat("packed.mat", {"members": members.astype(float), "gt": truth[:, None]}, do_compression=True)
+scipy.io.savemat("plain.mat", {"other": "text", "gt": truth[None, :].astype("u1"), "members": members.astype("i2")})
+scipy.io.savemat("complex.mat", {"members": members * 1j, "gt": truth})
+scipy.io.savemat("small.mat", {"members": np.array([[0], [1]], dtype="u1"), "gt": np.array([[1], [0]], dtype="i2")})
+
+# The same in big-endian order, built by hand: an uncompressed double matrix 'members' of 2 × 1.
+def element(kind, data):
+    return struct.pack(">II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+
+matrix = (
+    element(6, struct.pack(">II", 6, 0))
+    + element(5, struct.pack(">ii", 2, 1))
+    + element(1, b"members")
+    + element(9, struct.pack(">dd", 3.0, 4.0))
+)
+with open("big-endian.mat", "wb") as file:
+    file.write(b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(">H", 0x0100) + b"MI" + element(14, matrix))
+
+columns = {
+    "object": ["o1", "o2", "o3", "o4"],
+    "int32": pa.array([1, 1, None, 2], pa.int32()),
+    "float": pa.array([0.0, float("nan"), 3.0, 3.0], pa.float64()),
+    "words": pa.array(["b", "a", None, "b"]),
+    "category": pa.array(["y", "y", "x", "x"]).dictionary_encode(),
+    "uint64": pa.array([2**64 - 1, 0, 0, 0], pa.uint64()),
+    "bool": pa.array([True, False, True, True]),
+    "label": ["u", "u", "v", "v"],
+}
+pq.write_table(pa.table(columns), "ensemble.parquet", row_group_size=3)
+numbers = {
+    "f32": pa.array([0.5, 1.5, 2.5], pa.float32()),
+    "f64": pa.array([0.1, 1e-300, -0.0]),
+    "i8": pa.array([-1, 2, 3], pa.int8()),
+    "__index_level_0__": pa.array([7, 8, 9]),
+}
+pq.write_table(pa.table(numbers), "table.parquet", compression="zstd", data_page_version="2.0")
+pq.write_table(pa.table({"x": [[1, 2], [3]]}), "nested.parquet")
+pq.write_table(pa.table({"x": pa.array([1.5, None])}), "gap.parquet")
