@@ -32,6 +32,7 @@ const THIRD_PARTY: &[&str] = &[
     "num_columns",
     "num_complex",
     "num_cpus",
+    "num_microseconds",
     "num_row_groups",
     "num_rows",
     "num_threads",
