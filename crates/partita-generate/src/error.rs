@@ -2,6 +2,7 @@
 
 use partita_core::{BudgetError, EnsembleError};
 use partita_linkage::LinkageError;
+use partita_spectral::SpectralError;
 
 /// A recipe or a table that makes no ensemble.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -10,6 +11,14 @@ pub enum GenerateError {
     /// No such base clusterer.
     #[error("there is no base clusterer '{name}'; choose from {known}")]
     UnknownBase {
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// No such preset.
+    #[error("there is no preset '{name}'; choose from {known}")]
+    UnknownPreset {
         /// The name given.
         name: String,
         /// The names that exist.
@@ -121,6 +130,9 @@ pub enum GenerateError {
     /// Distances make no tree.
     #[error(transparent)]
     Linkage(#[from] LinkageError),
+    /// A graph has no usable eigenvectors.
+    #[error(transparent)]
+    Spectral(#[from] SpectralError),
     /// The base clusterings make no ensemble.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),

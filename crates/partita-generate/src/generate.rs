@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use crate::check::check_varied;
 use crate::found::Found;
-use crate::kmeans::{Job, KMeansSettings, NONE, Rows, Start, many};
+use crate::kmeans::{Job, KMeansSettings, NONE, Rows, Start, many, minibatch};
 use crate::plan::{Plan, Sight, plan};
 use crate::progress::Progress;
+use crate::spectral::{DENSE_ROWS, NEIGHBOURS, spectral};
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
-use crate::{BaseKind, GenerateError, Recipe, scale};
+use crate::{BaseKind, BaseSpec, GenerateError, Recipe, scale};
 
 /// An ensemble, and how its base clusterings came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,9 +102,14 @@ pub fn generate(
 fn bytes(recipe: &Recipe, n: usize, d: usize) -> u64 {
     let (table, labels) = (16 * (n * d) as u64, 4 * (n * recipe.runs()) as u64);
     let rows = recipe.rows(n) as u64;
-    let trees = recipe.base.iter().any(|spec| linkage(spec.kind).is_some());
     let threads = rayon::current_num_threads().min(recipe.runs()) as u64;
-    table + labels + if trees { threads * 4 * rows * rows } else { 0 }
+    let pairs = |spec: &BaseSpec| match spec.kind {
+        BaseKind::Spectral if rows > DENSE_ROWS as u64 => 16 * (NEIGHBOURS as u64) * rows * 3,
+        BaseKind::Spectral => 40 * rows * rows,
+        kind if linkage(kind).is_some() => 4 * rows * rows,
+        _ => 0,
+    };
+    table + labels + threads * recipe.base.iter().map(pairs).max().unwrap_or(0)
 }
 
 /// Where a k-means base clusterer starts, and whether it looks at angles.
@@ -125,7 +131,7 @@ fn together(rows: &Rows, plans: &[&Plan], sight: &Sight<'_>, progress: &Progress
             return plans.iter().map(|_| None).collect();
         }
         let jobs: Vec<Job> = plans.iter().filter_map(|plan| job(plan, sight)).collect();
-        many(rows, &jobs, &settings, progress).into_iter().map(|fit| fit.map(Found::from)).collect()
+        many(rows, &jobs, &settings, progress, true).into_iter().map(|fit| fit.map(Found::from)).collect()
     };
     // A large table is cut into chunks for the threads inside a group; small ones share the groups out.
     let size = rows.together();
@@ -142,6 +148,15 @@ fn job(plan: &Plan, sight: &Sight<'_>) -> Option<Job> {
     Some(Job { clusters: plan.k, start, seed: plan.seed, members: sight.members(plan), given: None })
 }
 
+fn batches(plan: &Plan, sight: &Sight<'_>, progress: &Progress<'_>) -> Option<Found> {
+    let rows = Rows::new(sight.columns(plan).view(), None, false);
+    let (members, start) = (sight.members(plan), Start::PlusPlus);
+    let job = Job { clusters: plan.k, start, seed: plan.seed, members, given: None };
+    let fit = minibatch(&rows, &job, progress)?;
+    progress.finished();
+    Some(fit.into())
+}
+
 /// The base clusterings of plans of one kind that see the same.
 fn alone(plans: &[Plan], sight: &Sight<'_>, progress: &Progress<'_>) -> Result<Vec<Option<Found>>, GenerateError> {
     if progress.stopped() {
@@ -150,6 +165,12 @@ fn alone(plans: &[Plan], sight: &Sight<'_>, progress: &Progress<'_>) -> Result<V
     let kind = plans[0].kind;
     if let Some(linkage) = linkage(kind) {
         return trees(plans, linkage, sight, progress);
+    }
+    if kind == BaseKind::Spectral {
+        return spectral(plans, sight, progress);
+    }
+    if kind == BaseKind::KMeansBatch {
+        return Ok(plans.iter().map(|plan| batches(plan, sight, progress)).collect());
     }
     if let Some((_, cosine)) = start(kind) {
         let seen = |plan: &Plan| {

@@ -17,6 +17,8 @@ pub enum BaseKind {
     KMeansRandom,
     /// k-means by the angle between rows (spherical), from a k-means++ start.
     KMeansCosine,
+    /// k-means on small random batches of rows.
+    KMeansBatch,
     /// Single link, cut at k clusters.
     Single,
     /// Average link, cut at k clusters.
@@ -27,22 +29,26 @@ pub enum BaseKind {
     Ward,
     /// Centroid link, cut at k clusters.
     Centroid,
+    /// Spectral clustering of a graph with local scales.
+    Spectral,
     /// Random hyperplanes, each through the cluster that has most rows.
     Splits,
 }
 
 impl BaseKind {
     /// Every base clusterer.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::KMeans,
         Self::KMeansGreedy,
         Self::KMeansRandom,
         Self::KMeansCosine,
+        Self::KMeansBatch,
         Self::Single,
         Self::Average,
         Self::Complete,
         Self::Ward,
         Self::Centroid,
+        Self::Spectral,
         Self::Splits,
     ];
 
@@ -53,18 +59,20 @@ impl BaseKind {
             Self::KMeansGreedy => "kmeans-greedy",
             Self::KMeansRandom => "kmeans-random",
             Self::KMeansCosine => "kmeans-cosine",
+            Self::KMeansBatch => "kmeans-batch",
             Self::Single => "single",
             Self::Average => "average",
             Self::Complete => "complete",
             Self::Ward => "ward",
             Self::Centroid => "centroid",
+            Self::Spectral => "spectral",
             Self::Splits => "splits",
         }
     }
 
     /// True when most of the work serves every k: one tree, one embedding.
     pub(crate) const fn shares(self) -> bool {
-        matches!(self, Self::Single | Self::Average | Self::Complete | Self::Ward | Self::Centroid)
+        matches!(self, Self::Single | Self::Average | Self::Complete | Self::Ward | Self::Centroid | Self::Spectral)
     }
 }
 

@@ -10,8 +10,10 @@
 //! | `kmeans-random` | the same from rows drawn evenly | as above | as above |
 //! | `kmeans-cosine` | the same by the angle between rows | as above | as above |
 //!
+//! | `kmeans-batch` | centres learn from random batches of 1024 rows | n·d·k once, and a batch at a time | as above |
 //! | `single`, `average`, `complete`, `ward` | one tree, cut at many k | n²·d | 8·n² |
 //! | `centroid` | the same; heights may fall | n²·d, usually n² log n for the tree | 8·n² |
+//! | `spectral` | eigenvectors of a graph with local scales, then k-means; above 3000 rows the graph keeps 30 neighbours a row | n²·d and n²·k (n·k above 3000 rows) an eigenvector step | 40·n² (500·n) |
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
 //!
 //! Each may see a share of the objects only; the others have no label in that base clustering.
@@ -42,9 +44,11 @@ mod generate;
 mod kind;
 mod kmeans;
 mod plan;
+mod preset;
 mod progress;
 mod recipe;
 mod scale;
+mod spectral;
 mod splits;
 mod tree;
 
@@ -53,5 +57,6 @@ pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, generate};
 pub use kind::BaseKind;
 pub use kmeans::{Distance, KMeans, KMeansSettings, Start, kmeans, kmeans_from};
+pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};

@@ -109,6 +109,30 @@ fn trees_are_cut_where_scipy_cuts_them() {
 }
 
 #[test]
+fn spectral_and_batches_find_what_they_should() {
+    // Two rings, one inside the other: no k-means finds them, spectral clustering does. sklearn.cluster
+    // .SpectralClustering(2, affinity="precomputed") on the same affinities gives the same two sets.
+    let rings = Array2::from_shape_fn((240, 2), |(i, p)| {
+        let (radius, angle) = (1.0 + 4.0 * (i % 2) as f64, i as f64 * 2.4);
+        radius * if p == 0 { angle.cos() } else { angle.sin() }
+    });
+    let made = make(&rings, &recipe("spectral:4", "2,3", 0.9)).unwrap();
+    let found: Vec<(usize, usize)> =
+        made.ensemble.column(0).enumerate().filter_map(|(i, l)| Some((i % 2, l?))).collect();
+    let first = found[0].1;
+    assert!(found.iter().all(|&(ring, label)| (ring == found[0].0) == (label == first)));
+    assert_eq!(made.ensemble.bases()[1].clusters(), 3);
+
+    let mut rng = Seed::new(4).rng();
+    let blobs = Array2::from_shape_fn((3000, 3), |(i, p)| ((i % 4) * 20 * (p + 1)) as f64 + rng.random::<f64>());
+    let made = make(&blobs, &recipe("kmeans-batch:5,kmeans-greedy:5", "4", 0.5)).unwrap();
+    let best = |range: std::ops::Range<usize>| {
+        made.facts[range].iter().map(|facts| facts.inertia.unwrap()).fold(f64::INFINITY, f64::min)
+    };
+    assert!(best(0..5) < 1.1 * best(5..10), "{} {}", best(0..5), best(5..10));
+}
+
+#[test]
 fn a_base_clustering_does_not_depend_on_the_others() {
     let table = table(400, 4, 2);
     let many = make(&table, &recipe("kmeans:9", "2..9", 0.7)).unwrap();

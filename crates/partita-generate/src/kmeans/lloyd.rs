@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::kernel::{LANES, Nearest, nearest};
 use super::rows::{Rows, bits};
 use super::{Job, KMeansSettings, start};
+use crate::found::compact;
 use crate::progress::Progress;
 
 /// The label of a row that a run does not see, or has not seen yet.
@@ -62,8 +63,14 @@ struct Part {
     changed: usize,
 }
 
-/// Runs all jobs together, over the same rows. A job that is not finished when the watch says stop gives nothing.
-pub(crate) fn lloyd(rows: &Rows, jobs: &[Job], settings: &KMeansSettings, progress: &Progress<'_>) -> Vec<Option<Fit>> {
+/// Runs all jobs together, over the same rows; with `counted`, each counts as a finished base clustering. A job that is not finished when the watch says stop gives nothing.
+pub(crate) fn lloyd(
+    rows: &Rows,
+    jobs: &[Job],
+    settings: &KMeansSettings,
+    progress: &Progress<'_>,
+    counted: bool,
+) -> Vec<Option<Fit>> {
     let size = LEAST_CHUNK.max(rows.n.div_ceil(MOST_CHUNKS).next_multiple_of(LANES));
     let ranges: Vec<Range<usize>> = chunks(rows.n, size).collect();
     let mut runs: Vec<Run<'_>> = Vec::with_capacity(jobs.len());
@@ -86,7 +93,7 @@ pub(crate) fn lloyd(rows: &Rows, jobs: &[Job], settings: &KMeansSettings, progre
         for (u, run) in runs.iter_mut().enumerate().filter(|(_, run)| run.active()) {
             let mut own: Vec<&mut Part> = parts.iter_mut().map(|parts| &mut parts[u]).collect();
             run.advance(rows, &mut own, size, settings);
-            if !run.active() {
+            if counted && !run.active() {
                 progress.finished();
             }
         }
@@ -264,14 +271,12 @@ impl<'a> Run<'a> {
         let Phase::Done(stopped) = self.phase else { return None };
         let mut labels: Vec<u16> = parts.flat_map(|part| part.labels.iter().copied()).collect();
         let inertia = self.inertia(rows, &labels);
-        let mut codes = vec![NONE; self.mass.len()];
-        for &label in labels.iter().filter(|&&label| label != NONE) {
-            codes[usize::from(label)] = 0;
-        }
-        let kept: Vec<usize> = (0..codes.len()).filter(|&j| codes[j] != NONE).collect();
-        kept.iter().enumerate().for_each(|(code, &j)| codes[j] = code as u16);
-        labels.iter_mut().filter(|label| **label != NONE).for_each(|label| *label = codes[usize::from(*label)]);
-        let centres = kept.iter().flat_map(|&j| self.centres[j * rows.d..][..rows.d].iter().copied()).collect();
+        let mut kept: Vec<u16> = labels.iter().copied().filter(|&label| label != NONE).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        compact(&mut labels);
+        let centres =
+            kept.iter().flat_map(|&j| self.centres[usize::from(j) * rows.d..][..rows.d].iter().copied()).collect();
         Some(Fit { labels, centres, clusters: kept.len(), inertia, rounds: self.rounds, stopped })
     }
 

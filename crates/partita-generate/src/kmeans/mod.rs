@@ -2,6 +2,7 @@
 
 mod kernel;
 mod lloyd;
+mod minibatch;
 mod rows;
 mod start;
 
@@ -12,6 +13,7 @@ use partita_core::{Seed, Stopped, Watch};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use lloyd::{Fit, NONE, lloyd as many};
+pub(crate) use minibatch::minibatch;
 pub(crate) use rows::{Members, Rows};
 
 use crate::GenerateError;
@@ -170,7 +172,7 @@ fn prepare(
 }
 
 fn run_one(rows: &Rows, job: &Job, settings: &KMeansSettings, watch: &dyn Watch) -> Result<KMeans, GenerateError> {
-    let fits = many(rows, std::slice::from_ref(job), settings, &Progress::new(1, watch));
+    let fits = many(rows, std::slice::from_ref(job), settings, &Progress::new(1, watch), true);
     let fit = fits.into_iter().next().flatten().ok_or(GenerateError::NothingFinished { asked: 1 })?;
     Ok(KMeans {
         labels: fit.labels.iter().map(|&label| u32::from(label)).collect(),

@@ -67,6 +67,24 @@ impl Members {
         all
     }
 
+    /// At most so many of these rows, each such set being equally likely.
+    pub(super) fn thin(&self, count: usize, rng: &mut impl rand::Rng) -> Self {
+        if count >= self.count {
+            return self.clone();
+        }
+        let ranks = Self::draw(self.count, count, rng);
+        let mut words = vec![0u64; self.words.len()];
+        let (mut ranks, mut next) = (ranks.iter(), None);
+        for (rank, row) in self.iter().enumerate() {
+            next = next.or_else(|| ranks.next());
+            if next == Some(rank) {
+                words[row / LANES] |= 1 << (row % LANES);
+                next = None;
+            }
+        }
+        Self { words, count }
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -232,6 +250,15 @@ mod tests {
         }
         // Each row is expected 80 · (1 + 13 + 65 + 117 + 130) / 130 ≈ 200 times, with deviation near 6.
         assert!(seen.iter().all(|&times| (165..236).contains(&times)), "{seen:?}");
+    }
+
+    #[test]
+    fn a_thinned_set_is_a_subset() {
+        let mut rng = Seed::new(5).rng();
+        let members = Members::draw(500, 300, &mut rng);
+        let few: Vec<usize> = members.thin(40, &mut rng).iter().collect();
+        assert!(few.len() == 40 && few.iter().all(|&row| members.iter().any(|member| member == row)));
+        assert_eq!(members.thin(300, &mut rng), members);
     }
 
     #[test]

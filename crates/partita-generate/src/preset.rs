@@ -1,0 +1,93 @@
+//! Recipes named after the papers.
+
+use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
+
+/// Names of the recipes that [`Recipe::preset`] knows.
+pub const PRESETS: [&str; 5] = ["pcc-1", "pcc-2", "ssce", "nbce", "kdd"];
+
+impl Recipe {
+    /// The recipe of a paper for a table of so many classes.
+    ///
+    /// | name | base clusterers | k | objects |
+    /// |---|---|---|---|
+    /// | `pcc-1` | 100 k-means from random rows | drawn from ⌈√n/2⌉ to ⌈√n⌉ | all |
+    /// | `pcc-2` | 10 each of single, average, Ward's and centroid link, k-means from random rows, spectral | classes × 1, 1.5, 2, 2.5, 3 in turn | 0.9 |
+    /// | `ssce` | 20 k-means from random rows | classes | all |
+    /// | `nbce` | 10 k-means from random rows | classes × 0.5, 0.75, 1, 1.5, 2 in turn, at least 2 | all |
+    /// | `kdd` | 100 k-means from random rows on standardised columns | drawn from 2 to 10 | 0.5 |
+    ///
+    /// # Differences from the papers
+    /// The PCC paper does not say which numbers of clusters its second kind of ensemble has, nor how many runs;
+    /// the list above is ours.
+    ///
+    /// # Errors
+    /// [`GenerateError::UnknownPreset`] for another name, [`GenerateError::NoClusters`] for no classes.
+    pub fn preset(name: &str, classes: usize) -> Result<Self, GenerateError> {
+        if classes == 0 {
+            return Err(GenerateError::NoClusters);
+        }
+        let random = |runs| vec![BaseSpec::new(BaseKind::KMeansRandom, runs)];
+        let all = Self { base: random(100), base_k: BaseK::Sqrt, subsample: 1.0, ..Self::default() };
+        Ok(match name {
+            "pcc-1" => all,
+            "pcc-2" => {
+                use BaseKind::{Average, Centroid, KMeansRandom, Single, Spectral, Ward};
+                let base =
+                    [Single, Average, Ward, Centroid, KMeansRandom, Spectral].map(|kind| BaseSpec::new(kind, 10));
+                let base_k = multiples(classes, &[1.0, 1.5, 2.0, 2.5, 3.0]);
+                Self { base: base.into(), base_k, subsample: 0.9, ..all }
+            }
+            "ssce" => Self { base: random(20), base_k: BaseK::Turns(vec![classes]), ..all },
+            "nbce" => Self { base: random(10), base_k: multiples(classes, &[0.5, 0.75, 1.0, 1.5, 2.0]), ..all },
+            "kdd" => {
+                let base_k = BaseK::Range { first: 2, last: 10 };
+                Self { base_k, subsample: 0.5, scale: Scale::ZScore, ..all }
+            }
+            _ => return Err(GenerateError::UnknownPreset { name: name.into(), known: PRESETS.join(", ") }),
+        })
+    }
+
+    /// What to make when nothing is said but the number of clusters wanted: 100 k-means, each with between K and
+    /// 3·K clusters (fewer where a subsample has no room for them), on 0.9 of the objects.
+    pub fn for_clusters(clusters: usize, objects: usize) -> Self {
+        let recipe = Self::default();
+        let most = recipe.rows(objects);
+        let first = clusters.clamp(2.min(most), most);
+        Self { base_k: BaseK::Range { first, last: (3 * first).min(most) }, ..recipe }
+    }
+}
+
+/// Multiples of a number of classes, rounded, at least 2.
+fn multiples(classes: usize, factors: &[f64]) -> BaseK {
+    BaseK::Turns(factors.iter().map(|factor| ((factor * classes as f64).round() as usize).max(2)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_can_be_followed() {
+        for name in PRESETS {
+            for classes in [1, 3, 10] {
+                let recipe = Recipe::preset(name, classes).unwrap();
+                assert_eq!(recipe.check(150), Ok(()), "{name}");
+                assert!(recipe.runs() >= 10);
+            }
+        }
+        assert_eq!(Recipe::preset("nbce", 10).unwrap().base_k.to_string(), "5,8,10,15,20");
+        let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
+        assert_eq!(message, "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd");
+        assert_eq!(Recipe::preset("kdd", 0), Err(GenerateError::NoClusters));
+    }
+
+    #[test]
+    fn the_number_of_clusters_alone_is_enough() {
+        for objects in 2..60 {
+            for clusters in 1..=objects {
+                assert_eq!(Recipe::for_clusters(clusters, objects).check(objects), Ok(()), "{clusters} of {objects}");
+            }
+        }
+        assert_eq!(Recipe::for_clusters(10, 1797).base_k.to_string(), "10..30");
+    }
+}
