@@ -1,0 +1,188 @@
+//! Counts of all pairs.
+
+use std::ops::Range;
+
+use partita_coassoc::{CoAssociation, Counts, Seen};
+use partita_core::{Ensemble, MemoryBudget, Watch};
+
+use crate::error::PccError;
+use crate::evidence::{Near, View};
+use crate::kernel::{PairCounts, Widen};
+use crate::machine::{LANES, fast};
+use crate::table::{Layout, Table};
+
+#[derive(Clone, Debug)]
+enum Store {
+    Bytes(Vec<u8>),
+    Words(Vec<u16>),
+}
+
+impl Store {
+    fn at(&self, place: usize) -> f64 {
+        match self {
+            Self::Bytes(counts) => counts[place].into(),
+            Self::Words(counts) => counts[place].into(),
+        }
+    }
+
+    fn widen(&self, range: Range<usize>, to: &mut [f64]) {
+        match self {
+            Self::Bytes(counts) => fast(Widen { from: &counts[range], to }),
+            Self::Words(counts) => fast(Widen { from: &counts[range], to }),
+        }
+    }
+}
+
+/// How often every pair of objects is together (c) and labelled (N): symmetric, object by object, one byte a count
+/// up to 255 base clusterings and two beyond.
+#[derive(Clone, Debug)]
+pub struct Dense {
+    objects: usize,
+    stride: usize,
+    c: Store,
+    /// N of every pair, or one for all where no label is missing.
+    n: Result<Store, f64>,
+    weights: Vec<f64>,
+}
+
+impl Dense {
+    /// Counts all pairs of an ensemble.
+    ///
+    /// # Errors
+    /// [`PccError::Evidence`] if they do not fit the budget, there are more than 65,535 base clusterings, or the
+    /// watch asks to stop.
+    ///
+    /// # Cost
+    /// O(n² M) byte comparisons; [`Dense::bytes`] of memory.
+    pub fn count(ensemble: &Ensemble, budget: MemoryBudget, watch: &dyn Watch) -> Result<Self, PccError> {
+        let needed = Self::bytes(ensemble.objects(), ensemble.bases().len());
+        budget.check("the evidence of all pairs", needed, WAY_OUT)?;
+        Ok(Self::new(&CoAssociation::count(ensemble, budget, watch)?))
+    }
+
+    /// The same counts, laid out for the solvers.
+    pub fn new(pairs: &CoAssociation) -> Self {
+        let objects = pairs.objects();
+        let stride = objects.next_multiple_of(LANES);
+        let c = match pairs.together() {
+            Counts::Bytes(triangle) => Store::Bytes(unpack(triangle, objects, stride)),
+            Counts::Words(triangle) => Store::Words(unpack(triangle, objects, stride)),
+        };
+        let n = match pairs.seen() {
+            Seen::Always(bases) => Err(f64::from(bases)),
+            Seen::Counts(Counts::Bytes(triangle)) => Ok(Store::Bytes(unpack(triangle, objects, stride))),
+            Seen::Counts(Counts::Words(triangle)) => Ok(Store::Words(unpack(triangle, objects, stride))),
+        };
+        let mut evidence = Self { objects, stride, c, n, weights: Vec::new() };
+        let mut row = PairCounts::default();
+        evidence.weights = (0..objects)
+            .map(|i| {
+                evidence.fill(i, &mut row);
+                row.n.iter().sum()
+            })
+            .collect();
+        evidence
+    }
+
+    /// Bytes held at once while so many objects and base clusterings are counted (labels may be missing).
+    pub const fn bytes(objects: usize, base_clusterings: usize) -> u64 {
+        let n = objects as u64;
+        CoAssociation::bytes(objects, base_clusterings, true)
+            + 2 * n * (n + LANES as u64) * if base_clusterings <= 255 { 1 } else { 2 }
+    }
+
+    fn fill(&self, i: usize, counts: &mut PairCounts) {
+        counts.c.resize(self.stride, 0.0);
+        counts.n.resize(self.stride, 0.0);
+        let range = i * self.stride..(i + 1) * self.stride;
+        self.c.widen(range.clone(), &mut counts.c);
+        match &self.n {
+            Ok(store) => store.widen(range, &mut counts.n),
+            Err(bases) => {
+                counts.n[..self.objects].fill(*bases);
+                counts.n[self.objects..].fill(0.0);
+                counts.n[i] = 0.0;
+            }
+        }
+    }
+}
+
+/// Side of a tile of the mirror.
+const TILE: usize = 64;
+
+/// What to do when all pairs are too many.
+pub(crate) const WAY_OUT: &str = "take a sample of the pairs (partners=30)";
+
+/// Both halves of a packed triangle, object by object, the diagonal and the padding 0.
+/// The mirror is written in square tiles so that both sides stay in the cache.
+fn unpack<T: Copy + Default>(triangle: &[T], objects: usize, stride: usize) -> Vec<T> {
+    let mut full = vec![T::default(); objects * stride];
+    let mut at = 0;
+    for i in 0..objects {
+        let row = &triangle[at..at + objects - i - 1];
+        full[i * stride + i + 1..i * stride + objects].copy_from_slice(row);
+        at += row.len();
+    }
+    for top in (0..objects).step_by(TILE) {
+        for left in (0..=top).step_by(TILE) {
+            for i in top..(top + TILE).min(objects) {
+                for j in left..(left + TILE).min(i) {
+                    full[i * stride + j] = full[j * stride + i];
+                }
+            }
+        }
+    }
+    full
+}
+
+impl View for Dense {
+    fn count(&self) -> usize {
+        self.objects
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Columns
+    }
+
+    fn look<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a mut PairCounts) {
+        self.fill(i, &mut near.counts);
+        (table, &mut near.counts)
+    }
+
+    fn reach(&self, _i: usize) -> usize {
+        self.stride
+    }
+
+    fn partners(&self, _i: usize) -> Option<&[u32]> {
+        None
+    }
+
+    fn after(&self, i: usize) -> usize {
+        i + 1
+    }
+
+    fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {
+        for i in range.clone() {
+            for j in i + 1..range.end {
+                let place = i * self.stride + j;
+                let n = self.n.as_ref().map_or_else(|bases| *bases, |store| store.at(place));
+                visit(i - range.start, j - range.start, self.c.at(place), n);
+            }
+        }
+    }
+
+    fn condensed(&self) -> Option<Vec<f32>> {
+        let mut row = PairCounts::default();
+        let mut condensed = Vec::with_capacity(self.objects * self.objects.saturating_sub(1) / 2);
+        for i in 0..self.objects {
+            self.fill(i, &mut row);
+            let away = |j: usize| if row.n[j] > 0.0 { 1.0 - row.c[j] / row.n[j] } else { 1.0 };
+            condensed.extend((i + 1..self.objects).map(|j| away(j) as f32));
+        }
+        Some(condensed)
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights[i]
+    }
+}

@@ -1,0 +1,190 @@
+//! One run from one start, with any solver.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use partita_core::{Flow, SoftPartition, Stopped, Watch};
+
+use crate::block::Block;
+use crate::em::em;
+use crate::error::PccError;
+use crate::evidence::Evidence;
+use crate::greedy::Greedy;
+use crate::laws::{Bregman, EDGE, concave_at};
+use crate::settings::{PccSettings, Solver};
+use crate::survey::{Worker, gap, look, objective, scale};
+use crate::table::Table;
+
+/// Where a run ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Descent {
+    /// The soft partition.
+    pub soft: SoftPartition,
+    /// Its objective.
+    pub objective: f64,
+    /// The objective at the start and after every round.
+    pub trace: Vec<f64>,
+    /// The relative gap of [`crate::Measure`].
+    pub kkt_gap: f64,
+    /// Rounds done.
+    pub rounds: u64,
+    /// Why it stopped.
+    pub stopped: Stopped,
+}
+
+/// What a round of a solver came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// There may be more to gain.
+    More,
+    /// The solver saw no violation above the tolerance.
+    Done,
+    /// The watch asked to stop; what was done is in the table.
+    Stopped,
+}
+
+/// Rounds of all runs that share a watch.
+pub(crate) struct Progress<'a> {
+    watch: &'a dyn Watch,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(watch: &'a dyn Watch, total: u64) -> Self {
+        Self { watch, done: AtomicU64::new(0), total }
+    }
+
+    fn stop(&self) -> bool {
+        self.watch.tick(self.done.load(Ordering::Relaxed), self.total) == Flow::Stop
+    }
+}
+
+/// What a solver works on.
+pub(crate) struct Race<'a, D, E> {
+    pub(crate) law: &'a D,
+    pub(crate) evidence: &'a E,
+    pub(crate) table: Table,
+    /// Mean of `Σ_i N_ij`.
+    pub(crate) scale: f64,
+    /// Violations up to this end the run: the relative tolerance times the scale.
+    pub(crate) tolerance: f64,
+    /// The objective after the last round.
+    pub(crate) objective: f64,
+    progress: &'a Progress<'a>,
+}
+
+impl<'a, D: Bregman, E: Evidence> Race<'a, D, E> {
+    pub(crate) fn new(law: &'a D, evidence: &'a E, table: Table, tolerance: f64, progress: &'a Progress<'a>) -> Self {
+        let (scale, objective) = (scale(evidence), objective(law, evidence, &table));
+        Self { law, evidence, table, scale, tolerance: tolerance * scale, objective, progress }
+    }
+
+    pub(crate) fn stop(&self) -> bool {
+        self.progress.stop()
+    }
+}
+
+/// Minimises the objective from one start.
+///
+/// # Errors
+/// [`PccError::Start`] if the start has other objects than the evidence, [`PccError::Infeasible`] if its objective is
+/// infinite, [`PccError::Concave`] if the law keeps no promise, [`PccError::Solver`] if the solver can not work with
+/// it.
+///
+/// # Cost
+/// A round visits every pair twice, O(K) each, and evaluates the objective.
+pub fn descend<D: Bregman, E: Evidence>(
+    law: &D,
+    evidence: &E,
+    start: &SoftPartition,
+    settings: &PccSettings,
+    watch: &dyn Watch,
+) -> Result<Descent, PccError> {
+    check(law, settings)?;
+    if start.objects() != evidence.count() {
+        return Err(PccError::Start { found: start.objects(), expected: evidence.count() });
+    }
+    let table = Table::of(start.rows(), evidence.layout());
+    feasible(law, evidence, &table)?;
+    let progress = Progress::new(watch, u64::from(settings.rounds.get()));
+    Ok(run(law, evidence, table, settings, &progress))
+}
+
+pub(crate) fn check<D: Bregman>(law: &D, settings: &PccSettings) -> Result<(), PccError> {
+    if let Some((x, p)) = concave_at(law) {
+        return Err(PccError::Concave { x, p });
+    }
+    if settings.solver == Solver::Em && !law.mixture() {
+        return Err(PccError::Solver { solver: "em", reason: "reads KL as a likelihood; take divergence kl" });
+    }
+    Ok(())
+}
+
+/// No pair that was ever together is impossible.
+fn feasible<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> Result<(), PccError> {
+    if !law.barrier() {
+        return Ok(());
+    }
+    let mut worker = Worker::new(table.clusters);
+    for i in 0..evidence.count() {
+        look(law, evidence, table, i, &mut worker);
+        let (_, counts) = evidence.look(i, table, &mut worker.near);
+        if let Some(at) = (0..counts.c.len()).find(|&j| counts.c[j] > 0.0 && worker.scratch.a[j] <= EDGE) {
+            let right = evidence.partners(i).map_or(at, |partners| partners[at] as usize);
+            return Err(PccError::Infeasible { left: i, right, together: counts.c[at] as u32 });
+        }
+    }
+    Ok(())
+}
+
+enum State {
+    Block(Block),
+    Greedy(Box<Greedy>),
+    Em,
+}
+
+pub(crate) fn run<D: Bregman, E: Evidence>(
+    law: &D,
+    evidence: &E,
+    table: Table,
+    settings: &PccSettings,
+    progress: &Progress<'_>,
+) -> Descent {
+    let mut state = match settings.solver {
+        Solver::Block => State::Block(Block::new(evidence.count(), table.clusters)),
+        Solver::Greedy => State::Greedy(Box::new(Greedy::new(law, evidence, &table))),
+        Solver::Em => State::Em,
+    };
+    let mut race = Race::new(law, evidence, table, settings.tolerance, progress);
+    let mut trace = vec![race.objective];
+    let mut stopped = Stopped::RoundLimit;
+    let mut certificate = None;
+    for _ in 0..settings.rounds.get() {
+        let round = match &mut state {
+            State::Block(block) => block.round(&mut race),
+            State::Greedy(greedy) => greedy.round(&mut race),
+            State::Em => em(&mut race),
+        };
+        race.objective = objective(law, evidence, &race.table);
+        trace.push(race.objective);
+        progress.done.fetch_add(1, Ordering::Relaxed);
+        certificate = None;
+        if round == Round::Stopped {
+            stopped = Stopped::Interrupted;
+            break;
+        }
+        if round == Round::Done {
+            let violation = gap(law, evidence, &race.table);
+            certificate = Some(violation);
+            if violation <= race.tolerance {
+                stopped = Stopped::Converged;
+                break;
+            }
+        }
+    }
+    let violation = certificate.unwrap_or_else(|| gap(law, evidence, &race.table));
+    let soft = SoftPartition::new(race.table.to_rows()).expect("solvers keep rows on the simplex");
+    let rounds = trace.len() as u64 - 1;
+    Descent { soft, objective: race.objective, trace, kkt_gap: violation / race.scale, rounds, stopped }
+}

@@ -1,0 +1,104 @@
+//! Which divergence, as a setting.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a wrong co-occurrence probability costs. Written `kl`, `l2` or `beta:1.5`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum Divergence {
+    /// Kullback–Leibler: maximum likelihood of binomial counts.
+    #[default]
+    Kl,
+    /// Squared difference.
+    L2,
+    /// The Bregman divergence of `x^p`, 1 < p ≤ 2; 2 is twice [`L2`](Self::L2).
+    Beta(f64),
+}
+
+/// A text that names no divergence with a guarantee.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DivergenceError {
+    /// No such divergence.
+    #[error("there is no divergence '{0}'; take kl, l2 or beta:p with 1 < p ≤ 2")]
+    Unknown(String),
+    /// The power is out of range.
+    #[error(
+        "beta:{0} is not convex in both arguments; only 1 < p ≤ 2 keeps every step's problem convex (kl is the limit p → 1)"
+    )]
+    Power(String),
+    /// The divergence exists but loses the guarantee.
+    #[error(
+        "{0} is not convex in its second argument on [0, 1], so a step could stop at a maximum; take kl, l2 or beta:p"
+    )]
+    Concave(&'static str),
+}
+
+impl FromStr for Divergence {
+    type Err = DivergenceError;
+
+    fn from_str(text: &str) -> Result<Self, DivergenceError> {
+        match text {
+            "kl" => Ok(Self::Kl),
+            "l2" => Ok(Self::L2),
+            "itakura-saito" | "is" => Err(DivergenceError::Concave("the Itakura–Saito divergence")),
+            "hellinger" => Err(DivergenceError::Concave("the Hellinger-like divergence of −√x")),
+            _ => match text.strip_prefix("beta:").map(|p| (p, p.parse::<f64>())) {
+                Some((_, Ok(power))) if power > 1.0 && power <= 2.0 => Ok(Self::Beta(power)),
+                Some((power, _)) => Err(DivergenceError::Power(power.into())),
+                None => Err(DivergenceError::Unknown(text.into())),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kl => f.write_str("kl"),
+            Self::L2 => f.write_str("l2"),
+            Self::Beta(power) => write!(f, "beta:{power}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Divergence {
+    type Error = DivergenceError;
+
+    fn try_from(text: String) -> Result<Self, DivergenceError> {
+        text.parse()
+    }
+}
+
+impl From<Divergence> for String {
+    fn from(divergence: Divergence) -> Self {
+        divergence.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for divergence in [Divergence::Kl, Divergence::L2, Divergence::Beta(1.5), Divergence::Beta(2.0)] {
+            assert_eq!(divergence.to_string().parse(), Ok(divergence));
+        }
+    }
+
+    #[test]
+    fn what_has_no_guarantee_is_refused_with_the_reason() {
+        let message = |text: &str| text.parse::<Divergence>().unwrap_err().to_string();
+        assert!(message("itakura-saito").contains("not convex in its second argument"));
+        assert!(message("hellinger").contains("not convex"));
+        assert!(message("beta:2.5").contains("only 1 < p ≤ 2"));
+        assert!(message("beta:1").contains("only 1 < p ≤ 2"));
+        assert!(message("beta:x").contains("only 1 < p ≤ 2"));
+        assert!(message("huber").contains("there is no divergence 'huber'"));
+    }
+}

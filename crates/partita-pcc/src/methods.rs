@@ -1,0 +1,183 @@
+//! The methods as [`Consensus`].
+
+use partita_coassoc::SparseEvidence;
+use partita_core::{
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads, SettingHelp,
+    SettingsError, Watch,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::dense::{Dense, WAY_OUT};
+use crate::divergence::Divergence;
+use crate::error::PccError;
+use crate::pcc::pcc;
+use crate::settings::PccSettings;
+use crate::sparse::Sparse;
+use crate::starts::{TREE, base_starts};
+
+/// Settings of [`PCC`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct AnyPccSettings {
+    /// What a wrong co-occurrence probability costs: `kl`, `l2` or `beta:p` with 1 < p ≤ 2.
+    pub divergence: Divergence,
+    /// The rest, shared with the methods of one divergence.
+    #[serde(flatten)]
+    pub common: PccSettings,
+}
+
+/// A method of this crate that differs from the others in its divergence.
+#[derive(Debug)]
+pub struct Pcc {
+    divergence: Option<Divergence>,
+    card: &'static MethodCard,
+}
+
+/// Probabilistic consensus under the Kullback–Leibler divergence.
+pub static PCC_KL: Pcc = Pcc {
+    divergence: Some(Divergence::Kl),
+    card: &card("pcc-kl", "probabilities that best explain how often objects are together; soft, sure of its doubts"),
+};
+
+/// Probabilistic consensus under the squared difference.
+pub static PCC_L2: Pcc = Pcc {
+    divergence: Some(Divergence::L2),
+    card: &card("pcc-l2", "as pcc-kl with squared errors: fastest, and less moved by single contradictions"),
+};
+
+/// Probabilistic evidence accumulation: maximum likelihood of binomial pair counts, which is PCC under KL.
+///
+/// `f_KL = −½ loglik − Σ N_ij H(c_ij/N_ij)` with PEACE's likelihood over ordered pairs: the same problem, so the same
+/// code. The paper's equation (9) carries the wrong sign on the `N − c` term.
+pub static PEACE: Pcc = Pcc {
+    divergence: Some(Divergence::Kl),
+    card: &MethodCard {
+        reference: "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
+        ..card("peace", "maximum likelihood of binomial pair counts; the same problem as pcc-kl")
+    },
+};
+
+/// Probabilistic consensus under a divergence of the user's choice.
+pub static PCC: Pcc = Pcc {
+    divergence: None,
+    card: &MethodCard {
+        settings: &[DIVERGENCE, SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS],
+        ..card("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5")
+    },
+};
+
+const DIVERGENCE: SettingHelp =
+    SettingHelp { name: "divergence", help: "kl, l2 or beta:p with 1 < p ≤ 2, between the two" };
+const SOLVER: SettingHelp = SettingHelp {
+    name: "solver",
+    help: "block (fast, parallel), greedy (the papers'), em (KL only; slow near the end)",
+};
+const RESTARTS: SettingHelp =
+    SettingHelp { name: "restarts", help: "random starts besides those from the evidence; the lowest objective stays" };
+const TOLERANCE: SettingHelp =
+    SettingHelp { name: "tolerance", help: "stop when the relative violation of the optimality conditions is below" };
+const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "the most rounds of one start" };
+
+const PARTNERS: SettingHelp = SettingHelp {
+    name: "partners",
+    help: "mean partners of an object in a sample of the pairs; 0 for all pairs; unset: all up to 10,000 objects, then 30",
+};
+
+const fn card(name: &'static str, summary: &'static str) -> MethodCard {
+    MethodCard {
+        name,
+        family: "pcc",
+        summary,
+        reference: "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2015, Machine Learning 98",
+        reads: Reads::Labels,
+        missing: MissingLabels::Handled,
+        soft: true,
+        chooses_clusters: false,
+        clusters_is_maximum: true,
+        weighted: false,
+        seeded: true,
+        certainty: "probability of the object's most probable cluster",
+        time: "pairs · (M + K · rounds)",
+        memory: "n² up to 10,000 objects, then n",
+        bytes,
+        way_out: WAY_OUT,
+        settings: &[SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS],
+    }
+}
+
+/// Dense: counts, laid out twice for a moment, and a tree where one is grown. Sparse: the sampled pairs. Tables of every
+/// start besides.
+fn bytes(size: &ProblemSize) -> u64 {
+    let (n, settings) = (size.objects as u64, PccSettings::default());
+    let evidence = if let Some(partners) = settings.sampled(size.objects) {
+        SparseEvidence::bytes(size.objects, size.base_clusterings, n * u64::from(partners) / 2, true)
+    } else {
+        let counts = Dense::bytes(size.objects, size.base_clusterings);
+        counts.max(counts / 3 * 2 + if size.objects <= TREE { 2 * n * n } else { 0 })
+    };
+    let starts = u64::from(settings.restarts.get()) + 2;
+    evidence + starts * n * (size.clusters as u64 * 32 + 64)
+}
+
+/// The ensemble as evidence, and the consensus.
+fn solve(
+    problem: &Problem<'_>,
+    clusters: usize,
+    settings: &AnyPccSettings,
+    watch: &dyn Watch,
+) -> Result<Outcome, PccError> {
+    let AnyPccSettings { divergence, common } = settings;
+    let (ensemble, seed, budget) = (problem.ensemble, problem.seed, problem.budget);
+    let objects = ensemble.objects();
+    let bases = |wanted: bool| if wanted { base_starts(ensemble, clusters) } else { Vec::new() };
+    if let Some(partners) = common.sampled(objects) {
+        let evidence = Sparse::sample(ensemble, partners, seed.child(PAIRS), budget, watch)?;
+        return pcc(&evidence, bases(true), *divergence, clusters, seed, common, watch);
+    }
+    let evidence = Dense::count(ensemble, budget, watch)?;
+    pcc(&evidence, bases(objects > TREE), *divergence, clusters, seed, common, watch)
+}
+
+/// The child of the seed that draws pairs; starts have small numbers.
+const PAIRS: u64 = u64::MAX;
+
+impl Pcc {
+    /// The settings of a problem, and all of them as this method shows them.
+    fn settings(&self, problem: &Problem<'_>) -> Result<(AnyPccSettings, Value), SettingsError> {
+        let plain = "settings are plain data";
+        Ok(if let Some(divergence) = self.divergence {
+            let common: PccSettings = problem.settings.apply()?;
+            let json = serde_json::to_value(&common).expect(plain);
+            (AnyPccSettings { divergence, common }, json)
+        } else {
+            let settings: AnyPccSettings = problem.settings.apply()?;
+            let json = serde_json::to_value(&settings).expect(plain);
+            (settings, json)
+        })
+    }
+}
+
+impl Consensus for Pcc {
+    fn card(&self) -> &'static MethodCard {
+        self.card
+    }
+
+    fn default_settings(&self) -> Value {
+        let json = match self.divergence {
+            Some(_) => serde_json::to_value(PccSettings::default()),
+            None => serde_json::to_value(AnyPccSettings::default()),
+        };
+        json.expect("settings are plain data")
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        let method = self.card.name;
+        let (settings, json) = self.settings(problem).map_err(|source| ConsensusError::Settings { method, source })?;
+        let Clusters::Exactly(clusters) = problem.clusters else { return Err(ConsensusError::Auto { method }) };
+        let mut outcome = solve(problem, clusters, &settings, watch).map_err(|error| error.of(method))?;
+        outcome.settings = json;
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,121 @@
+//! Several starts, one result.
+
+use partita_core::{Objective, Outcome, Seed, Sense, Stopped, Watch};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use crate::descent::{Descent, Progress, check, run};
+use crate::divergence::Divergence;
+use crate::error::PccError;
+use crate::evidence::Evidence;
+use crate::laws::{Beta, Bregman, Kl, L2};
+use crate::settings::PccSettings;
+use crate::starts::{Start, level, starts};
+use crate::survey::objective;
+use crate::table::Table;
+
+/// Probabilistic consensus of pair counts under one of the divergences.
+///
+/// Runs from every start of [`starts`], and from the two best of `bases` (see [`crate::base_starts`]) where no tree
+/// was grown, and keeps the lowest objective. `details` has the objective of every run.
+///
+/// # Errors
+/// [`PccError`] if K is out of range or the solver can not work with the divergence.
+///
+/// # Cost
+/// Every run takes some tens of rounds, O(n² K) each on dense evidence and O(pairs · K) on sparse.
+pub fn pcc<E: Evidence>(
+    evidence: &E,
+    bases: Vec<Start>,
+    divergence: Divergence,
+    clusters: usize,
+    seed: Seed,
+    settings: &PccSettings,
+    watch: &dyn Watch,
+) -> Result<Outcome, PccError> {
+    let objects = evidence.count();
+    if clusters == 0 || clusters > objects {
+        return Err(PccError::Clusters { clusters, objects });
+    }
+    let starts = starts(evidence, clusters, seed, settings)?;
+    match divergence {
+        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, starts), settings, watch),
+        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, starts), settings, watch),
+        Divergence::Beta(power) => {
+            let law = Beta(power);
+            pcc_from(&law, evidence, with_best(&law, evidence, bases, starts), settings, watch)
+        }
+    }
+}
+
+/// The two of `bases` with the lowest objectives before the other starts.
+fn with_best<D: Bregman, E: Evidence>(law: &D, evidence: &E, bases: Vec<Start>, starts: Vec<Start>) -> Vec<Start> {
+    let value = |start: &Start| objective(law, evidence, &Table::of(start.soft.rows(), evidence.layout()));
+    let mut valued: Vec<(f64, Start)> = bases.into_iter().map(|start| (value(&start), start)).collect();
+    valued.sort_by(|a, b| a.0.total_cmp(&b.0));
+    valued.into_iter().take(2).map(|(_, start)| start).chain(starts).collect()
+}
+
+/// [`pcc`] under any law, from given starts. Objects without partners keep uniform rows.
+///
+/// # Errors
+/// [`PccError`] if a start does not fit the evidence, or the law or solver keep no promise.
+///
+/// # Panics
+/// If there is no start.
+pub fn pcc_from<D: Bregman, E: Evidence>(
+    law: &D,
+    evidence: &E,
+    mut starts: Vec<Start>,
+    settings: &PccSettings,
+    watch: &dyn Watch,
+) -> Result<Outcome, PccError> {
+    assert!(!starts.is_empty(), "a run needs a start");
+    check(law, settings)?;
+    let objects = evidence.count();
+    if let Some(start) = starts.iter().find(|start| start.soft.objects() != objects) {
+        return Err(PccError::Start { found: start.soft.objects(), expected: objects });
+    }
+    starts.iter_mut().for_each(|start| level(evidence, start));
+    let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
+    let table = |start: &Start| Table::of(start.soft.rows(), evidence.layout());
+    let runs: Vec<Descent> =
+        starts.par_iter().map(|start| run(law, evidence, table(start), settings, &progress)).collect();
+    let best = (1..runs.len()).fold(0, |best, at| if runs[at].objective < runs[best].objective { at } else { best });
+    Ok(outcome(evidence, &starts, runs, best))
+}
+
+/// What [`Objective::name`] says.
+const OBJECTIVE: &str = "divergence of the observed shares from the model's, weighted by observations";
+
+fn outcome<E: Evidence>(evidence: &E, starts: &[Start], mut runs: Vec<Descent>, best: usize) -> Outcome {
+    let told: Vec<Value> = (starts.iter().zip(&runs))
+        .map(|(start, run)| {
+            json!({ "start": start.name, "objective": run.objective, "rounds": run.rounds, "kkt_gap": run.kkt_gap,
+                    "stopped": run.stopped })
+        })
+        .collect();
+    let highest = runs.iter().map(|run| run.objective).fold(f64::NEG_INFINITY, f64::max);
+    let interrupted = runs.iter().any(|run| run.stopped == Stopped::Interrupted);
+    let kept = runs.swap_remove(best);
+    let stopped = if interrupted { Stopped::Interrupted } else { kept.stopped };
+    let mut outcome = Outcome::soft(kept.soft, stopped);
+    outcome.rounds = kept.rounds;
+    outcome.kkt_gap = Some(kept.kkt_gap);
+    outcome.details.insert("restarts".into(), told.into());
+    outcome.details.insert("start".into(), starts[best].name.clone().into());
+    let spread = if kept.objective > 0.0 { highest / kept.objective - 1.0 } else { 0.0 };
+    outcome.details.insert("spread".into(), spread.into());
+    outcome.details.insert("live_clusters".into(), outcome.partition.live_clusters().into());
+    outcome.objective =
+        Some(Objective { name: OBJECTIVE, sense: Sense::Minimise, value: kept.objective, trace: kept.trace });
+    let alone: Vec<usize> = (0..evidence.count()).filter(|&i| evidence.weight(i) == 0.0).collect();
+    if !alone.is_empty() {
+        outcome.warnings.push(format!(
+            "{} objects share no base clustering with any other object; nothing is known of their clusters and their \
+             probabilities are uniform",
+            alone.len()
+        ));
+    }
+    outcome
+}

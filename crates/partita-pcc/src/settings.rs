@@ -1,0 +1,58 @@
+//! Settings of the solvers.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+/// How the objective is minimised. All stop at points of the same kind, which one certificate checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Solver {
+    /// Object after object takes a Newton step on the simplex; groups of objects in parallel. A round visits every
+    /// object.
+    #[default]
+    Block,
+    /// The papers' algorithm: the steepest exchange between two clusters of one object, with an exact step. A round
+    /// is n steps.
+    Greedy,
+    /// All objects at once by the EM map of the mixture that KL is the likelihood of. KL only; slow near the end. A
+    /// round is one map.
+    Em,
+}
+
+/// Settings of [`crate::pcc`]. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PccSettings {
+    /// How the objective is minimised.
+    pub solver: Solver,
+    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. The lowest objective is kept.
+    pub restarts: NonZeroU32,
+    /// Stop when the relative gap (see [`crate::Measure`]) is not above this (papers: τ, absolute).
+    pub tolerance: f64,
+    /// The most rounds of one start.
+    pub rounds: NonZeroU32,
+    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset, all pairs are read up to
+    /// 10,000 objects, and 30 partners beyond.
+    pub partners: Option<u32>,
+}
+
+impl Default for PccSettings {
+    fn default() -> Self {
+        let number = |number| NonZeroU32::new(number).expect("not 0");
+        Self { solver: Solver::default(), restarts: number(3), tolerance: 1e-5, rounds: number(1000), partners: None }
+    }
+}
+
+/// The most objects for which all pairs are read unless the settings say otherwise.
+pub(crate) const ALL_PAIRS: usize = 10_000;
+
+impl PccSettings {
+    /// Partners of each of so many objects, or none for all pairs.
+    pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
+        let chosen = self.partners.unwrap_or(if objects <= ALL_PAIRS { 0 } else { 30 });
+        (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
+    }
+}

@@ -1,0 +1,114 @@
+//! Counts of some pairs.
+
+use std::ops::Range;
+
+use partita_coassoc::SparseEvidence;
+use partita_core::{Ensemble, MemoryBudget, Seed, Watch};
+
+use crate::error::PccError;
+use crate::evidence::{Near, View};
+use crate::kernel::PairCounts;
+use crate::machine::LANES;
+use crate::table::{Layout, Table};
+
+/// How often some pairs of objects are together and labelled. What is not stored is not known, and costs nothing.
+#[derive(Clone, Debug)]
+pub struct Sparse {
+    pairs: SparseEvidence,
+    weights: Vec<f64>,
+}
+
+impl Sparse {
+    /// Counts pairs drawn uniformly without replacement, so that objects have `partners` partners on average.
+    ///
+    /// # Errors
+    /// [`PccError::Evidence`] if they do not fit the budget or the watch asks to stop.
+    ///
+    /// # Cost
+    /// O(pairs · (M + log pairs)) time.
+    pub fn sample(
+        ensemble: &Ensemble,
+        partners: u32,
+        seed: Seed,
+        budget: MemoryBudget,
+        watch: &dyn Watch,
+    ) -> Result<Self, PccError> {
+        let objects = ensemble.objects() as u64;
+        let pairs = (objects * u64::from(partners)).div_ceil(2).min(objects * objects.saturating_sub(1) / 2);
+        Ok(Self::new(SparseEvidence::sample(ensemble, pairs, seed, budget, watch)?))
+    }
+
+    /// The same counts for the solvers.
+    pub fn new(pairs: SparseEvidence) -> Self {
+        let weight = |i: usize| pairs.row(i).map(|(_, _, n)| f64::from(n)).sum();
+        let weights = (0..pairs.objects()).map(weight).collect();
+        Self { pairs, weights }
+    }
+
+    /// The counts.
+    pub fn pairs(&self) -> &SparseEvidence {
+        &self.pairs
+    }
+}
+
+impl View for Sparse {
+    fn count(&self) -> usize {
+        self.pairs.objects()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Rows
+    }
+
+    fn look<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a mut PairCounts) {
+        let Near { table: local, counts } = near;
+        let clusters = table.clusters;
+        local.objects = self.reach(i);
+        local.stride = local.objects.next_multiple_of(LANES);
+        local.values.clear();
+        local.values.resize(local.stride * clusters, 0.0);
+        counts.c.clear();
+        counts.n.clear();
+        for (at, (j, c, n)) in self.pairs.row(i).enumerate() {
+            let row = &table.values[j as usize * clusters..(j as usize + 1) * clusters];
+            for (k, &y) in row.iter().enumerate() {
+                local.values[k * local.stride + at] = y;
+            }
+            counts.c.push(c.into());
+            counts.n.push(n.into());
+        }
+        counts.c.resize(local.stride, 0.0);
+        counts.n.resize(local.stride, 0.0);
+        (local, counts)
+    }
+
+    fn reach(&self, i: usize) -> usize {
+        self.pairs.neighbours(i).len()
+    }
+
+    fn partners(&self, i: usize) -> Option<&[u32]> {
+        Some(self.pairs.neighbours(i))
+    }
+
+    fn after(&self, i: usize) -> usize {
+        self.pairs.neighbours(i).partition_point(|&j| j as usize <= i)
+    }
+
+    fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {
+        for i in range.clone() {
+            for (j, c, n) in self.pairs.row(i) {
+                if j as usize > i && (j as usize) < range.end {
+                    visit(i - range.start, j as usize - range.start, c.into(), n.into());
+                }
+            }
+        }
+    }
+
+    fn condensed(&self) -> Option<Vec<f32>> {
+        None
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights[i]
+    }
+}

@@ -1,0 +1,173 @@
+//! Where runs start.
+
+use partita_core::ndarray::Array2;
+use partita_core::{Ensemble, Partition, Seed, SoftPartition};
+use partita_linkage::{Linkage, cut, link_f32};
+use rand::RngExt;
+use rand_distr::{Distribution, Exp1};
+
+use crate::error::PccError;
+use crate::evidence::{Evidence, Near};
+use crate::machine::{Loop, Machine, dots, fast};
+use crate::settings::PccSettings;
+use crate::table::Table;
+
+/// The most objects for which a tree is grown to start from.
+pub(crate) const TREE: usize = 5000;
+
+/// Base clusterings that are tried as starts.
+const CANDIDATES: usize = 12;
+
+/// Probability that a soft start gives an object's own cluster.
+const OWN: f64 = 0.9;
+
+/// A start and what to call it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Start {
+    /// How it was made.
+    pub name: String,
+    /// Where it is.
+    pub soft: SoftPartition,
+}
+
+impl Start {
+    /// A start with a name of its own.
+    pub fn new(name: impl Into<String>, soft: SoftPartition) -> Self {
+        Self { name: name.into(), soft }
+    }
+
+    /// A hard partition made soft: 0.9 on every object's cluster, the rest shared by the others of K. Hard starts are
+    /// infinitely bad for KL.
+    pub fn softened(name: impl Into<String>, partition: &Partition, clusters: usize) -> Self {
+        let rest = (1.0 - OWN) / (clusters.max(2) - 1) as f64;
+        let mut rows = Array2::from_elem((partition.objects(), clusters), rest);
+        for (mut row, &label) in rows.outer_iter_mut().zip(partition.labels()) {
+            row[label as usize % clusters] = if clusters == 1 { 1.0 } else { OWN };
+        }
+        Self::new(name, SoftPartition::new(rows).expect("0.9 and the rest make 1"))
+    }
+
+    /// Probabilities drawn from Dirichlet(1): no object prefers any cluster, on average.
+    pub fn random(name: impl Into<String>, objects: usize, clusters: usize, seed: Seed) -> Self {
+        let mut rng = seed.rng();
+        let mut rows = Array2::from_shape_simple_fn((objects, clusters), || -> f64 { Exp1.sample(&mut rng) });
+        for mut row in rows.outer_iter_mut() {
+            let sum = row.sum();
+            row.mapv_inplace(|y| y / sum);
+        }
+        Self::new(name, SoftPartition::new(rows).expect("rows were divided by their sums"))
+    }
+}
+
+/// The starts that evidence offers (a cut of the average-link tree up to 5000 objects, k-means++ on its rows), and
+/// `restarts` random ones.
+///
+/// # Errors
+/// [`PccError::Tree`] if the evidence makes no tree.
+pub fn starts<E: Evidence>(
+    evidence: &E,
+    clusters: usize,
+    seed: Seed,
+    settings: &PccSettings,
+) -> Result<Vec<Start>, PccError> {
+    let objects = evidence.count();
+    let mut starts = Vec::new();
+    if let Some(condensed) = (objects <= TREE).then(|| evidence.condensed()).flatten() {
+        let tree = link_f32(condensed, objects, Linkage::Average)?;
+        starts.push(Start::softened("average-link", &cut(&tree, clusters), clusters));
+        let partition = plus_plus(evidence, clusters, seed.child(0));
+        starts.push(Start::softened("k-means++ rows", &partition, clusters));
+    }
+    for restart in 1..=u64::from(settings.restarts.get()) {
+        starts.push(Start::random(format!("dirichlet {restart}"), objects, clusters, seed.child(restart)));
+    }
+    starts.iter_mut().for_each(|start| level(evidence, start));
+    Ok(starts)
+}
+
+/// Objects without partners learn nothing: they keep the uniform row.
+pub(crate) fn level<E: Evidence>(evidence: &E, start: &mut Start) {
+    let alone: Vec<usize> = (0..evidence.count()).filter(|&i| evidence.weight(i) == 0.0).collect();
+    if !alone.is_empty() {
+        let mut rows = start.soft.rows().to_owned();
+        let uniform = 1.0 / rows.ncols() as f64;
+        alone.iter().for_each(|&i| rows.row_mut(i).fill(uniform));
+        start.soft = SoftPartition::new(rows).expect("uniform rows are on the simplex");
+    }
+}
+
+/// Soft versions of the base clusterings with the numbers of clusters nearest to K, a few of them. Where a base
+/// clustering has more than K clusters the largest are kept; objects without a label in it have uniform rows.
+pub fn base_starts(ensemble: &Ensemble, clusters: usize) -> Vec<Start> {
+    let mut order: Vec<usize> = (0..ensemble.bases().len()).collect();
+    order.sort_by_key(|&u| (ensemble.bases()[u].clusters().abs_diff(clusters), u));
+    order.into_iter().take(CANDIDATES).map(|u| base_start(ensemble, u, clusters)).collect()
+}
+
+fn base_start(ensemble: &Ensemble, u: usize, clusters: usize) -> Start {
+    let base = &ensemble.bases()[u];
+    let mut sizes = vec![0usize; base.clusters()];
+    ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
+    let mut largest: Vec<usize> = (0..sizes.len()).collect();
+    largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
+    let mut rank = vec![0; sizes.len()];
+    largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
+    let labels: Vec<Option<u32>> =
+        ensemble.column(u).map(|j| j.map(|j| rank[j] as u32).filter(|&k| (k as usize) < clusters)).collect();
+    let hard: Vec<u32> = labels.iter().map(|label| label.unwrap_or(0)).collect();
+    let partition = Partition::new(hard, clusters).expect("ranks beyond K were dropped");
+    let mut rows = Start::softened("", &partition, clusters).soft.rows().to_owned();
+    for (i, _) in labels.iter().enumerate().filter(|(_, label)| label.is_none()) {
+        rows.row_mut(i).fill(1.0 / clusters as f64);
+    }
+    Start::new(format!("base {}", base.name()), SoftPartition::new(rows).expect("rows are soft or uniform"))
+}
+
+struct Dot<'a>(&'a [f64], &'a [f64]);
+
+impl Loop for Dot<'_> {
+    type Out = f64;
+
+    #[expect(clippy::inline_always, reason = "compiled for wider vectors only by inlining")]
+    #[inline(always)]
+    fn run<I: Machine>(self) -> f64 {
+        dots::<I, 1>(self.0, [self.1])[0]
+    }
+}
+
+/// Seeds drawn far from each other in the space of evidence rows `c_i·/N_i·`, and every object with its nearest.
+fn plus_plus<E: Evidence>(evidence: &E, clusters: usize, seed: Seed) -> Partition {
+    let (mut rng, objects) = (seed.rng(), evidence.count());
+    let table = Table::zeros(objects, 1, evidence.layout());
+    let mut near = Near::new(1);
+    let mut shares = |i: usize| -> Vec<f64> {
+        let (_, counts) = evidence.look(i, &table, &mut near);
+        let share = |(c, n): (&f64, &f64)| if *n > 0.0 { c / n } else { 0.0 };
+        let mut row: Vec<f64> = counts.c.iter().zip(&counts.n).map(share).collect();
+        row[i] = 1.0;
+        row
+    };
+    let (mut nearest, mut labels) = (vec![f64::INFINITY; objects], vec![0; objects]);
+    let mut centre = rng.random_range(0..objects);
+    for cluster in 0..clusters {
+        let middle = shares(centre);
+        for i in 0..objects {
+            let row = shares(i);
+            let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
+            let distance = fast(Dot(&away, &away));
+            if distance < nearest[i] {
+                (nearest[i], labels[i]) = (distance, cluster as u32);
+            }
+        }
+        let mut left = rng.random::<f64>() * nearest.iter().sum::<f64>();
+        centre = nearest
+            .iter()
+            .position(|distance| {
+                left -= distance;
+                left < 0.0
+            })
+            .unwrap_or_else(|| rng.random_range(0..objects));
+    }
+    Partition::new(labels, clusters).expect("labels count the clusters")
+}

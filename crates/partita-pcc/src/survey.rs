@@ -1,0 +1,127 @@
+//! The objective, its gradient and the one certificate, computed the same way for every solver.
+
+use partita_core::SoftPartition;
+use partita_core::chunks;
+use partita_core::ndarray::Array2;
+use rayon::prelude::*;
+
+use crate::error::PccError;
+use crate::evidence::{Evidence, Near};
+use crate::kernel::{Cost, Gradient};
+use crate::laws::Bregman;
+use crate::machine::{LANES, fast};
+use crate::row::{Scratch, support, violation};
+use crate::table::Table;
+
+/// Objects whose sums are folded together, whatever the number of threads.
+const CHUNK: usize = 64;
+
+/// Room for one thread.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) near: Near,
+    pub(crate) scratch: Scratch,
+    pub(crate) y: Vec<f64>,
+}
+
+impl Worker {
+    pub(crate) fn new(clusters: usize) -> Self {
+        Self { near: Near::new(clusters), scratch: Scratch::new(clusters), y: vec![0.0; clusters] }
+    }
+}
+
+/// Where a soft partition stands with some evidence.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Measure {
+    /// `Σ N_ij d(c_ij/N_ij, y_i·y_j)` over unordered pairs.
+    pub objective: f64,
+    /// Its gradient, n × K.
+    pub gradient: Array2<f64>,
+    /// The largest violation of the first-order conditions: over objects, the highest gradient where there is
+    /// probability less the lowest of all. 0 exactly at a stationary point.
+    pub gap: f64,
+    /// The same over the mean of `Σ_i N_ij`, which makes it comparable between problems.
+    pub relative_gap: f64,
+}
+
+/// Measures a soft partition against evidence.
+///
+/// # Errors
+/// [`PccError::Start`] if it has other objects than the evidence.
+///
+/// # Cost
+/// O(K) for every pair.
+pub fn measure<D: Bregman, E: Evidence>(law: &D, evidence: &E, soft: &SoftPartition) -> Result<Measure, PccError> {
+    if soft.objects() != evidence.count() {
+        return Err(PccError::Start { found: soft.objects(), expected: evidence.count() });
+    }
+    let table = Table::of(soft.rows(), evidence.layout());
+    let (gradient, gap) = gradient(law, evidence, &table);
+    let objective = objective(law, evidence, &table);
+    Ok(Measure { objective, gradient, gap, relative_gap: gap / scale(evidence) })
+}
+
+/// Mean over objects of `Σ_i N_ij`; 1 where no pair was seen.
+pub(crate) fn scale<E: Evidence>(evidence: &E) -> f64 {
+    let sum: f64 = (0..evidence.count()).map(|i| evidence.weight(i)).sum();
+    if sum > 0.0 { sum / evidence.count() as f64 } else { 1.0 }
+}
+
+pub(crate) fn objective<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> f64 {
+    let cost = |worker: &mut Worker, i: usize| {
+        table.read(i, &mut worker.y);
+        support(&worker.y, &mut worker.scratch.entries);
+        let (others, counts) = evidence.look(i, table, &mut worker.near);
+        let after = evidence.after(i);
+        let from = after / LANES * LANES;
+        (from..after.min(others.stride)).for_each(|j| (counts.c[j], counts.n[j]) = (0.0, 0.0));
+        fast(Cost { law, others, counts, y: &worker.scratch.entries, from })
+    };
+    let room = || Worker::new(table.clusters);
+    let ranges: Vec<_> = chunks(evidence.count(), CHUNK).collect();
+    let sums: Vec<f64> =
+        (ranges.into_par_iter()).map_init(room, |worker, range| range.map(|i| cost(worker, i)).sum()).collect();
+    sums.iter().sum()
+}
+
+/// The gradient of every object, n × K, and the largest violation.
+pub(crate) fn gradient<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> (Array2<f64>, f64) {
+    let clusters = table.clusters;
+    let mut all = vec![0.0; evidence.count() * clusters];
+    let room = || Worker::new(clusters);
+    let one = |worker: &mut Worker, (i, out): (usize, &mut [f64])| {
+        let gap = look(law, evidence, table, i, worker);
+        out.copy_from_slice(&worker.scratch.g);
+        gap
+    };
+    let gap = (all.par_chunks_mut(clusters).enumerate()).map_init(room, one).reduce(|| 0.0, f64::max);
+    let all = Array2::from_shape_vec((evidence.count(), clusters), all).expect("K values an object");
+    (all, gap)
+}
+
+/// Looks at object `i`: its gradient into `scratch.g`, its probabilities with the others into `scratch.a`. Returns
+/// its violation.
+pub(crate) fn look<D: Bregman, E: Evidence>(
+    law: &D,
+    evidence: &E,
+    table: &Table,
+    i: usize,
+    worker: &mut Worker,
+) -> f64 {
+    let Worker { near, scratch, y } = worker;
+    table.read(i, y);
+    support(y, &mut scratch.entries);
+    let (others, counts) = evidence.look(i, table, near);
+    scratch.reach(others.stride);
+    let (a, w2, g) = (&mut scratch.a, &mut scratch.w2, &mut scratch.g);
+    fast(Gradient { law, others, counts, y: &scratch.entries, a, w2, g });
+    violation(&scratch.g, &scratch.entries)
+}
+
+/// The largest violation of all objects.
+pub(crate) fn gap<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> f64 {
+    let room = || Worker::new(table.clusters);
+    let one = |worker: &mut Worker, i: usize| look(law, evidence, table, i, worker);
+    (0..evidence.count()).into_par_iter().map_init(room, one).reduce(|| 0.0, f64::max)
+}
