@@ -1,0 +1,50 @@
+//! What can go wrong.
+
+use partita_core::ConsensusError;
+use partita_spectral::SpectralError;
+
+/// Why there is no consensus.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// K out of range.
+    #[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
+    Clusters {
+        /// Clusters asked for.
+        clusters: usize,
+        /// Objects there are.
+        objects: usize,
+    },
+    /// A setting out of range.
+    #[error("setting '{name}' is {value}; {reason}")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        reason: &'static str,
+    },
+    /// An object that nobody labelled.
+    #[error("object {object} has no label in any base clustering; remove it or label it")]
+    Unlabelled {
+        /// Name or index of the object.
+        object: String,
+    },
+    /// No eigenvectors to cluster.
+    #[error(transparent)]
+    Spectral(#[from] SpectralError),
+    /// The watch asked to stop before there was anything to give back.
+    #[error("stopped before there was a result")]
+    Interrupted,
+}
+
+impl GraphError {
+    /// The error as that of a method.
+    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
+        match self {
+            Self::Interrupted => ConsensusError::Interrupted,
+            other => ConsensusError::Method { method, source: Box::new(other) },
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Consensus as a cut of a graph of objects and base clusters.
+//!
+//! Pick this crate when there are many objects: cost grows with n, not n². [`lwgp`] is the one to try first.
+//!
+//! | method | what it does | time | memory |
+//! |---|---|---|---|
+//! | [`lwgp`] | normalised cut of the bipartite graph, base clusters weighted by how far the ensemble agrees with them | O(n M² + n K²) | n (M + 8 K) bytes + a matrix of side ΣJ |
+//! | [`hbgf`] | the same cut, all base clusters alike | O(n M² + n K²) | as above |
+//!
+//! ```
+//! use partita_core::{EnsembleBuilder, Seed, Silent};
+//! use partita_graph::{LwgpSettings, lwgp};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = EnsembleBuilder::new(6);
+//! builder.push("a", [Some(0), Some(0), Some(0), Some(1), Some(1), Some(1)])?;
+//! builder.push("b", [Some(0), Some(0), Some(0), Some(1), Some(1), Some(2)])?;
+//! builder.push("c", [Some(0), Some(0), Some(1), None, Some(1), Some(1)])?;
+//! let outcome = lwgp(&builder.finish()?, None, 2, Seed::new(1), &LwgpSettings::default(), &Silent)?;
+//! assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod bipartite;
+mod error;
+mod hbgf;
+mod kmeans;
+mod methods;
+mod rows;
+mod spectral;
+
+pub use error::GraphError;
+pub use hbgf::{HbgfSettings, hbgf};
+pub use methods::{HBGF, Hbgf, LWGP, Lwgp};
+pub use spectral::{LwgpSettings, lwgp};

@@ -1,0 +1,131 @@
+//! The methods as [`Consensus`].
+
+use partita_core::{
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads, SettingHelp,
+    Watch,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::GraphError;
+use crate::hbgf::{HbgfSettings, hbgf};
+use crate::spectral::{LwgpSettings, bytes, lwgp};
+
+/// [`lwgp`] as a method.
+#[derive(Debug)]
+pub struct Lwgp;
+
+/// Locally weighted graph partitioning.
+pub static LWGP: Lwgp = Lwgp;
+
+/// [`hbgf`] as a method.
+#[derive(Debug)]
+pub struct Hbgf;
+
+/// Hybrid bipartite graph formulation.
+pub static HBGF: Hbgf = Hbgf;
+
+const RESTARTS: SettingHelp = SettingHelp { name: "restarts", help: "starts of k-means; the lowest loss is kept" };
+const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "rounds of k-means, at most" };
+const TOLERANCE: SettingHelp =
+    SettingHelp { name: "tolerance", help: "stop k-means when its loss falls by less than this share" };
+
+const SPECTRAL: MethodCard = MethodCard {
+    name: "",
+    family: "graph",
+    summary: "",
+    reference: "",
+    reads: Reads::Labels,
+    missing: MissingLabels::Handled,
+    soft: false,
+    chooses_clusters: false,
+    clusters_is_maximum: false,
+    weighted: true,
+    seeded: true,
+    certainty: "1 − distance to the own centroid / distance to the next, among the eigenvectors",
+    time: "nM² + nK²",
+    memory: "n(M + K)",
+    bytes: spectral_bytes,
+    way_out: "take fewer base clusterings or clusters",
+    settings: &[],
+};
+
+static LWGP_CARD: MethodCard = MethodCard {
+    name: "lwgp",
+    summary: "normalised cut of objects and base clusters, of which those the others break up count less; a good first choice",
+    reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
+    settings: &[
+        SettingHelp {
+            name: "theta",
+            help: "how much disagreement costs a base cluster its weight: less costs more; above 0",
+        },
+        RESTARTS,
+        ROUNDS,
+        TOLERANCE,
+    ],
+    ..SPECTRAL
+};
+
+static HBGF_CARD: MethodCard = MethodCard {
+    name: "hbgf",
+    summary: "normalised cut of objects and base clusters",
+    reference: "Fern and Brodley 2004, ICML",
+    settings: &[RESTARTS, ROUNDS, TOLERANCE],
+    ..SPECTRAL
+};
+
+fn spectral_bytes(size: &ProblemSize) -> u64 {
+    bytes(size.objects, size.base_clusterings, size.base_clusters, size.clusters)
+}
+
+impl Consensus for Lwgp {
+    fn card(&self) -> &'static MethodCard {
+        &LWGP_CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        json(&LwgpSettings::default())
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        run(self.card(), problem, |clusters, settings| {
+            lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+        })
+    }
+}
+
+impl Consensus for Hbgf {
+    fn card(&self) -> &'static MethodCard {
+        &HBGF_CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        json(&HbgfSettings::default())
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        run(self.card(), problem, |clusters, settings| {
+            hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+        })
+    }
+}
+
+/// Reads the settings, runs the method, and puts the settings into the outcome.
+fn run<S: Serialize + DeserializeOwned + Default>(
+    card: &'static MethodCard,
+    problem: &Problem<'_>,
+    method: impl FnOnce(usize, &S) -> Result<Outcome, GraphError>,
+) -> Result<Outcome, ConsensusError> {
+    let Clusters::Exactly(clusters) = problem.clusters else {
+        return Err(ConsensusError::Auto { method: card.name });
+    };
+    let settings: S =
+        problem.settings.apply().map_err(|source| ConsensusError::Settings { method: card.name, source })?;
+    let mut outcome = method(clusters, &settings).map_err(|error| error.of(card.name))?;
+    outcome.settings = json(&settings);
+    Ok(outcome)
+}
+
+fn json<S: Serialize>(settings: &S) -> Value {
+    serde_json::to_value(settings).expect("settings are plain data")
+}

@@ -1,0 +1,14 @@
+//! Every method keeps the promises on its card.
+
+use partita_conformance::check;
+use partita_graph::{HBGF, LWGP};
+
+#[test]
+fn lwgp_keeps_its_promises() {
+    assert!(check(&LWGP) > 500);
+}
+
+#[test]
+fn hbgf_keeps_its_promises() {
+    assert!(check(&HBGF) > 500);
+}
