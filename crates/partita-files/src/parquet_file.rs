@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, RowGroupMetaData};
@@ -17,6 +17,7 @@ use parquet::schema::types::{ColumnDescriptor, Type};
 use crate::error::{FileError, one_line};
 use crate::input;
 use crate::number::Short;
+use crate::parquet_pages::Checked;
 use crate::whole::write_whole;
 
 /// Rows that are decoded at once.
@@ -173,7 +174,10 @@ impl<'a> ParquetFile<'a> {
         }
         let failed = |error: ParquetError| damaged(self.path, &error);
         let row_group = self.reader.get_row_group(group).map_err(failed)?;
-        let reader = row_group.get_column_reader(at).map_err(failed)?;
+        let descriptor = self.reader.metadata().file_metadata().schema_descr().column(at);
+        let pages = row_group.get_column_page_reader(at).map_err(failed)?;
+        let pages = Checked::new(pages, descriptor.physical_type(), descriptor.max_def_level() > 0);
+        let reader = get_column_reader(descriptor, Box::new(pages));
         let column = decode(reader, self.kinds[at], self.rows(group)).map_err(failed)?;
         if column.len() == self.rows(group) {
             return Ok(column);

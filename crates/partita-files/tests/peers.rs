@@ -86,6 +86,16 @@ fn parquet_columns_are_base_clusterings() {
 }
 
 #[test]
+fn other_encodings_of_parquet_are_read_or_refused() {
+    let loaded = ensemble("delta.parquet").unwrap();
+    let times = |text: &str| [text; 9].join(" ");
+    assert_eq!(labels(&loaded), [times("1 . 3"), times(". b c")]);
+    assert_eq!(values(&loaded.truth.unwrap()), times("1 0 1"));
+    let message = ensemble("rare.parquet").unwrap_err();
+    assert!(message.contains("encoded as DELTA_BYTE_ARRAY, which is not read; write it plain or by dict"), "{message}");
+}
+
+#[test]
 fn parquet_numbers_are_a_table() {
     let table = table("table.parquet").unwrap();
     assert_eq!(table.values, array![[0.5, 0.1, -1.0], [1.5, 1e-300, 2.0], [2.5, -0.0, 3.0]]);

@@ -63,3 +63,13 @@ numbers = {
 pq.write_table(pa.table(numbers), "table.parquet", compression="zstd", data_page_version="2.0")
 pq.write_table(pa.table({"x": [[1, 2], [3]]}), "nested.parquet")
 pq.write_table(pa.table({"x": pa.array([1.5, None])}), "gap.parquet")
+mixed = pa.table({"whole": pa.array([1, None, 3] * 9), "words": [None, "b", "c"] * 9, "truth": [True, False, True] * 9})
+pq.write_table(
+    mixed,
+    "delta.parquet",
+    compression="gzip",
+    data_page_version="2.0",
+    use_dictionary=["words"],
+    column_encoding={"whole": "DELTA_BINARY_PACKED", "truth": "RLE"},
+)
+pq.write_table(mixed.select(["words"]), "rare.parquet", use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY")
