@@ -1,5 +1,15 @@
 //! Pair statistics of an ensemble: how often two objects are together, and how often both are labelled.
 //!
+//! Pick this crate if you want the co-association of many clusterings: all of it, a row of it, or a sparse part of it.
+//!
+//! | what | time | memory |
+//! |---|---|---|
+//! | [`CoAssociation`]: all pairs | n²M / 2 byte comparisons, 32 or 64 at once | n² / 2 bytes (n² with missing labels) |
+//! | [`EvidenceRows`]: one object with all others, when asked for | nM a row | nM |
+//! | [`SparseEvidence::sample`]: pairs drawn without replacement | m (M + log m) | about 30 m bytes |
+//! | [`SparseEvidence::strongest`]: the strongest neighbours of every object | n²M, or n log n for candidates | 50 n q bytes |
+//! | [`vat_order`], [`heat_map`]: a picture | n²M, n M | nM |
+//!
 //! ```
 //! use partita_coassoc::CoAssociation;
 //! use partita_core::{EnsembleBuilder, MemoryBudget, Silent};
@@ -20,14 +30,18 @@ mod eci;
 mod error;
 mod kernel;
 mod pairs;
+mod picture;
 mod rows;
 mod sample;
 mod sparse;
+mod strongest;
 mod tiles;
 
 pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights};
 pub use error::CoassocError;
+pub use picture::{heat_map, vat_order};
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;
 pub use sparse::SparseEvidence;
+pub use strongest::{StrongestSettings, recall};

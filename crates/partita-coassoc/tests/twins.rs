@@ -1,6 +1,6 @@
 //! Counts against a twin that is written for clarity, over drawn ensembles with missing labels.
 
-use partita_coassoc::{CoAssociation, CoassocError, EvidenceRows, Seen, SparseEvidence};
+use partita_coassoc::{CoAssociation, CoassocError, EvidenceRows, Seen, SparseEvidence, StrongestSettings, recall};
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
 use rand::RngExt;
 
@@ -120,4 +120,55 @@ fn what_can_not_be_counted_is_refused() {
     assert!(matches!(of(&[(0, 1)], MemoryBudget::new(10)), Err(CoassocError::Budget(_))));
     let error = CoAssociation::count(&ensemble, MemoryBudget::new(10), &Silent).unwrap_err();
     assert!(error.to_string().contains("sparse evidence"), "{error}");
+}
+
+#[test]
+fn the_strongest_are_those_of_the_naive_twin() {
+    for seed in 0..210 {
+        let ensemble = draw(seed);
+        let n = ensemble.objects();
+        let q = 1 + seed as usize % 6;
+        let settings = StrongestSettings::default();
+        let found = || {
+            let budget = MemoryBudget::UNLIMITED;
+            SparseEvidence::strongest(&ensemble, q, Seed::new(1), &settings, budget, &Silent).unwrap()
+        };
+        let strongest = in_pool(1, found);
+        assert_eq!(strongest, in_pool(2, found), "seed {seed}");
+        let mut expected = std::collections::BTreeSet::new();
+        for i in 0..n {
+            let mut others: Vec<usize> = (0..n).filter(|&j| j != i).collect();
+            let strength = |j: usize| {
+                let (c, n) = naive(&ensemble, i, j);
+                if n == 0 { 0.0 } else { f64::from(c) / f64::from(n) }
+            };
+            others.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)).then(a.cmp(&b)));
+            expected.extend(others.iter().take(q).map(|&j| (i.min(j) as u32, i.max(j) as u32)));
+        }
+        let pairs: Vec<(u32, u32)> = strongest.each_pair().map(|(i, j, ..)| (i, j)).collect();
+        assert!(pairs.iter().eq(expected.iter()), "seed {seed}");
+        assert_eq!(recall(&strongest, &ensemble, q, n, Seed::new(2)).unwrap(), 1.0);
+    }
+}
+
+#[test]
+fn most_of_the_strongest_are_among_the_candidates() {
+    let mut rng = Seed::new(5).rng();
+    let n = 2_000;
+    let mut builder = EnsembleBuilder::new(n);
+    let points: Vec<f64> = (0..n).map(|_| rng.random()).collect();
+    for u in 0..20 {
+        let (cells, shift) = (rng.random_range(5.0..20.0), rng.random::<f64>());
+        let label = |point: &f64| (!rng.random_bool(0.02)).then_some((point * cells + shift) as u32);
+        builder.push(format!("u{u}"), points.iter().map(label)).unwrap();
+    }
+    let ensemble = builder.finish().unwrap();
+    let mut settings = StrongestSettings::default();
+    settings.exact_objects = 0;
+    let found =
+        || SparseEvidence::strongest(&ensemble, 10, Seed::new(1), &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let strongest = in_pool(1, found);
+    assert_eq!(strongest, in_pool(2, found));
+    let share = recall(&strongest, &ensemble, 10, 500, Seed::new(2)).unwrap();
+    assert!(share > 0.8, "{share}");
 }

@@ -59,6 +59,18 @@ pub enum LinkageError {
         /// Sum of the weights.
         weight: f64,
     },
+    /// An edge that is none, or whose length is out of range.
+    #[error("({left}, {right}) of length {length} is no edge between two of {objects} objects")]
+    Edge {
+        /// The first object.
+        left: u32,
+        /// The second object.
+        right: u32,
+        /// The length given.
+        length: f64,
+        /// Objects.
+        objects: usize,
+    },
     /// The watch asked to stop.
     #[error("stopped before the tree was there")]
     Interrupted,

@@ -37,6 +37,20 @@ pub fn longest_lifetime(tree: &Dendrogram) -> usize {
     best
 }
 
+/// The objects in the order of the tree's leaves, left before right: every cluster stands together. Good for pictures.
+pub fn leaf_order(tree: &Dendrogram) -> Vec<u32> {
+    let n = tree.objects();
+    let mut order = Vec::with_capacity(n);
+    let mut open: Vec<u32> = (0..n + tree.merges().len()).next_back().map(|root| root as u32).into_iter().collect();
+    while let Some(node) = open.pop() {
+        match (node as usize).checked_sub(n) {
+            None => order.push(node),
+            Some(merge) => open.extend([tree.merges()[merge].right, tree.merges()[merge].left]),
+        }
+    }
+    order
+}
+
 /// The groups that the chosen merges make, numbered in the order in which they first appear.
 fn after(tree: &Dendrogram, chosen: impl Fn(usize) -> bool) -> Partition {
     let n = tree.objects();
@@ -73,6 +87,14 @@ mod tests {
         assert_eq!(cut_at_height(&tree, 0.5).clusters(), 4);
         assert_eq!(cut_at_height(&tree, 2.0).clusters(), 2);
         assert_eq!(cut_longest_lifetime(&tree).clusters(), 2);
+    }
+
+    #[test]
+    fn leaves_of_a_cluster_stand_together() {
+        // Points 5, 0, 7, 1 on a line.
+        let tree = link(vec![5.0, 2.0, 4.0, 7.0, 1.0, 6.0], 4, Linkage::Average).unwrap();
+        assert_eq!(leaf_order(&tree), [1, 3, 0, 2]);
+        assert_eq!(leaf_order(&link(vec![], 1, Linkage::Single).unwrap()), [0]);
     }
 
     #[test]

@@ -1,5 +1,17 @@
 //! Hierarchical clustering: trees from dissimilarities, and partitions from trees.
 //!
+//! Pick this crate if you have dissimilarities and want a tree of merges in the layout of SciPy, or a cut of one.
+//!
+//! | what | time | memory |
+//! |---|---|---|
+//! | [`link`], [`link_f32`]: a condensed matrix, five linkages (kodama) | n² | the matrix |
+//! | [`link_rows`]: whole dissimilarities, made a row at a time; exact, weighted objects | n² and 2n rows | at most 1.4 n² bytes while sums fit 32 bits, 4.3 n² beyond; O(n) for single link |
+//! | [`link_edges`]: single link of a sparse graph with m edges | m log m | m |
+//! | [`cut`], [`cut_at_height`], [`cut_longest_lifetime`], [`leaf_order`] | n | n |
+//!
+//! Memory of [`link_rows`] is [`bytes`], a bound: rows exist only for clusters that have merged, and in practice few
+//! clusters of a chain are asked for at once.
+//!
 //! ```
 //! use partita_linkage::{Linkage, cut, link};
 //!
@@ -19,6 +31,7 @@ mod spanning;
 mod store;
 
 pub use condensed::{Linkage, LinkageError, link, link_f32};
-pub use cut::{cut, cut_at_height, cut_longest_lifetime, longest_lifetime};
+pub use cut::{cut, cut_at_height, cut_longest_lifetime, leaf_order, longest_lifetime};
 pub use merges::{unfold, unfold_at};
 pub use rows::{Rows, bytes, link_rows};
+pub use spanning::link_edges;
