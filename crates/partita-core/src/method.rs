@@ -182,9 +182,10 @@ pub fn consense(method: &dyn Consensus, problem: &Problem<'_>, watch: &dyn Watch
         return Ok(everything_together(card, method.default_settings(), problem.ensemble.objects()));
     }
     let weights = problem.weights.map(crate::BaseWeights::as_slice);
-    let (ensemble, order) = problem.ensemble.canonical(problem.features.as_ref(), weights);
-    let values = problem.features.map(|f| f.values().select(ndarray::Axis(0), &indices(order.objects())));
-    let columns = problem.features.map_or(&[][..], |f| f.columns());
+    let features = problem.features.filter(|_| card.reads == Reads::LabelsAndFeatures);
+    let (ensemble, order) = problem.ensemble.canonical(features.as_ref(), weights);
+    let values = features.map(|f| f.values().select(ndarray::Axis(0), &indices(order.objects())));
+    let columns = features.map_or(&[][..], |f| f.columns());
     let features = values.as_ref().map(|v| crate::Features::new(columns, v.view()).expect("checked at the door"));
     let weights = problem.weights.map(|weights| weights.selected(order.bases()));
     let canonical = Problem { ensemble: &ensemble, features, weights: weights.as_ref(), ..problem.clone() };

@@ -106,7 +106,7 @@ impl Partition {
 }
 
 impl SoftPartition {
-    /// A soft partition from n × K probabilities; each row is rescaled to sum to 1 exactly.
+    /// A soft partition from n × K probabilities; a row whose sum is off by more than rounding (1e-12) is rescaled.
     ///
     /// # Errors
     /// [`PartitionError::OffSimplex`] for the first row with an entry below 0, a sum that is off by more than
@@ -118,7 +118,9 @@ impl SoftPartition {
             if !((sum - 1.0).abs() <= 1e-6 && smallest >= 0.0) {
                 return Err(PartitionError::OffSimplex { row, smallest, sum });
             }
-            values.mapv_inplace(|p| p / sum);
+            if (sum - 1.0).abs() > 1e-12 {
+                values.mapv_inplace(|p| p / sum);
+            }
         }
         Ok(Self(rows))
     }

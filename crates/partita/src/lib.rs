@@ -3,22 +3,7 @@
 //! Pick this crate if you want everything; pick a single component (`partita-metrics`, `partita-eac`, …) if
 //! you want little. It holds no logic: a list of methods, and re-exports.
 //!
-//! ```
-//! use partita::{Clusters, EnsembleBuilder, Problem, Silent, consense, method};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut builder = EnsembleBuilder::new(6);
-//! builder.push("tool a", [Some("x"), Some("x"), Some("x"), Some("y"), Some("y"), Some("y")])?;
-//! builder.push("tool b", [Some(1), Some(1), Some(2), Some(2), Some(2), Some(2)])?;
-//! builder.push("tool c", [Some(7), Some(7), Some(7), None, Some(9), Some(9)])?;
-//! let ensemble = builder.finish()?;
-//!
-//! let eac = method("eac-average").ok_or("no such method")?;
-//! let outcome = consense(eac, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent)?;
-//! assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
-//! # Ok(())
-//! # }
-//! ```
+#![doc = include_str!("../../../README.md")]
 
 pub use partita_core::{
     BaseClustering, BaseWeights, BudgetError, Clusters, Consensus, ConsensusError, Dendrogram, Ensemble,
@@ -30,6 +15,7 @@ pub use partita_core::{
 pub use {
     partita_coassoc as coassoc, partita_eac as eac, partita_files as files, partita_generate as generate,
     partita_linkage as linkage, partita_median as median, partita_metrics as metrics, partita_mixture as mixture,
+    partita_pcc as pcc,
 };
 
 /// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read
@@ -41,12 +27,22 @@ pub static METHODS: &[&dyn Consensus] = &[
     &partita_eac::EAC_WARD,
     &partita_eac::EAC_CENTROID,
     &partita_eac::LWEA,
+    &partita_pcc::PCC_KL,
+    &partita_pcc::PCC_L2,
+    &partita_pcc::PEACE,
     &partita_mixture::MM,
+    &partita_mixture::BCE,
+    &partita_mixture::NBCE_GIBBS,
     &partita_mixture::NBCE_VB,
     &partita_mixture::NBCE_CVB,
     &partita_median::KC,
     &partita_median::QMI,
     &partita_median::IPVC,
+    &partita_median::NMFC,
+    &partita_median::PLURALITY,
+    &partita_median::URCV,
+    &partita_median::RCV,
+    &partita_median::ACV,
 ];
 
 /// The method of this name.
@@ -61,6 +57,7 @@ pub fn method(name: &str) -> Option<&'static dyn Consensus> {
 pub fn load_model(saved: &serde_json::Value) -> Result<Box<dyn Model>, ModelError> {
     match saved["format"].as_str() {
         Some(mixture::RowModel::FORMAT) => Ok(Box::new(mixture::RowModel::from_json(saved)?)),
+        Some(mixture::BceModel::FORMAT) => Ok(Box::new(mixture::BceModel::from_json(saved)?)),
         Some(other) => Err(ModelError::Damaged(format!("its format '{other}' is unknown"))),
         None => Err(ModelError::Damaged("it has no field 'format'".into())),
     }

@@ -1,0 +1,103 @@
+//! The other commands, and the contract that scripts rely on.
+
+mod common;
+
+use common::{Workplace, three_groups};
+use serde_json::Value;
+
+#[test]
+fn evaluate_prints_every_score() {
+    let place = Workplace::new();
+    place.file("l.csv", "object,label,certainty\n0,1,1\n1,1,1\n2,0,1\n3,0,1\n");
+    place.file("t.csv", "x,kind\n1,a\n2,a\n3,a\n4,b\n");
+    let scores = place.partita(&["evaluate", "l.csv", "--truth", "t.csv:kind", "--json"]).json();
+    for key in ["h", "ari", "ami", "nmi", "vi", "purity", "f1", "js"] {
+        assert!(scores.get(key).is_some(), "{key} is not in {scores}");
+    }
+    let numbers = |key: &str, parts: &[&str]| parts.iter().all(|part| scores[key][part].is_number());
+    assert!(numbers("nmi", &["max", "arithmetic", "geometric", "min"]), "{scores}");
+    assert!(numbers("f1", &["best_class", "best_cluster", "pairwise"]), "{scores}");
+    assert_eq!((&scores["h"], &scores["purity"], &scores["js"]), (&0.75.into(), &0.75.into(), &Value::Null));
+    let text = place.partita(&["evaluate", "l.csv", "--truth", "t.csv:kind"]).fine();
+    assert!(text.contains("nmi geometric") && text.contains("0.7500"), "{text}");
+}
+
+#[test]
+fn evaluate_matches_objects_by_name() {
+    let place = Workplace::new();
+    place.file("l.csv", "object,label\nann,1\nbob,1\ncid,2\n");
+    place.file("t.csv", "object,label\ncid,x\nann,y\nbob,y\n");
+    assert_eq!(place.partita(&["evaluate", "l.csv", "--truth", "t.csv", "--json"]).json()["h"], 1.0);
+    place.file("u.csv", "object,label\ncid,x\nann,y\ndot,y\n");
+    place.partita(&["evaluate", "l.csv", "--truth", "u.csv"]).refused(&["'bob'", "u.csv"]);
+}
+
+#[test]
+fn soft_results_are_scored_under_the_best_permutation() {
+    let place = Workplace::new();
+    place.file("l.csv", "object,label\n0,0\n1,1\n");
+    place.file("s.csv", "object,p0,p1\n0,0.75,0.25\n1,0,1\n");
+    place.file("t.csv", "object,p0,p1\n0,0.25,0.75\n1,1,0\n");
+    let soft = ["evaluate", "l.csv", "--truth", "l.csv", "--soft", "s.csv", "--soft-truth", "t.csv", "--json"];
+    assert_eq!(place.partita(&soft).json()["js"], 0.0);
+}
+
+#[test]
+fn methods_are_listed_and_explained() {
+    let place = Workplace::new();
+    let all = place.partita(&["methods", "--json"]).json();
+    let text = place.partita(&["methods"]).fine();
+    for method in all["methods"].as_array().unwrap() {
+        let name = method["name"].as_str().unwrap();
+        assert!(text.contains(name), "{name} is not in:\n{text}");
+        let explained = place.partita(&["methods", name]).fine();
+        for setting in method["settings"].as_array().unwrap() {
+            assert!(explained.contains(&format!("--set {}=", setting["name"].as_str().unwrap())), "{explained}");
+        }
+    }
+}
+
+#[test]
+fn synthetic_tables_are_reproducible_and_can_be_inspected() {
+    let place = Workplace::new();
+    place.partita(&["synth", "half-rings", "-n", "90", "--seed", "3", "-o", "a.csv"]).fine();
+    place.partita(&["synth", "half-rings", "-n", "90", "--seed", "3", "-o", "b.csv"]).fine();
+    assert_eq!(std::fs::read(place.path("a.csv")).unwrap(), std::fs::read(place.path("b.csv")).unwrap());
+    let facts = place.partita(&["inspect", "a.csv", "--label", "label", "--json"]).json();
+    assert_eq!((&facts["kind"], &facts["objects"]), (&"table".into(), &90.into()));
+    assert_eq!(facts["label"]["classes"].as_object().unwrap().len(), 2);
+    place.partita(&["synth", "half-ring", "-n", "90", "-o", "c.csv"]).refused(&["half-ring", "half-rings"]);
+}
+
+#[test]
+fn ensembles_say_how_they_were_made() {
+    let place = Workplace::new();
+    place.file("t.csv", three_groups(30));
+    for name in ["e.npz", "e.csv", "e.parquet"] {
+        let made =
+            ["generate", "t.csv", "--label", "kind", "--base", "kmeans:7", "--base-k", "2..4", "--json", "-o", name];
+        assert_eq!(place.partita(&made).json()["base_clusterings"], 7);
+        let facts = place.partita(&["inspect", name, "--as", "ensemble", "--json"]).json();
+        assert_eq!((&facts["objects"], &facts["base_clusterings"]), (&30.into(), &7.into()), "{name}");
+        assert_eq!(facts["truth"]["classes"].as_object().unwrap().len(), 3, "{name}");
+        if name != "e.csv" {
+            assert_eq!(facts["recipe"]["seed"], 0, "{name}: {facts}");
+        }
+    }
+    let [npz, csv, parquet] = ["e.npz", "e.csv", "e.parquet"]
+        .map(|name| place.partita(&["consensus", name, "-m", "pcc-l2", "-k", "3"]).fine());
+    assert!(npz == csv && csv == parquet, "the format of an ensemble changes nothing");
+}
+
+#[test]
+fn help_teaches_by_example() {
+    let place = Workplace::new();
+    for command in ["run", "generate", "consensus", "evaluate", "predict", "synth"] {
+        let help = place.partita(&[command, "--help"]).fine();
+        assert!(help.contains(&format!("  partita {command} ")), "{help}");
+    }
+    assert!(place.partita(&["completions", "bash"]).fine().contains("partita"));
+    assert!(place.partita(&["man"]).fine().starts_with(".ie"), "a manual page");
+    assert_eq!(place.partita(&["--version"]).fine(), format!("partita {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(place.partita(&["ruin"]).code, Some(2));
+}
