@@ -35,7 +35,7 @@ pub(crate) fn maximise_collapsed(prior: NbcePrior, sums: &Partial, offsets: &[us
     let clusters = sums.sizes.len();
     let totals = column_sums(&sums.labels, offsets, clusters);
     let slope = |beta: f64| {
-        let rise = |from: f64, count: f64| if count > 0.0 { digamma(from + count) - digamma(from) } else { 0.0 };
+        let rise = |from: f64, count: f64| if count > 1e-12 { digamma(from + count) - digamma(from) } else { 0.0 };
         let base = |(ends, totals): (&[usize], &[f64])| {
             let labels = (ends[1] - ends[0]) as f64;
             totals.iter().map(|&total| labels * rise(labels * beta, total)).sum::<f64>()
@@ -49,7 +49,7 @@ pub(crate) fn maximise_collapsed(prior: NbcePrior, sums: &Partial, offsets: &[us
 /// Where a falling function crosses 0, by bisection of its logarithmic range.
 pub(crate) fn root(slope: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (RANGE.0.ln(), RANGE.1.ln());
-    for _ in 0..60 {
+    for _ in 0..32 {
         let middle = 0.5 * (low + high);
         if slope(middle.exp()) > 0.0 { low = middle } else { high = middle }
     }

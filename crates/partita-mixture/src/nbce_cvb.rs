@@ -291,7 +291,8 @@ fn outcome(rows: &Rows<'_>, run: Run<Memberships>, objectives: &[f64], settings:
 /// NBCE by collapsed variational inference.
 pub static NBCE_CVB: NbceCvb = NbceCvb;
 
-/// The method of [`NBCE_CVB`].
+/// The method of [`NBCE_CVB`]. `Clusters::Auto` allows twice as many clusters as the largest base clustering
+/// has.
 #[derive(Clone, Copy, Debug)]
 pub struct NbceCvb;
 

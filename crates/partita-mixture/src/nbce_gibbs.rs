@@ -368,7 +368,8 @@ fn modes(draws: &NbceDraws, after: &[Vec<f64>]) -> Value {
 /// NBCE by collapsed Gibbs sampling.
 pub static NBCE_GIBBS: NbceGibbs = NbceGibbs;
 
-/// The method of [`NBCE_GIBBS`].
+/// The method of [`NBCE_GIBBS`]. `Clusters::Auto` allows twice as many clusters as the largest base clustering
+/// has.
 #[derive(Clone, Copy, Debug)]
 pub struct NbceGibbs;
 

@@ -38,7 +38,7 @@ pub struct NbceVbSettings {
 impl Default for NbceVbSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { alpha0: 1.0, beta: 1.0, learn: false, restarts: count(8), rounds: count(500), tolerance: 1e-7 }
+        Self { alpha0: 1.0, beta: 1.0, learn: false, restarts: count(8), rounds: count(500), tolerance: 1e-6 }
     }
 }
 
@@ -56,7 +56,7 @@ impl Default for NbceVbSettings {
 /// | ξ, ρ | Dirichlet parameters of cluster shares and label shares |
 /// | K, α0, β | `clusters`, `alpha0`, `beta` |
 ///
-/// The bound never falls. Clusters that stay empty are reported as one last cluster, which stands for "none of these"
+/// The bound never falls. With learned α0 and β it is the bound plus their log prior densities. Clusters that stay empty are reported as one last cluster, which stands for "none of these"
 /// in the saved model. Rows may have any weights.
 ///
 /// # Cost
@@ -185,7 +185,8 @@ fn outcome(rows: &Rows<'_>, run: Run<Posterior>, objectives: &[f64], settings: &
 /// NBCE by variational inference.
 pub static NBCE_VB: NbceVb = NbceVb;
 
-/// The method of [`NBCE_VB`].
+/// The method of [`NBCE_VB`]. `Clusters::Auto` allows twice as many clusters as the largest base clustering
+/// has.
 #[derive(Clone, Copy, Debug)]
 pub struct NbceVb;
 
