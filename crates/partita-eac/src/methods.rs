@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::eac::{WAY_OUT, bytes, eac};
 use crate::lwea::{LweaSettings, lwea, lwea_bytes};
+use crate::sparse::{EacSparseSettings, eac_strongest, sparse_bytes};
 
 /// Settings of [`eac`]: there are none besides the linkage, which is in the method's name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,6 +77,24 @@ pub struct Lwea;
 
 /// Locally weighted evidence accumulation.
 pub static LWEA: Lwea = Lwea;
+
+/// [`eac_strongest`] as a method.
+#[derive(Debug)]
+pub struct EacSparse;
+
+/// Single link on the evidence of every object's strongest neighbours.
+pub static EAC_SPARSE: EacSparse = EacSparse;
+
+static SPARSE_CARD: MethodCard = MethodCard {
+    seeded: true,
+    time: "n²M to 30,000 objects, then nM + n log n",
+    memory: "nM",
+    way_out: "take fewer neighbours",
+    settings: &[SettingHelp { name: "neighbours", help: "how many strongest neighbours of every object are kept" }],
+    ..card("eac-sparse", "single link on every object's strongest neighbours; for many objects", |size| {
+        sparse_bytes(size.objects, size.base_clusterings, 10)
+    })
+};
 
 static LWEA_CARD: MethodCard = MethodCard {
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
@@ -150,6 +169,27 @@ impl Consensus for Lwea {
         let settings: LweaSettings =
             problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
         let mut outcome = lwea(problem.ensemble, problem.clusters, &settings, problem.budget, watch)
+            .map_err(|error| error.of(method))?;
+        outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
+        Ok(outcome)
+    }
+}
+
+impl Consensus for EacSparse {
+    fn card(&self) -> &'static MethodCard {
+        &SPARSE_CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        serde_json::to_value(EacSparseSettings::default()).expect("settings are plain data")
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        let method = SPARSE_CARD.name;
+        let settings: EacSparseSettings =
+            problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+        let (ensemble, clusters, seed) = (problem.ensemble, problem.clusters, problem.seed);
+        let mut outcome = eac_strongest(ensemble, clusters, seed, &settings, problem.budget, watch)
             .map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
         Ok(outcome)

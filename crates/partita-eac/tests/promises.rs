@@ -1,11 +1,12 @@
 //! What every method promises, and what an independent implementation found.
 
 use partita_core::{Clusters, Consensus, Ensemble, EnsembleBuilder, Partition, Problem, Silent, consense};
-use partita_eac::{EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_WARD, Eac, LWEA};
+use partita_eac::{EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_SPARSE, EAC_WARD, Eac, LWEA};
 
 #[test]
 fn every_method_keeps_the_promises_on_its_card() {
-    let methods: [&dyn Consensus; 6] = [&EAC_AVERAGE, &EAC_SINGLE, &EAC_COMPLETE, &EAC_WARD, &EAC_CENTROID, &LWEA];
+    let methods: [&dyn Consensus; 7] =
+        [&EAC_AVERAGE, &EAC_SINGLE, &EAC_COMPLETE, &EAC_WARD, &EAC_CENTROID, &EAC_SPARSE, &LWEA];
     for method in methods {
         assert!(partita_conformance::check_with(method, &[], 200) > 2_000);
     }

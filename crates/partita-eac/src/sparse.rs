@@ -1,0 +1,95 @@
+//! Single link where all pairs are too many.
+
+use partita_coassoc::{SparseEvidence, StrongestSettings};
+use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Seed, Stopped, Watch};
+use partita_linkage::{cut, link_edges, unfold};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::eac::number;
+use crate::{EacError, certainty};
+
+/// Settings of [`eac_sparse`] as a method. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct EacSparseSettings {
+    /// The strongest neighbours of every object that evidence is kept for.
+    pub neighbours: usize,
+}
+
+impl Default for EacSparseSettings {
+    fn default() -> Self {
+        Self { neighbours: 10 }
+    }
+}
+
+/// Single link on sparse evidence: a spanning forest of the strongest pairs, whose trees merge at height 1.
+///
+/// The result is that of the sparse graph, and the outcome says so: a chain of pairs that are not in it is not seen.
+///
+/// # Errors
+/// [`EacError::Tree`] if the evidence makes no tree, which counts of an ensemble always do.
+///
+/// # Panics
+/// If the evidence is of another number of objects.
+///
+/// # Cost
+/// O(m log m + n M K) time for m pairs, 16 bytes a pair and O(n M) memory.
+pub fn eac_sparse(ensemble: &Ensemble, evidence: &SparseEvidence, clusters: Clusters) -> Result<Outcome, EacError> {
+    assert_eq!(ensemble.objects(), evidence.objects(), "evidence of these objects");
+    let (tree, pairs) = forest(evidence)?;
+    Ok(from_tree(ensemble, tree, pairs, clusters))
+}
+
+/// The single link tree of sparse evidence, and its pairs.
+fn forest(evidence: &SparseEvidence) -> Result<(Dendrogram, usize), EacError> {
+    let apart = |c: u32, n: u32| if n == 0 { 1.0 } else { f64::from(n - c) / f64::from(n) };
+    let edges: Vec<(f64, u32, u32)> = evidence.each_pair().map(|(i, j, c, n)| (apart(c, n), i, j)).collect();
+    let pairs = edges.len();
+    Ok((link_edges(evidence.objects(), edges, 1.0)?, pairs))
+}
+
+fn from_tree(ensemble: &Ensemble, tree: Dendrogram, pairs: usize, clusters: Clusters) -> Outcome {
+    let partition = cut(&tree, number(&tree, clusters));
+    let certainty = certainty(ensemble, &partition);
+    let components = tree.merges().iter().filter(|merge| merge.height >= 1.0).count() + 1;
+    let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
+    outcome.dendrogram = Some(tree);
+    outcome.details.insert("pairs".into(), json!(pairs));
+    outcome.details.insert("components".into(), json!(components));
+    outcome.warnings.push(format!("the tree is that of {pairs} pairs, not of all"));
+    outcome
+}
+
+/// [`eac_sparse`] on the strongest neighbours of every distinct label row, without n² memory. Objects with the same row
+/// merge first, at height 0.
+///
+/// # Errors
+/// [`EacError`] when the evidence does not fit the budget, or the watch asks to stop.
+///
+/// # Cost
+/// That of [`SparseEvidence::strongest`], which is exact up to 30,000 objects, and of [`eac_sparse`].
+pub fn eac_strongest(
+    ensemble: &Ensemble,
+    clusters: Clusters,
+    seed: Seed,
+    settings: &EacSparseSettings,
+    budget: MemoryBudget,
+    watch: &dyn Watch,
+) -> Result<Outcome, EacError> {
+    let how = StrongestSettings::default();
+    let fragments = ensemble.fragments();
+    let folded = fragments.ensemble();
+    let evidence = SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, watch)?;
+    let (tree, pairs) = forest(&evidence)?;
+    let mut outcome = from_tree(ensemble, unfold(&tree, fragments.of_object()), pairs, clusters);
+    outcome.details.insert("distinct_rows".into(), json!(folded.objects()));
+    Ok(outcome)
+}
+
+/// Bytes that [`eac_strongest`] holds at once, at most.
+pub fn sparse_bytes(objects: usize, base_clusterings: usize, neighbours: usize) -> u64 {
+    let pairs = (objects * neighbours.min(objects)) as u64;
+    SparseEvidence::bytes(objects, base_clusterings, pairs, true) + 24 * pairs + 64 * objects as u64
+}
