@@ -124,6 +124,36 @@ pub enum GenerateError {
     /// Not a recipe.
     #[error("this is no recipe: {0}")]
     Recipe(String),
+    /// A part file can not be made, read or written.
+    #[error("{path}: {reason}")]
+    PartFile {
+        /// The file.
+        path: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A part file of another recipe, seed, version, table or part.
+    #[error("{path} belongs to other work: its recipe, seed, version, table or part differ; take another file")]
+    OtherWork {
+        /// The file.
+        path: String,
+    },
+    /// A part file that was altered.
+    #[error("{path} is damaged: {what}; delete it and start again")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// No such part of the work.
+    #[error("there is no part {index} of {of}, counted from 0")]
+    Part {
+        /// The part asked for, from 0.
+        index: u32,
+        /// Into how many the work is cut.
+        of: u32,
+    },
     /// The computation does not fit the memory budget.
     #[error(transparent)]
     Budget(#[from] BudgetError),

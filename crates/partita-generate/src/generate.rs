@@ -2,18 +2,17 @@
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{BaseClustering, Ensemble, MemoryBudget, Seed, Stopped, Watch};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::check::check_varied;
 use crate::found::Found;
-use crate::kmeans::{Job, KMeansSettings, NONE, Rows, Start, many, minibatch};
-use crate::plan::{Plan, Sight, plan};
+use crate::kmeans::NONE;
+use crate::make::make;
+use crate::plan::{Plan, plan};
 use crate::progress::Progress;
-use crate::spectral::{DENSE_ROWS, NEIGHBOURS, spectral};
-use crate::splits::splits;
-use crate::tree::{linkage, trees};
-use crate::{BaseKind, BaseSpec, GenerateError, Recipe, scale};
+use crate::spectral::{DENSE_ROWS, NEIGHBOURS};
+use crate::tree::linkage;
+use crate::{BaseKind, BaseSpec, GenerateError, Recipe};
 
 /// An ensemble, and how its base clusterings came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +24,8 @@ pub struct Generated {
     pub finished: usize,
     /// Base clusterings asked for.
     pub asked: usize,
+    /// Base clusterings taken from a part file instead of being made.
+    pub resumed: usize,
     /// One entry a base clustering of the ensemble.
     pub facts: Vec<BaseFacts>,
 }
@@ -73,33 +74,13 @@ pub fn generate(
     recipe.check(n)?;
     let plans = plan(recipe, n, seed);
     budget.check("generation", bytes(recipe, n, d), "ask for fewer or simpler base clusterings, or sample the rows")?;
-    let scaled = scale(values, recipe.scale);
-    let sight = Sight { values: scaled.view(), recipe };
     let progress = Progress::new(plans.len(), watch);
-    let mut found: Vec<Option<Found>> = plans.iter().map(|_| None).collect();
-    if !recipe.alters_columns() {
-        for cosine in [false, true] {
-            let chosen: Vec<&Plan> =
-                plans.iter().filter(|plan| start(plan.kind).is_some_and(|s| s.1 == cosine)).collect();
-            if !chosen.is_empty() {
-                let rows = Rows::new(scaled.view(), None, cosine);
-                chosen
-                    .iter()
-                    .zip(together(&rows, &chosen, &sight, &progress))
-                    .for_each(|(plan, fit)| found[plan.run] = fit);
-            }
-        }
-    }
-    let rest: Vec<Plan> = plans.iter().filter(|plan| found[plan.run].is_none()).copied().collect();
-    let groups: Vec<&[Plan]> = rest.chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample)).collect();
-    let made: Vec<Vec<Option<Found>>> =
-        groups.par_iter().map(|plans| alone(plans, &sight, &progress)).collect::<Result<_, _>>()?;
-    rest.iter().zip(made.into_iter().flatten()).for_each(|(plan, made)| found[plan.run] = made);
+    let found = make(values, recipe, &plans, &progress, &|_, _| ())?;
     assemble(&plans, found, n, recipe.to_json(seed))
 }
 
 /// Bytes held at once, at most.
-fn bytes(recipe: &Recipe, n: usize, d: usize) -> u64 {
+pub(crate) fn bytes(recipe: &Recipe, n: usize, d: usize) -> u64 {
     let (table, labels) = (16 * (n * d) as u64, 4 * (n * recipe.runs()) as u64);
     let rows = recipe.rows(n) as u64;
     let threads = rayon::current_num_threads().min(recipe.runs()) as u64;
@@ -112,77 +93,13 @@ fn bytes(recipe: &Recipe, n: usize, d: usize) -> u64 {
     table + labels + threads * recipe.base.iter().map(pairs).max().unwrap_or(0)
 }
 
-/// Where a k-means base clusterer starts, and whether it looks at angles.
-fn start(kind: BaseKind) -> Option<(Start, bool)> {
-    match kind {
-        BaseKind::KMeans => Some((Start::PlusPlus, false)),
-        BaseKind::KMeansGreedy => Some((Start::Greedy, false)),
-        BaseKind::KMeansRandom => Some((Start::Random, false)),
-        BaseKind::KMeansCosine => Some((Start::PlusPlus, true)),
-        _ => None,
-    }
-}
-
-/// Many k-means runs over the same columns.
-fn together(rows: &Rows, plans: &[&Plan], sight: &Sight<'_>, progress: &Progress<'_>) -> Vec<Option<Found>> {
-    let settings = KMeansSettings::default();
-    let group = |plans: &[&Plan]| -> Vec<Option<Found>> {
-        if progress.stopped() {
-            return plans.iter().map(|_| None).collect();
-        }
-        let jobs: Vec<Job> = plans.iter().filter_map(|plan| job(plan, sight)).collect();
-        many(rows, &jobs, &settings, progress, true).into_iter().map(|fit| fit.map(Found::from)).collect()
-    };
-    // A large table is cut into chunks for the threads inside a group; small ones share the groups out.
-    let size = rows.together();
-    let found: Vec<Vec<Option<Found>>> = if rows.large() {
-        plans.chunks(size).map(group).collect()
-    } else {
-        plans.par_chunks(size).map(group).collect()
-    };
-    found.into_iter().flatten().collect()
-}
-
-fn job(plan: &Plan, sight: &Sight<'_>) -> Option<Job> {
-    let (start, _) = start(plan.kind)?;
-    Some(Job { clusters: plan.k, start, seed: plan.seed, members: sight.members(plan), given: None })
-}
-
-fn batches(plan: &Plan, sight: &Sight<'_>, progress: &Progress<'_>) -> Option<Found> {
-    let rows = Rows::new(sight.columns(plan).view(), None, false);
-    let (members, start) = (sight.members(plan), Start::PlusPlus);
-    let job = Job { clusters: plan.k, start, seed: plan.seed, members, given: None };
-    let fit = minibatch(&rows, &job, progress)?;
-    progress.finished();
-    Some(fit.into())
-}
-
-/// The base clusterings of plans of one kind that see the same.
-fn alone(plans: &[Plan], sight: &Sight<'_>, progress: &Progress<'_>) -> Result<Vec<Option<Found>>, GenerateError> {
-    if progress.stopped() {
-        return Ok(plans.iter().map(|_| None).collect());
-    }
-    let kind = plans[0].kind;
-    if let Some(linkage) = linkage(kind) {
-        return trees(plans, linkage, sight, progress);
-    }
-    if kind == BaseKind::Spectral {
-        return spectral(plans, sight, progress);
-    }
-    if kind == BaseKind::KMeansBatch {
-        return Ok(plans.iter().map(|plan| batches(plan, sight, progress)).collect());
-    }
-    if let Some((_, cosine)) = start(kind) {
-        let seen = |plan: &Plan| {
-            let rows = Rows::new(sight.columns(plan).view(), None, cosine);
-            together(&rows, &[plan], sight, progress).into_iter().next().flatten()
-        };
-        return Ok(plans.iter().map(seen).collect());
-    }
-    Ok(plans.iter().map(|plan| splits(plan, sight, progress)).collect())
-}
-
-fn assemble(plans: &[Plan], found: Vec<Option<Found>>, n: usize, recipe: String) -> Result<Generated, GenerateError> {
+/// The ensemble of those base clusterings that are finished.
+pub(crate) fn assemble(
+    plans: &[Plan],
+    found: Vec<Option<Found>>,
+    n: usize,
+    recipe: String,
+) -> Result<Generated, GenerateError> {
     let asked = plans.len();
     let finished: Vec<(&Plan, Found)> =
         plans.iter().zip(found).filter_map(|(plan, found)| Some((plan, found?))).collect();
@@ -207,5 +124,5 @@ fn assemble(plans: &[Plan], found: Vec<Option<Found>>, n: usize, recipe: String)
         });
     }
     let ensemble = Ensemble::from_words(rows, bases)?.with_recipe(recipe);
-    Ok(Generated { ensemble, finished: finished.len(), asked, facts })
+    Ok(Generated { ensemble, finished: finished.len(), asked, resumed: 0, facts })
 }

@@ -38,11 +38,14 @@
 
 mod base_k;
 mod check;
+mod durable;
 mod error;
 mod found;
 mod generate;
 mod kind;
 mod kmeans;
+mod make;
+mod part_file;
 mod plan;
 mod preset;
 mod progress;
@@ -53,6 +56,7 @@ mod splits;
 mod tree;
 
 pub use base_k::BaseK;
+pub use durable::{Durable, generate_durable, merge_parts};
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, generate};
 pub use kind::BaseKind;

@@ -14,8 +14,9 @@ use rayon::prelude::*;
 
 use crate::GenerateError;
 use crate::found::Found;
-use crate::kmeans::{Job, KMeansSettings, Members, Rows, Start, many};
-use crate::plan::{Plan, Sight};
+use crate::kmeans::{Fit, Job, KMeansSettings, Members, Rows, Start, many};
+use crate::make::Maker;
+use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::tree::distance2;
 
@@ -32,21 +33,16 @@ const SCALE_NEIGHBOUR: usize = 7;
 const RESTARTS: u64 = 10;
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn spectral(
-    plans: &[Plan],
-    sight: &Sight<'_>,
-    progress: &Progress<'_>,
-) -> Result<Vec<Option<Found>>, GenerateError> {
-    let (members, rows) = sight.rows(&plans[0]);
+pub(crate) fn spectral(plans: &[Plan], maker: &Maker<'_>) -> Result<Vec<Option<Found>>, GenerateError> {
+    let (members, rows) = maker.sight.rows(&plans[0]);
     let most = plans.iter().map(|plan| plan.k).max().unwrap_or(1);
-    let Some(axes) = embedding(&rows, most, plans[0].sample.child(3), progress)? else {
+    let Some(axes) = embedding(&rows, most, plans[0].sample.child(3), maker.progress)? else {
         return Ok(plans.iter().map(|_| None).collect());
     };
     let found = |plan: &Plan| {
-        let fit = cluster(&axes, plan, progress)?;
-        progress.finished();
-        let stopped = fit.1;
-        Some(Found::of_members(sight.values.nrows(), &members, fit.0.into_iter(), stopped))
+        let (labels, stopped) = cluster(&axes, plan, maker.progress)?;
+        let found = Found::of_members(maker.sight.values.nrows(), &members, labels.into_iter(), stopped);
+        Some(maker.kept(plan, found))
     };
     Ok(plans.iter().map(found).collect())
 }
@@ -66,8 +62,9 @@ fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &Progress<'_>) -> Option<(
         Job { clusters: plan.k, start: Start::Greedy, seed, members, given: None }
     };
     let jobs: Vec<Job> = (0..RESTARTS).map(job).collect();
-    let fits = many(&rows, &jobs, &KMeansSettings::default(), progress, false);
-    let fits: Vec<_> = fits.into_iter().collect::<Option<_>>()?;
+    let mut fits: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
+    many(&rows, &jobs, &KMeansSettings::default(), progress, &mut |restart, fit| fits[restart] = Some(fit));
+    let fits: Vec<Fit> = fits.into_iter().collect::<Option<_>>()?;
     let best = fits.into_iter().reduce(|best, fit| if fit.inertia < best.inertia { fit } else { best })?;
     Some((best.labels, best.stopped))
 }

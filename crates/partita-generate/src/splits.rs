@@ -33,7 +33,6 @@ pub(crate) fn splits(plan: &Plan, sight: &Sight<'_>, progress: &Progress<'_>) ->
     for (j, cluster) in clusters.iter().enumerate() {
         cluster.iter().for_each(|&i| labels[i] = j as u16);
     }
-    progress.finished();
     Some(Found::of_members(sight.values.nrows(), &members, labels.into_iter(), Stopped::Exact))
 }
 

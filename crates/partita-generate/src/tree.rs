@@ -6,7 +6,8 @@ use partita_linkage::{Linkage, cut, link};
 use rayon::prelude::*;
 
 use crate::found::Found;
-use crate::plan::{Plan, Sight};
+use crate::make::Maker;
+use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::{BaseKind, GenerateError};
 
@@ -23,20 +24,14 @@ pub(crate) fn linkage(kind: BaseKind) -> Option<Linkage> {
 }
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn trees(
-    plans: &[Plan],
-    linkage: Linkage,
-    sight: &Sight<'_>,
-    progress: &Progress<'_>,
-) -> Result<Vec<Option<Found>>, GenerateError> {
-    let (members, rows) = sight.rows(&plans[0]);
-    let Some(distances) = condensed(&rows, progress) else { return Ok(plans.iter().map(|_| None).collect()) };
+pub(crate) fn trees(plans: &[Plan], linkage: Linkage, maker: &Maker<'_>) -> Result<Vec<Option<Found>>, GenerateError> {
+    let (members, rows) = maker.sight.rows(&plans[0]);
+    let Some(distances) = condensed(&rows, maker.progress) else { return Ok(plans.iter().map(|_| None).collect()) };
     let tree = link(distances, members.len(), linkage)?;
     let found = |plan: &Plan| {
         let partition = cut(&tree, plan.k);
         let labels = partition.labels().iter().map(|&label| label as u16);
-        progress.finished();
-        Some(Found::of_members(sight.values.nrows(), &members, labels, Stopped::Exact))
+        Some(maker.kept(plan, Found::of_members(maker.sight.values.nrows(), &members, labels, Stopped::Exact)))
     };
     Ok(plans.iter().map(found).collect())
 }

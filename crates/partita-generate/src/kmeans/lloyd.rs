@@ -63,42 +63,40 @@ struct Part {
     changed: usize,
 }
 
-/// Runs all jobs together, over the same rows; with `counted`, each counts as a finished base clustering. A job that is not finished when the watch says stop gives nothing.
+/// Runs all jobs together, over the same rows, and tells `done` of each as it is finished. A job that is not
+/// finished when the watch says stop gives nothing.
 pub(crate) fn lloyd(
     rows: &Rows,
     jobs: &[Job],
     settings: &KMeansSettings,
     progress: &Progress<'_>,
-    counted: bool,
-) -> Vec<Option<Fit>> {
+    done: &mut dyn FnMut(usize, Fit),
+) {
     let size = LEAST_CHUNK.max(rows.n.div_ceil(MOST_CHUNKS).next_multiple_of(LANES));
     let ranges: Vec<Range<usize>> = chunks(rows.n, size).collect();
     let mut runs: Vec<Run<'_>> = Vec::with_capacity(jobs.len());
     for job in jobs {
         if progress.stopped() {
-            return jobs.iter().map(|_| None).collect();
+            return;
         }
         runs.push(Run::new(rows, job));
     }
     let mut parts: Vec<Vec<Part>> =
         ranges.iter().map(|range| runs.iter().map(|run| Part::new(range.len(), run)).collect()).collect();
     while runs.iter().any(Run::active) {
-        parts
-            .par_iter_mut()
-            .zip(&ranges)
-            .for_each(|(parts, range)| assign(rows, &runs, range.clone(), parts, progress));
+        let ranged = parts.par_iter_mut().zip(&ranges);
+        ranged.for_each(|(parts, range)| assign(rows, &runs, range.clone(), parts, progress));
         if progress.stopped() {
-            break;
+            return;
         }
         for (u, run) in runs.iter_mut().enumerate().filter(|(_, run)| run.active()) {
             let mut own: Vec<&mut Part> = parts.iter_mut().map(|parts| &mut parts[u]).collect();
             run.advance(rows, &mut own, size, settings);
-            if counted && !run.active() {
-                progress.finished();
+            if let Phase::Done(stopped) = run.phase {
+                done(u, run.finish(rows, own.into_iter().map(|part| &*part), stopped));
             }
         }
     }
-    runs.into_iter().enumerate().map(|(u, run)| run.finish(rows, parts.iter().map(|parts| &parts[u]))).collect()
 }
 
 /// One pass over the rows of a chunk, for every active run, block by block.
@@ -267,17 +265,15 @@ impl<'a> Run<'a> {
     }
 
     /// Numbers the clusters that have rows and measures the result.
-    fn finish<'p>(self, rows: &Rows, parts: impl Iterator<Item = &'p Part>) -> Option<Fit> {
-        let Phase::Done(stopped) = self.phase else { return None };
+    fn finish<'p>(&self, rows: &Rows, parts: impl Iterator<Item = &'p Part>, stopped: Stopped) -> Fit {
         let mut labels: Vec<u16> = parts.flat_map(|part| part.labels.iter().copied()).collect();
         let inertia = self.inertia(rows, &labels);
-        let mut kept: Vec<u16> = labels.iter().copied().filter(|&label| label != NONE).collect();
-        kept.sort_unstable();
-        kept.dedup();
-        compact(&mut labels);
-        let centres =
-            kept.iter().flat_map(|&j| self.centres[usize::from(j) * rows.d..][..rows.d].iter().copied()).collect();
-        Some(Fit { labels, centres, clusters: kept.len(), inertia, rounds: self.rounds, stopped })
+        let mut used = vec![false; self.mass.len()];
+        labels.iter().filter(|&&label| label != NONE).for_each(|&label| used[usize::from(label)] = true);
+        let kept = (0..used.len()).filter(|&j| used[j]);
+        let clusters = compact(&mut labels);
+        let centres = kept.flat_map(|j| self.centres[j * rows.d..][..rows.d].iter().copied()).collect();
+        Fit { labels, centres, clusters, inertia, rounds: self.rounds, stopped }
     }
 
     fn inertia(&self, rows: &Rows, labels: &[u16]) -> f64 {

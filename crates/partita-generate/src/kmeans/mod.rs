@@ -172,8 +172,10 @@ fn prepare(
 }
 
 fn run_one(rows: &Rows, job: &Job, settings: &KMeansSettings, watch: &dyn Watch) -> Result<KMeans, GenerateError> {
-    let fits = many(rows, std::slice::from_ref(job), settings, &Progress::new(1, watch), true);
-    let fit = fits.into_iter().next().flatten().ok_or(GenerateError::NothingFinished { asked: 1 })?;
+    let mut fit = None;
+    let progress = Progress::new(1, watch);
+    many(rows, std::slice::from_ref(job), settings, &progress, &mut |_, made| fit = Some(made));
+    let fit = fit.ok_or(GenerateError::NothingFinished { asked: 1 })?;
     Ok(KMeans {
         labels: fit.labels.iter().map(|&label| u32::from(label)).collect(),
         centres: rows.unscaled(&fit.centres),

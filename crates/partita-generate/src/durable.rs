@@ -1,0 +1,110 @@
+//! Generation that survives being killed, and that several processes may share.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use partita_core::ndarray::ArrayView2;
+use partita_core::{MemoryBudget, Seed, Watch};
+
+use crate::check::check_varied;
+use crate::found::Found;
+use crate::generate::{Generated, assemble, bytes};
+use crate::make::make;
+use crate::part_file::{Header, PartFile, fingerprint, read};
+use crate::plan::{Plan, plan};
+use crate::progress::Progress;
+use crate::{GenerateError, Recipe};
+
+/// Where finished base clusterings are kept. Start from [`Durable::new`] and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Durable {
+    /// The part file that finished base clusterings are appended to.
+    pub path: PathBuf,
+    /// Go on where the part file ends; without, the file must not exist.
+    pub resume: bool,
+    /// Make only every `of`-th base clustering, starting with the `index`-th (from 0), so that several processes
+    /// share the work: (index, of).
+    pub part: (u32, u32),
+}
+
+impl Durable {
+    /// A new part file for the whole work.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), resume: false, part: (0, 1) }
+    }
+}
+
+/// As [`generate`](crate::generate), with every finished base clustering appended to a part file at once. After a
+/// kill at any moment, `resume` completes the file and gives the same ensemble as an undisturbed run; what the file
+/// holds is not made again, and is counted in [`Generated::resumed`].
+///
+/// # Errors
+/// As [`generate`](crate::generate); [`GenerateError::PartFile`] if the file can not be made (it exists), read or
+/// written, [`GenerateError::OtherWork`] if it belongs to another recipe, seed, table or part, and
+/// [`GenerateError::Damaged`] if it was altered.
+pub fn generate_durable(
+    values: ArrayView2<'_, f64>,
+    recipe: &Recipe,
+    seed: Seed,
+    durable: &Durable,
+    budget: MemoryBudget,
+    watch: &dyn Watch,
+) -> Result<Generated, GenerateError> {
+    check_varied(values)?;
+    let (n, d) = values.dim();
+    recipe.check(n)?;
+    let (index, of) = durable.part;
+    if index >= of {
+        return Err(GenerateError::Part { index, of });
+    }
+    let mut plans = plan(recipe, n, seed);
+    plans.retain(|plan| plan.run as u64 % u64::from(of) == u64::from(index));
+    budget.check("generation", bytes(recipe, n, d), "ask for fewer or simpler base clusterings, or sample the rows")?;
+    let table = fingerprint([n as u64, d as u64].into_iter().chain(values.iter().map(|value| value.to_bits())));
+    let header = Header { recipe: recipe.to_json(seed), objects: n, table, part: durable.part };
+    let (file, kept) = if durable.resume {
+        PartFile::resume(&durable.path, &header)?
+    } else {
+        (PartFile::create(&durable.path, &header)?, Vec::new())
+    };
+    let mut kept: BTreeMap<usize, Found> = kept.into_iter().collect();
+    let missing: Vec<Plan> = plans.iter().filter(|plan| !kept.contains_key(&plan.run)).copied().collect();
+    let progress = Progress::new(plans.len(), watch);
+    kept.keys().for_each(|_| progress.finished());
+    let resumed = kept.len();
+    let made = make(values, recipe, &missing, &progress, &|plan, found| file.append(plan.run, found))?;
+    file.close()?;
+    kept.extend(missing.iter().zip(made).filter_map(|(plan, found)| Some((plan.run, found?))));
+    let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();
+    let mut generated = assemble(&plans, found, n, header.recipe)?;
+    generated.resumed = resumed;
+    Ok(generated)
+}
+
+/// The ensemble of all base clusterings in these part files, which must belong to the same work. With every part
+/// complete it is the ensemble that one undisturbed run gives.
+///
+/// # Errors
+/// [`GenerateError::OtherWork`] for a file of other work than the first, [`GenerateError::Damaged`],
+/// [`GenerateError::PartFile`], or [`GenerateError::NothingFinished`].
+pub fn merge_parts<P: AsRef<Path>>(paths: &[P]) -> Result<Generated, GenerateError> {
+    let mut work: Option<Header> = None;
+    let mut kept: BTreeMap<usize, Found> = BTreeMap::new();
+    for path in paths {
+        let (header, records) = read(path.as_ref())?;
+        let first = work.get_or_insert_with(|| header.clone());
+        if (&header.recipe, header.objects, header.table) != (&first.recipe, first.objects, first.table) {
+            return Err(GenerateError::OtherWork { path: path.as_ref().display().to_string() });
+        }
+        kept.extend(records);
+    }
+    let work = work.ok_or(GenerateError::NothingFinished { asked: 0 })?;
+    let (recipe, seed) = Recipe::from_json(&work.recipe)?;
+    let plans = plan(&recipe, work.objects, seed);
+    let resumed = kept.len();
+    let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();
+    let mut generated = assemble(&plans, found, work.objects, work.recipe)?;
+    generated.resumed = resumed;
+    Ok(generated)
+}
