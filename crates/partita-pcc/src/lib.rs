@@ -10,7 +10,31 @@
 //! Pick this crate for soft labels that mean something: an object between two clusters is told from one that is
 //! unlike all. K is the most clusters that may be used; some may stay empty.
 //!
-//! XX
+//! | method | d | time | memory |
+//! |---|---|---|---|
+//! | [`PCC_KL`], [`PEACE`] | Kullback–Leibler: maximum likelihood | pairs · (M + K · rounds) | 3 n² bytes |
+//! | [`PCC_L2`] | squared difference | pairs · (M + K · rounds), fewer rounds | 3 n² bytes |
+//! | [`PCC`] | either, or `beta:p` between them | as the divergence | 3 n² bytes |
+//!
+//! Up to 10,000 objects all pairs are read, beyond a sample: 30 partners an object on average, about 1 kB an object.
+//! Above 255 base clusterings counts take two bytes instead of one.
+//!
+//! ```
+//! use partita_core::{Clusters, EnsembleBuilder, Problem, Silent, consense};
+//! use partita_pcc::PCC_KL;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = EnsembleBuilder::new(5);
+//! builder.push("a", [Some(0), Some(0), Some(0), Some(1), Some(1)])?;
+//! builder.push("b", [Some(0), Some(0), Some(1), Some(1), Some(1)])?;
+//! builder.push("c", [Some(0), Some(0), None, Some(1), Some(1)])?;
+//! let ensemble = builder.finish()?;
+//! let outcome = consense(&PCC_KL, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent)?;
+//! assert!(outcome.certainty[0] > 0.99);
+//! assert!(outcome.certainty[2] < 0.6, "the object between the two is known for what it is");
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! The papers' symbols, and what they are called here:
 //!
