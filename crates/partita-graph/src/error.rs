@@ -34,6 +34,15 @@ pub enum GraphError {
     /// No eigenvectors to cluster.
     #[error(transparent)]
     Spectral(#[from] SpectralError),
+    /// More edges than the partitioner can number.
+    #[error("a graph of {edges} edges; the partitioner numbers at most 2147483647")]
+    Edges {
+        /// Edges counted so far, each twice.
+        edges: usize,
+    },
+    /// The graph partitioner refused.
+    #[error("the graph partitioner refused: {0}")]
+    Partitioner(String),
     /// The watch asked to stop before there was anything to give back.
     #[error("stopped before there was a result")]
     Interrupted,

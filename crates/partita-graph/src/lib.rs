@@ -6,6 +6,7 @@
 //! |---|---|---|---|
 //! | [`lwgp`] | normalised cut of the bipartite graph, base clusters weighted by how far the ensemble agrees with them | O(n M² + n K²) | n (M + 8 K) bytes + a matrix of side ΣJ |
 //! | [`hbgf`] | the same cut, all base clusters alike | O(n M² + n K²) | as above |
+//! | [`mcla`] | groups base clusters into balanced meta-clusters, then votes; soft | O(n M² + (ΣJ)²) | n (M + 24 K) + 48 (ΣJ)² bytes |
 //!
 //! ```
 //! use partita_core::{EnsembleBuilder, Seed, Silent};
@@ -26,11 +27,14 @@ mod bipartite;
 mod error;
 mod hbgf;
 mod kmeans;
+mod mcla;
 mod methods;
+mod metis;
 mod rows;
 mod spectral;
 
 pub use error::GraphError;
 pub use hbgf::{HbgfSettings, hbgf};
-pub use methods::{HBGF, Hbgf, LWGP, Lwgp};
+pub use mcla::{MclaSettings, mcla};
+pub use methods::{HBGF, Hbgf, LWGP, Lwgp, MCLA, Mcla};
 pub use spectral::{LwgpSettings, lwgp};

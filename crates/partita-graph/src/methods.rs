@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::GraphError;
 use crate::hbgf::{HbgfSettings, hbgf};
+use crate::mcla::{MclaSettings, bytes as mcla_bytes, mcla};
 use crate::spectral::{LwgpSettings, bytes, lwgp};
 
 /// [`lwgp`] as a method.
@@ -24,6 +25,13 @@ pub struct Hbgf;
 
 /// Hybrid bipartite graph formulation.
 pub static HBGF: Hbgf = Hbgf;
+
+/// [`mcla`] as a method.
+#[derive(Debug)]
+pub struct Mcla;
+
+/// Meta-clustering.
+pub static MCLA: Mcla = Mcla;
 
 const RESTARTS: SettingHelp = SettingHelp { name: "restarts", help: "starts of k-means; the lowest loss is kept" };
 const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "rounds of k-means, at most" };
@@ -74,6 +82,22 @@ static HBGF_CARD: MethodCard = MethodCard {
     ..SPECTRAL
 };
 
+static MCLA_CARD: MethodCard = MethodCard {
+    name: "mcla",
+    summary: "groups base clusters into K of about the same weight, then votes; poor where clusters differ much in size",
+    reference: "Strehl and Ghosh 2002, JMLR 3",
+    soft: true,
+    certainty: "share of the object's labels that vote for its cluster",
+    time: "nM² + (ΣJ)²",
+    memory: "n(M + K) + (ΣJ)²",
+    bytes: |size| mcla_bytes(size.objects, size.base_clusterings, size.base_clusters, size.clusters),
+    settings: &[SettingHelp {
+        name: "imbalance",
+        help: "how much heavier than its share a meta-cluster may be: 0.05 is 5 %; from 0 to 1000",
+    }],
+    ..SPECTRAL
+};
+
 fn spectral_bytes(size: &ProblemSize) -> u64 {
     bytes(size.objects, size.base_clusterings, size.base_clusters, size.clusters)
 }
@@ -106,6 +130,22 @@ impl Consensus for Hbgf {
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         run(self.card(), problem, |clusters, settings| {
             hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+        })
+    }
+}
+
+impl Consensus for Mcla {
+    fn card(&self) -> &'static MethodCard {
+        &MCLA_CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        json(&MclaSettings::default())
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        run(self.card(), problem, |clusters, settings| {
+            mcla(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
         })
     }
 }

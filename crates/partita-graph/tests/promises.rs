@@ -1,7 +1,7 @@
 //! Every method keeps the promises on its card.
 
 use partita_conformance::check;
-use partita_graph::{HBGF, LWGP};
+use partita_graph::{HBGF, LWGP, MCLA};
 
 #[test]
 fn lwgp_keeps_its_promises() {
@@ -11,4 +11,9 @@ fn lwgp_keeps_its_promises() {
 #[test]
 fn hbgf_keeps_its_promises() {
     assert!(check(&HBGF) > 500);
+}
+
+#[test]
+fn mcla_keeps_its_promises() {
+    assert!(check(&MCLA) > 500);
 }

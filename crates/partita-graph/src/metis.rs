@@ -1,0 +1,138 @@
+//! Balanced graph partitions. The only module that names METIS.
+
+use std::sync::{Mutex, PoisonError};
+
+use metis::option::{Seed as MetisSeed, UFactor};
+use metis::{Graph as Metis, Idx, Real};
+use partita_core::Seed;
+
+use crate::GraphError;
+
+/// METIS draws from the C library's one generator: two runs at a time would share it.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The largest edge weight becomes this integer, less where the sum would leave 31 bits.
+const LARGEST: f64 = 10_000.0;
+const SUM: f64 = (1 << 30) as f64;
+
+/// An undirected graph: for every vertex its weight and its neighbours with the weights of the edges, each edge twice.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) vertices: Vec<f64>,
+    pub(crate) edges: Vec<Vec<(u32, f64)>>,
+}
+
+/// Cuts a graph into exactly `parts` parts of about the same weight, none of them empty, with few edges between them;
+/// `parts` is at most the number of vertices. `imbalance` is how much heavier than its share a part may be.
+///
+/// Recursive bisection; METIS does each, so that what it does with more parts than vertices does not matter.
+pub(crate) fn partition(graph: &Graph, parts: usize, imbalance: f64, seed: Seed) -> Result<Vec<u32>, GraphError> {
+    let mut labels = vec![0; graph.vertices.len()];
+    let mut work = vec![((0..graph.vertices.len() as u32).collect::<Vec<u32>>(), 0..parts)];
+    while let Some((vertices, range)) = work.pop() {
+        if range.len() <= 1 {
+            vertices.iter().for_each(|&v| labels[v as usize] = range.start as u32);
+            continue;
+        }
+        let middle = range.start + range.len() / 2;
+        let (left, right) = (range.start..middle, middle..range.end);
+        let mut side = bisect(graph, &vertices, left.len() as f64 / range.len() as f64, imbalance, seed)?;
+        enough(&mut side, left.len(), right.len());
+        let of = |wanted: bool| vertices.iter().zip(&side).filter(|(_, s)| **s == wanted).map(|(&v, _)| v).collect();
+        work.push((of(true), left));
+        work.push((of(false), right));
+    }
+    Ok(labels)
+}
+
+/// Moves vertices, last first, until there are at least so many on the true and on the false side.
+fn enough(side: &mut [bool], on_true: usize, on_false: usize) {
+    let found = side.iter().filter(|s| **s).count();
+    let (short, to) =
+        if found < on_true { (on_true - found, true) } else { ((on_false + found).saturating_sub(side.len()), false) };
+    side.iter_mut().rev().filter(|s| **s != to).take(short).for_each(|s| *s = to);
+}
+
+/// Whether each of some vertices is on the first side, which shall have the given share of the weight.
+fn bisect(graph: &Graph, vertices: &[u32], share: f64, imbalance: f64, seed: Seed) -> Result<Vec<bool>, GraphError> {
+    let mut place = vec![u32::MAX; graph.vertices.len()];
+    vertices.iter().enumerate().for_each(|(at, &v)| place[v as usize] = at as u32);
+    let inside = |v: u32| graph.edges[v as usize].iter().filter(|(w, x)| place[*w as usize] != u32::MAX && *x > 0.0);
+    let all = || vertices.iter().flat_map(|&v| inside(v));
+    if all().next().is_none() {
+        let first = (vertices.len() as f64 * share).round() as usize;
+        return Ok((0..vertices.len()).map(|at| at < first).collect());
+    }
+    let scale = scale(all().map(|(_, weight)| *weight));
+    let vertex_scale = self::scale(vertices.iter().map(|&v| graph.vertices[v as usize]));
+    let (mut starts, mut ends, mut weights) = (vec![0 as Idx], Vec::new(), Vec::new());
+    for &v in vertices {
+        ends.extend(inside(v).map(|(w, _)| place[*w as usize] as Idx));
+        weights.extend(inside(v).map(|(_, x)| whole(*x, scale)));
+        starts.push(Idx::try_from(ends.len()).map_err(|_| GraphError::Edges { edges: ends.len() })?);
+    }
+    let heavy: Vec<Idx> = vertices.iter().map(|&v| whole(graph.vertices[v as usize], vertex_scale)).collect();
+    let shares = [share as Real, (1.0 - share) as Real];
+    let mut part: Vec<Idx> = vec![0; vertices.len()];
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    Metis::new(1, 2, &starts, &ends)
+        .map_err(|error| GraphError::Partitioner(error.to_string()))?
+        .set_vwgt(&heavy)
+        .set_adjwgt(&weights)
+        .set_tpwgts(&shares)
+        .set_option(MetisSeed((seed.number() >> 33) as Idx))
+        .set_option(UFactor((imbalance * 1000.0).round().clamp(1.0, 1e6) as Idx))
+        .part_recursive(&mut part)
+        .map_err(|error| GraphError::Partitioner(error.to_string()))?;
+    Ok(part.iter().map(|&p| p == 0).collect())
+}
+
+fn scale(weights: impl Iterator<Item = f64>) -> f64 {
+    let (largest, sum) = weights.fold((0.0_f64, 0.0), |(largest, sum), w| (largest.max(w), sum + w));
+    if largest > 0.0 { (LARGEST / largest).min(SUM / sum) } else { 1.0 }
+}
+
+/// A weight as an integer, at least 1.
+fn whole(weight: f64, scale: f64) -> Idx {
+    (weight * scale).round().max(1.0) as Idx
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cliques of the given sizes, joined in a row by one light edge each where `joined`.
+    fn cliques(sizes: &[usize], joined: bool) -> Graph {
+        let owner: Vec<usize> = sizes.iter().enumerate().flat_map(|(k, &size)| vec![k; size]).collect();
+        let n = owner.len();
+        let weight = |i: usize, j: usize| match (owner[i] == owner[j], joined && i.abs_diff(j) == 1) {
+            (true, _) => 1.0,
+            (false, true) => 0.01,
+            _ => 0.0,
+        };
+        let near =
+            |i: usize| (0..n).filter(|&j| j != i && weight(i, j) > 0.0).map(|j| (j as u32, weight(i, j))).collect();
+        Graph { vertices: vec![1.0; n], edges: (0..n).map(near).collect() }
+    }
+
+    #[test]
+    fn cliques_are_found_joined_or_not() {
+        for joined in [false, true] {
+            let labels = partition(&cliques(&[6, 6, 6, 6], joined), 4, 0.05, Seed::new(1)).unwrap();
+            assert!((0..24).all(|i| labels[i] == labels[i / 6 * 6]), "{labels:?}");
+        }
+    }
+
+    #[test]
+    fn every_number_of_parts_is_answered_on_every_graph() {
+        let empty = Graph { vertices: vec![1.0; 7], edges: vec![Vec::new(); 7] };
+        for graph in [empty, cliques(&[7], false), cliques(&[3, 4], false), cliques(&[1, 1, 5], true)] {
+            for parts in 1..=7 {
+                let mut labels = partition(&graph, parts, 0.05, Seed::new(1)).unwrap();
+                labels.sort_unstable();
+                labels.dedup();
+                assert_eq!(labels, (0..parts as u32).collect::<Vec<_>>());
+            }
+        }
+    }
+}
