@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use partita_coassoc::CoassocError;
 use partita_core::ConsensusError;
 use partita_spectral::SpectralError;
 
@@ -31,6 +32,9 @@ pub enum GraphError {
         /// Name or index of the object.
         object: String,
     },
+    /// No pair statistics.
+    #[error(transparent)]
+    Evidence(#[from] CoassocError),
     /// No eigenvectors to cluster.
     #[error(transparent)]
     Spectral(#[from] SpectralError),

@@ -1,12 +1,13 @@
 //! Consensus as a cut of a graph of objects and base clusters.
 //!
-//! Pick this crate when there are many objects: cost grows with n, not n². [`lwgp`] is the one to try first.
+//! Pick this crate when there are many objects: but for [`cspa`], cost grows with n, not n². [`lwgp`] is the one to try first.
 //!
 //! | method | what it does | time | memory |
 //! |---|---|---|---|
 //! | [`lwgp`] | normalised cut of the bipartite graph, base clusters weighted by how far the ensemble agrees with them | O(n M² + n K²) | n (M + 8 K) bytes + a matrix of side ΣJ |
 //! | [`hbgf`] | the same cut, all base clusters alike | O(n M² + n K²) | as above |
 //! | [`mcla`] | groups base clusters into balanced meta-clusters, then votes; soft | O(n M² + (ΣJ)²) | n (M + 24 K) + 48 (ΣJ)² bytes |
+//! | [`cspa`] | balanced cut of the graph of objects, edges weigh how often two are together | O(n² M) | 40 n² bytes |
 //!
 //! ```
 //! use partita_core::{EnsembleBuilder, Seed, Silent};
@@ -24,6 +25,7 @@
 //! ```
 
 mod bipartite;
+mod cspa;
 mod error;
 mod hbgf;
 mod kmeans;
@@ -33,8 +35,9 @@ mod metis;
 mod rows;
 mod spectral;
 
+pub use cspa::{CspaSettings, cspa};
 pub use error::GraphError;
 pub use hbgf::{HbgfSettings, hbgf};
 pub use mcla::{MclaSettings, mcla};
-pub use methods::{HBGF, Hbgf, LWGP, Lwgp, MCLA, Mcla};
+pub use methods::{CSPA, Cspa, HBGF, Hbgf, LWGP, Lwgp, MCLA, Mcla};
 pub use spectral::{LwgpSettings, lwgp};

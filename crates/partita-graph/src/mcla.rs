@@ -57,10 +57,7 @@ pub fn mcla(
     settings: &MclaSettings,
     watch: &dyn Watch,
 ) -> Result<Outcome, GraphError> {
-    if !(0.0..=1000.0).contains(&settings.imbalance) {
-        let reason = "it must be a number from 0 to 1000";
-        return Err(GraphError::Setting { name: "imbalance", value: settings.imbalance, reason });
-    }
+    check_imbalance(settings.imbalance)?;
     let rows = Rows::new(ensemble, clusters)?;
     if watch.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
@@ -85,6 +82,13 @@ pub fn mcla(
     let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
     outcome.details.insert("base_clusters".into(), json!(live.len()));
     Ok(outcome)
+}
+
+/// An imbalance that the partitioner takes.
+pub(crate) fn check_imbalance(value: f64) -> Result<(), GraphError> {
+    let reason = "it must be a number from 0 to 1000";
+    let fits = (0.0..=1000.0).contains(&value);
+    if fits { Ok(()) } else { Err(GraphError::Setting { name: "imbalance", value, reason }) }
 }
 
 /// The Jaccard graph of the base clusters that have objects, and which those are.

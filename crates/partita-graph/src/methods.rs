@@ -8,6 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::GraphError;
+use crate::cspa::{CspaSettings, bytes as cspa_bytes, cspa};
 use crate::hbgf::{HbgfSettings, hbgf};
 use crate::mcla::{MclaSettings, bytes as mcla_bytes, mcla};
 use crate::spectral::{LwgpSettings, bytes, lwgp};
@@ -32,6 +33,13 @@ pub struct Mcla;
 
 /// Meta-clustering.
 pub static MCLA: Mcla = Mcla;
+
+/// [`cspa`] as a method.
+#[derive(Debug)]
+pub struct Cspa;
+
+/// Cluster-based similarity partitioning.
+pub static CSPA: Cspa = Cspa;
 
 const RESTARTS: SettingHelp = SettingHelp { name: "restarts", help: "starts of k-means; the lowest loss is kept" };
 const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "rounds of k-means, at most" };
@@ -98,6 +106,23 @@ static MCLA_CARD: MethodCard = MethodCard {
     ..SPECTRAL
 };
 
+static CSPA_CARD: MethodCard = MethodCard {
+    name: "cspa",
+    summary: "cuts the graph of how often objects are together into parts of about the same size",
+    reference: "Strehl and Ghosh 2002, JMLR 3",
+    weighted: false,
+    certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
+    time: "n²M",
+    memory: "n²",
+    bytes: |size| cspa_bytes(size.objects, size.base_clusterings),
+    way_out: "take lwgp or hbgf, which hold no pairs",
+    settings: &[SettingHelp {
+        name: "imbalance",
+        help: "how much heavier than its share a cluster may be: 0.05 is 5 %; from 0 to 1000",
+    }],
+    ..SPECTRAL
+};
+
 fn spectral_bytes(size: &ProblemSize) -> u64 {
     bytes(size.objects, size.base_clusterings, size.base_clusters, size.clusters)
 }
@@ -147,6 +172,20 @@ impl Consensus for Mcla {
         run(self.card(), problem, |clusters, settings| {
             mcla(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
         })
+    }
+}
+
+impl Consensus for Cspa {
+    fn card(&self) -> &'static MethodCard {
+        &CSPA_CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        json(&CspaSettings::default())
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        run(self.card(), problem, |clusters, settings| cspa(problem.ensemble, clusters, problem.seed, settings, watch))
     }
 }
 

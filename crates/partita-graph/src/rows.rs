@@ -20,13 +20,8 @@ pub(crate) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// The rows of an ensemble, once K and the labels are checked.
     pub(crate) fn new(ensemble: &'a Ensemble, clusters: usize) -> Result<Self, GraphError> {
+        check(ensemble, clusters)?;
         let objects = ensemble.objects();
-        if clusters == 0 || clusters > objects {
-            return Err(GraphError::Clusters { clusters, objects });
-        }
-        if let Some(object) = ensemble.first_unlabelled() {
-            return Err(GraphError::Unlabelled { object: ensemble.object_name(object) });
-        }
         let heads = match ensemble.rows() {
             LabelRows::Bytes(rows) => heads(rows),
             LabelRows::Words(rows) => heads(rows),
@@ -84,6 +79,18 @@ impl<'a> Rows<'a> {
         let weight = |u: usize| weights.map_or(1.0, |w| w.as_slice()[u]);
         let ends = self.offsets.windows(2).enumerate();
         ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u))).collect()
+    }
+}
+
+/// Checks K and that every object has a label.
+pub(crate) fn check(ensemble: &Ensemble, clusters: usize) -> Result<(), GraphError> {
+    let objects = ensemble.objects();
+    if clusters == 0 || clusters > objects {
+        return Err(GraphError::Clusters { clusters, objects });
+    }
+    match ensemble.first_unlabelled() {
+        Some(object) => Err(GraphError::Unlabelled { object: ensemble.object_name(object) }),
+        None => Ok(()),
     }
 }
 

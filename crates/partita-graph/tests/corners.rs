@@ -2,9 +2,9 @@
 
 use partita_conformance::ensemble;
 use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, Silent, consense};
-use partita_graph::{HBGF, LWGP, MCLA};
+use partita_graph::{CSPA, HBGF, LWGP, MCLA};
 
-const METHODS: [&dyn Consensus; 3] = [&LWGP, &HBGF, &MCLA];
+const METHODS: [&dyn Consensus; 4] = [&LWGP, &HBGF, &MCLA, &CSPA];
 
 fn of(columns: &[Vec<Option<u32>>]) -> Ensemble {
     ensemble(columns.iter().enumerate().map(|(u, column)| (format!("u{u}"), column.clone())))

@@ -1,7 +1,7 @@
 //! Every method keeps the promises on its card.
 
 use partita_conformance::check;
-use partita_graph::{HBGF, LWGP, MCLA};
+use partita_graph::{CSPA, HBGF, LWGP, MCLA};
 
 #[test]
 fn lwgp_keeps_its_promises() {
@@ -16,4 +16,9 @@ fn hbgf_keeps_its_promises() {
 #[test]
 fn mcla_keeps_its_promises() {
     assert!(check(&MCLA) > 500);
+}
+
+#[test]
+fn cspa_keeps_its_promises() {
+    assert!(check(&CSPA) > 500);
 }
