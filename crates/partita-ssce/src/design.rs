@@ -1,0 +1,159 @@
+//! What classifiers see of the objects: a dense table, or label rows that stand for one-hot vectors.
+
+use std::ops::Range;
+
+use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
+use partita_core::{Ensemble, Features};
+
+/// A place that stands for a missing label.
+const NOWHERE: u32 = u32::MAX;
+
+/// Inputs of the classifiers, n × p.
+#[derive(Clone, Debug)]
+pub(crate) enum Design {
+    /// Numbers.
+    Dense(Array2<f64>),
+    /// Row i has ones at `places[i, ..]` and zeros elsewhere; the one-hot matrix is never built.
+    Hot {
+        /// n × M places below `width`; missing labels have none.
+        places: Array2<u32>,
+        /// p.
+        width: usize,
+        /// Whether a column of ones follows.
+        intercept: bool,
+    },
+}
+
+/// Means and spreads of the columns of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scaling {
+    pub(crate) columns: Vec<String>,
+    pub(crate) means: Vec<f64>,
+    pub(crate) spreads: Vec<f64>,
+}
+
+impl Scaling {
+    /// Mean and standard deviation of every column; a constant column keeps its scale.
+    pub(crate) fn of(features: &Features<'_>) -> Self {
+        let (values, n) = (features.values(), features.values().nrows() as f64);
+        let means: Vec<f64> = values.axis_iter(Axis(1)).map(|column| column.sum() / n).collect();
+        let spread = |(column, mean): (partita_core::ndarray::ArrayView1<'_, f64>, &f64)| {
+            let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+            if variance.sqrt() > 1e-12 * mean.abs() { variance.sqrt() } else { 1.0 }
+        };
+        let spreads = values.axis_iter(Axis(1)).zip(&means).map(spread).collect();
+        Self { columns: features.columns().to_vec(), means, spreads }
+    }
+
+    /// The table with every column centred and scaled, and a column of ones where asked for.
+    pub(crate) fn apply(&self, values: ArrayView2<'_, f64>, intercept: bool) -> Array2<f64> {
+        let (n, d) = values.dim();
+        let mut scaled = Array2::ones((n, d + usize::from(intercept)));
+        for (j, column) in values.axis_iter(Axis(1)).enumerate() {
+            let standard = column.mapv(|x| (x - self.means[j]) / self.spreads[j]);
+            scaled.column_mut(j).assign(&standard);
+        }
+        scaled
+    }
+}
+
+impl Design {
+    /// One-hot label rows of an ensemble.
+    pub(crate) fn hot(ensemble: &Ensemble, intercept: bool) -> Self {
+        let offsets = ensemble.offsets();
+        let bases = ensemble.bases().len();
+        let place = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(NOWHERE, |j| (offsets[u] + j) as u32);
+        let places = Array2::from_shape_fn((ensemble.objects(), bases), place);
+        Self::Hot { places, width: offsets[bases], intercept }
+    }
+
+    /// Objects, n.
+    pub(crate) fn rows(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.nrows(),
+            Self::Hot { places, .. } => places.nrows(),
+        }
+    }
+
+    /// Inputs of a classifier, p.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.ncols(),
+            Self::Hot { width, intercept, .. } => width + usize::from(*intercept),
+        }
+    }
+
+    /// The inputs of some objects only.
+    pub(crate) fn select(&self, objects: &[usize]) -> Self {
+        match self {
+            Self::Dense(x) => Self::Dense(x.select(Axis(0), objects)),
+            Self::Hot { places, width, intercept } => {
+                Self::Hot { places: places.select(Axis(0), objects), width: *width, intercept: *intercept }
+            }
+        }
+    }
+
+    /// The places of ones in row `i`.
+    fn ones(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        let (places, last) = match self {
+            Self::Dense(_) => (None, None),
+            Self::Hot { places, width, intercept } => (Some(places.row(i)), intercept.then_some(*width)),
+        };
+        let known = places.into_iter().flatten().filter(|&&place| place != NOWHERE).map(|&place| place as usize);
+        known.chain(last)
+    }
+
+    /// X W for the rows in `range`.
+    pub(crate) fn times(&self, range: Range<usize>, w: ArrayView2<'_, f64>) -> Array2<f64> {
+        if let Self::Dense(x) = self {
+            return x.slice(s![range, ..]).dot(&w);
+        }
+        let mut product = Array2::zeros((range.len(), w.ncols()));
+        for (i, mut row) in range.zip(product.outer_iter_mut()) {
+            self.ones(i).for_each(|place| row += &w.row(place));
+        }
+        product
+    }
+
+    /// Adds Xᵀ R, where R has the rows in `range`.
+    pub(crate) fn add_transposed(&self, range: Range<usize>, r: ArrayView2<'_, f64>, sum: &mut Array2<f64>) {
+        if let Self::Dense(x) = self {
+            partita_core::ndarray::linalg::general_mat_mul(1.0, &x.slice(s![range, ..]).t(), &r, 1.0, sum);
+            return;
+        }
+        for (i, row) in range.zip(r.outer_iter()) {
+            for place in self.ones(i) {
+                let mut line = sum.row_mut(place);
+                line += &row;
+            }
+        }
+    }
+
+    /// Xᵀ diag(d) X, p × p.
+    pub(crate) fn gram(&self, d: &[f64]) -> Array2<f64> {
+        let p = self.width();
+        if let Self::Dense(x) = self {
+            let weighted = x * &ArrayView2::from_shape((d.len(), 1), d).expect("one weight a row");
+            return x.t().dot(&weighted);
+        }
+        let mut gram = Array2::zeros((p, p));
+        for (i, d) in d.iter().enumerate() {
+            for a in self.ones(i) {
+                self.ones(i).for_each(|b| gram[[a, b]] += d);
+            }
+        }
+        gram
+    }
+
+    /// The diagonal of [`Design::gram`].
+    pub(crate) fn squares(&self, d: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.width()];
+        for (i, d) in d.iter().enumerate() {
+            match self {
+                Self::Dense(x) => sum.iter_mut().zip(x.row(i)).for_each(|(sum, x)| *sum += d * x * x),
+                Self::Hot { .. } => self.ones(i).for_each(|place| sum[place] += d),
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,157 @@
+//! Alternating the classifiers W, their centre μ and their covariance Ω.
+
+use std::num::NonZeroU32;
+
+use partita_core::ndarray::{Array2, ArrayView1, s};
+use partita_core::{Flow, Stopped, Watch};
+use partita_spectral::symmetric_eigen;
+use serde::{Deserialize, Serialize};
+
+use crate::SsceError;
+use crate::descent::{Point, descend};
+use crate::loss::Loss;
+use crate::prior::{Prior, RIDGE};
+
+/// Inputs up to which the curvature of the loss is known by its eigenvectors, beyond by its diagonal.
+const EIGEN_WIDTH: usize = 400;
+
+/// Settings of [`ssce`](crate::ssce) and [`ssce_p`](crate::ssce_p). Start from `default()` or [`SsceSettings::paper`]
+/// and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SsceSettings {
+    /// How strongly the classifiers are tied, γ₁ = γ₂. None chooses it among 0.01, 0.1, 1, 10, 100 by how well the
+    /// consensus of some objects predicts the base clusterings of others; no true label takes part.
+    pub gamma: Option<f64>,
+    /// Whether classifiers have an intercept.
+    pub intercept: bool,
+    /// Whether μ and Ω are the exact minimisers; if not, they are the paper's (eq. 11 and 12).
+    pub exact: bool,
+    /// Weight of ‖μ‖², which keeps classifiers finite where clusters can be separated perfectly.
+    pub shrink: f64,
+    /// The most rounds of W, μ and Ω.
+    pub rounds: NonZeroU32,
+    /// Stop when a round gains at most this share of the objective.
+    pub tolerance: f64,
+}
+
+impl Default for SsceSettings {
+    fn default() -> Self {
+        let rounds = NonZeroU32::new(30).expect("not zero");
+        Self { gamma: None, intercept: true, exact: true, shrink: 1e-3, rounds, tolerance: 1e-4 }
+    }
+}
+
+impl SsceSettings {
+    /// The choices of the paper: no intercept, the mean as μ, Ω by eq. 12, no weight of ‖μ‖².
+    pub fn paper() -> Self {
+        Self { intercept: false, exact: false, shrink: 0.0, ..Self::default() }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), SsceError> {
+        let gamma = self.gamma.unwrap_or(1.0);
+        SsceError::check("gamma", gamma, gamma > 0.0, "above 0")?;
+        SsceError::check("shrink", self.shrink, self.shrink >= 0.0, "0 or more")?;
+        SsceError::check("tolerance", self.tolerance, self.tolerance >= 0.0, "0 or more")
+    }
+}
+
+/// A fit of all classifiers.
+pub(crate) struct Fit {
+    /// μ, p × K.
+    pub(crate) centre: Array2<f64>,
+    pub(crate) trace: Vec<f64>,
+    pub(crate) stopped: Stopped,
+}
+
+/// Fits all classifiers of a loss. `ticks` are `(done, total)` before this fit.
+pub(crate) fn fit(
+    loss: &Loss<'_>,
+    gamma: f64,
+    settings: &SsceSettings,
+    (watch, done, total): (&dyn Watch, u64, u64),
+) -> Result<Fit, SsceError> {
+    let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
+    let mut prior = Prior::start((gamma, gamma), bases, RIDGE)?;
+    let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
+    let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
+    for round in 0..u64::from(settings.rounds.get()) {
+        let (likelihood, next) = classifiers(loss, &prior, &centre, w)?;
+        w = next;
+        centre = prior.centre(&w, settings.shrink, settings.exact);
+        prior = prior.adapted(&w, &centre, RIDGE, settings.exact)?;
+        let tied = prior.evaluate(&w, &centre).0;
+        let value = likelihood + tied + settings.shrink * (&centre * &centre).sum();
+        let still = trace.last().is_some_and(|last| last - value <= settings.tolerance * value.abs());
+        trace.push(value);
+        if still {
+            stopped = Stopped::Converged;
+            break;
+        }
+        if watch.tick(done + round + 1, total) == Flow::Stop {
+            stopped = Stopped::Interrupted;
+            break;
+        }
+    }
+    Ok(Fit { centre, trace, stopped })
+}
+
+/// Better W for this μ and Ω, with its negative log likelihood.
+fn classifiers(
+    loss: &Loss<'_>,
+    prior: &Prior,
+    centre: &Array2<f64>,
+    w: Array2<f64>,
+) -> Result<(f64, Array2<f64>), SsceError> {
+    let evaluate = |w: &Array2<f64>| {
+        let ((likelihood, mut gradient), (tied, pull)) = (loss.evaluate(w), prior.evaluate(w, centre));
+        gradient += &pull;
+        (likelihood + tied, gradient)
+    };
+    let curvature = Curvature::new(loss, prior, centre)?;
+    let (value, gradient) = evaluate(&w);
+    let end = descend(Point { at: w, value, gradient }, (20, 1e-2), evaluate, |g| curvature.solve(g));
+    Ok((end.value - prior.evaluate(&end.at, centre).0, end.at))
+}
+
+/// An approximate Hessian, `H ⊗ I + 2 A`: all classifiers are taken to curve as μ does, and their classes alike.
+struct Curvature<'a> {
+    prior: &'a Prior,
+    values: Vec<f64>,
+    /// Eigenvectors of H, where it is not diagonal.
+    vectors: Option<Array2<f64>>,
+}
+
+impl<'a> Curvature<'a> {
+    fn new(loss: &Loss<'_>, prior: &'a Prior, centre: &Array2<f64>) -> Result<Self, SsceError> {
+        let weights = loss.curvature(centre);
+        if loss.design.width() > EIGEN_WIDTH {
+            return Ok(Self { prior, values: loss.design.squares(&weights), vectors: None });
+        }
+        let gram = loss.design.gram(&weights);
+        let pairs = symmetric_eigen(((&gram + &gram.t()) * 0.5).view())?;
+        let values = pairs.values.iter().map(|value| value.max(0.0)).collect();
+        Ok(Self { prior, values, vectors: Some(pairs.vectors) })
+    }
+
+    /// The inverse applied to a gradient, p × M K.
+    fn solve(&self, gradient: &Array2<f64>) -> Array2<f64> {
+        let (values, vectors) = &self.prior.eigen;
+        let mut turned = self.vectors.as_ref().map_or_else(|| gradient.clone(), |v| v.t().dot(gradient));
+        let (bases, k) = (values.len(), gradient.ncols() / values.len());
+        for (mut row, h) in turned.outer_iter_mut().zip(&self.values) {
+            let block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
+            let mut inner = vectors.t().dot(&block);
+            for (mut line, a) in inner.outer_iter_mut().zip(values) {
+                line /= h + 2.0 * a;
+            }
+            let outer = vectors.dot(&inner);
+            row.assign(&ArrayView1::from(outer.as_standard_layout().as_slice().expect("standard layout")));
+        }
+        match &self.vectors {
+            Some(v) => v.dot(&turned),
+            None => turned.slice(s![.., ..]).to_owned(),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The likelihood of all base clusterings under one classifier each.
+
+use std::ops::Range;
+
+use partita_core::chunks;
+use partita_core::ndarray::{Array2, ArrayView2, s};
+use rayon::prelude::*;
+
+use crate::design::Design;
+use crate::targets::MISSING;
+
+/// Rows of one block of products, and the fewest and most of them that make a partial sum.
+const BLOCK: usize = 256;
+const FEWEST: usize = 1024;
+const PARTS: usize = 32;
+
+/// Classifiers W (p × M K, base clustering by base clustering) for the labels `codes` of the rows of a design.
+pub(crate) struct Loss<'a> {
+    pub(crate) design: &'a Design,
+    /// n × M labels in 0..K.
+    pub(crate) codes: ArrayView2<'a, u16>,
+    /// K.
+    pub(crate) classes: usize,
+    /// M, weights of base clusterings.
+    pub(crate) trust: &'a [f64],
+}
+
+impl Loss<'_> {
+    /// Base clusterings, M.
+    pub(crate) fn bases(&self) -> usize {
+        self.trust.len()
+    }
+
+    fn parts(&self) -> Vec<Range<usize>> {
+        let rows = self.design.rows();
+        chunks(rows, rows.div_ceil(PARTS).max(FEWEST)).collect()
+    }
+
+    /// Negative log likelihood and its gradient.
+    pub(crate) fn evaluate(&self, w: &Array2<f64>) -> (f64, Array2<f64>) {
+        let part = |range: Range<usize>| {
+            let (mut value, mut gradient) = (0.0, Array2::zeros(w.dim()));
+            for start in range.clone().step_by(BLOCK) {
+                let block = start..(start + BLOCK).min(range.end);
+                let mut logits = self.design.times(block.clone(), w.view());
+                value += self.residuals(block.clone(), &mut logits);
+                self.design.add_transposed(block, logits.view(), &mut gradient);
+            }
+            (value, gradient)
+        };
+        let parts: Vec<(f64, Array2<f64>)> = self.parts().into_par_iter().map(part).collect();
+        let add = |(value, gradient): (f64, Array2<f64>), (v, g): (f64, Array2<f64>)| (value + v, gradient + g);
+        parts.into_iter().reduce(add).expect("there are objects")
+    }
+
+    /// Turns logits into probabilities minus indicators, and returns the negative log likelihood.
+    fn residuals(&self, rows: Range<usize>, logits: &mut Array2<f64>) -> f64 {
+        let codes = self.codes.slice(s![rows, ..]);
+        let mut value = 0.0;
+        for (codes, mut line) in codes.outer_iter().zip(logits.outer_iter_mut()) {
+            let line = line.as_slice_mut().expect("products are contiguous");
+            for ((&code, logits), &trust) in codes.iter().zip(line.chunks_exact_mut(self.classes)).zip(self.trust) {
+                if code == MISSING {
+                    logits.fill(0.0);
+                    continue;
+                }
+                let own = logits[usize::from(code)];
+                value += trust * (softmax(logits) - own);
+                logits[usize::from(code)] -= 1.0;
+                logits.iter_mut().for_each(|r| *r *= trust);
+            }
+        }
+        value
+    }
+
+    /// Curvature of a row for a classifier μ (p × K): Σ_k p_k (1 − p_k) / K.
+    pub(crate) fn curvature(&self, centre: &Array2<f64>) -> Vec<f64> {
+        let probabilities = probabilities(self.design, centre.view());
+        let line = |row: partita_core::ndarray::ArrayView1<'_, f64>| {
+            row.iter().map(|p| p * (1.0 - p)).sum::<f64>() / self.classes as f64
+        };
+        probabilities.outer_iter().map(line).collect()
+    }
+}
+
+/// Turns logits into probabilities and returns the logarithm of the sum of their exponentials.
+fn softmax(logits: &mut [f64]) -> f64 {
+    if let [a, b] = logits {
+        // Two classes need one exponential.
+        let (low, high) = (a.min(*b), a.max(*b));
+        let small = (low - high).exp();
+        let log_sum = high + small.ln_1p();
+        let (of_low, of_high) = (small / (1.0 + small), 1.0 / (1.0 + small));
+        (*a, *b) = if a < b { (of_low, of_high) } else { (of_high, of_low) };
+        return log_sum;
+    }
+    let high = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for logit in logits.iter_mut() {
+        *logit = (*logit - high).exp();
+        sum += *logit;
+    }
+    logits.iter_mut().for_each(|p| *p /= sum);
+    high + sum.ln()
+}
+
+/// Probabilities of K classes for every row, n × K.
+pub(crate) fn probabilities(design: &Design, w: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut rows = design.times(0..design.rows(), w);
+    for mut row in rows.outer_iter_mut() {
+        softmax(row.as_slice_mut().expect("products are contiguous"));
+    }
+    rows
+}

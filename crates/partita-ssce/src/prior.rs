@@ -1,0 +1,260 @@
+//! What ties the classifiers together: a shared mean and a covariance between base clusterings.
+
+use partita_core::ndarray::{Array2, Axis};
+use partita_spectral::symmetric_eigen;
+
+use crate::SsceError;
+
+/// Added to the diagonal of Ω, times 1/M: the plain Ω is singular because W − μ1ᵀ has a null vector.
+pub(crate) const RIDGE: f64 = 1e-3;
+
+/// The quadratic part of the objective, `Σ_uv A_uv ⟨w_u − μ, w_v − μ⟩ + ρ ‖μ‖²` with `A = γ₁ I + γ₂ (Ω + (1e-3/M) I)⁻¹`.
+#[derive(Clone, Debug)]
+pub(crate) struct Prior {
+    pub(crate) gamma: (f64, f64),
+    /// A, M × M.
+    pub(crate) a: Array2<f64>,
+    /// Eigenvalues and eigenvectors of A.
+    pub(crate) eigen: (Vec<f64>, Array2<f64>),
+}
+
+impl Prior {
+    /// The prior with this Ω.
+    fn new(gamma: (f64, f64), omega: &Array2<f64>, ridge: f64) -> Result<Self, SsceError> {
+        let bases = omega.nrows() as f64;
+        let pairs = symmetric_eigen(omega.view())?;
+        let values: Vec<f64> =
+            pairs.values.iter().map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases)).collect();
+        let a = rebuilt(&pairs.vectors, &values);
+        Ok(Self { gamma, a, eigen: (values, pairs.vectors) })
+    }
+
+    /// Ω = I/M.
+    pub(crate) fn start(gamma: (f64, f64), bases: usize, ridge: f64) -> Result<Self, SsceError> {
+        Self::new(gamma, &(Array2::eye(bases) / bases as f64), ridge)
+    }
+
+    /// Value and gradient for W at this μ, without the term of μ alone.
+    pub(crate) fn evaluate(&self, w: &Array2<f64>, centre: &Array2<f64>) -> (f64, Array2<f64>) {
+        let apart = self.apart(w, centre);
+        let mixed = self.a.dot(&apart);
+        let value = (&apart * &mixed).sum();
+        (value, self.joined(&(mixed * 2.0), w.dim()))
+    }
+
+    /// W − μ1ᵀ with one row a base clustering, M × p K.
+    fn apart(&self, w: &Array2<f64>, centre: &Array2<f64>) -> Array2<f64> {
+        let (p, k) = centre.dim();
+        let bases = self.a.nrows();
+        let entry = |(u, at): (usize, usize)| w[[at / k, u * k + at % k]] - centre[[at / k, at % k]];
+        Array2::from_shape_fn((bases, p * k), entry)
+    }
+
+    /// The way back from M × p K to p × M K.
+    fn joined(&self, rows: &Array2<f64>, (p, width): (usize, usize)) -> Array2<f64> {
+        let k = width / self.a.nrows();
+        Array2::from_shape_fn((p, width), |(at, column)| rows[[column / k, at * k + column % k]])
+    }
+
+    /// The μ that minimises the objective for this W: `W A1 / (1ᵀA1 + ρ)`; the plain mean where `exact` is false.
+    pub(crate) fn centre(&self, w: &Array2<f64>, shrink: f64, exact: bool) -> Array2<f64> {
+        let bases = self.a.nrows();
+        let weights = if exact { self.a.sum_axis(Axis(1)) } else { Array2::ones((bases, 1)).remove_axis(Axis(1)) };
+        let total = weights.sum() + if exact { shrink } else { 0.0 };
+        let k = w.ncols() / bases;
+        let mut centre = Array2::zeros((w.nrows(), k));
+        for (u, weight) in weights.iter().enumerate() {
+            let block = w.slice(partita_core::ndarray::s![.., u * k..(u + 1) * k]);
+            centre.scaled_add(weight / total, &block);
+        }
+        centre
+    }
+
+    /// The prior with the Ω of [`Prior::covariance`]; this one where the classifiers do not differ.
+    pub(crate) fn adapted(
+        &self,
+        w: &Array2<f64>,
+        centre: &Array2<f64>,
+        ridge: f64,
+        exact: bool,
+    ) -> Result<Self, SsceError> {
+        match self.covariance(w, centre, ridge, exact)? {
+            Some(omega) => Self::new(self.gamma, &omega, ridge),
+            None => Ok(self.clone()),
+        }
+    }
+
+    /// The Ω that minimises the objective for this W and μ under trace ≤ 1, M × M; none if all w_u = μ.
+    ///
+    /// With σ_i² the eigenvalues of (W − μ1ᵀ)ᵀ(W − μ1ᵀ), Ω has the same eigenvectors and the eigenvalues
+    /// λ_i = max(0, c σ_i − ε), ε being the ridge and c such that they sum to 1. Where `exact` is false it is the
+    /// paper's (eq. 12), λ_i = σ_i / Σ σ.
+    fn covariance(
+        &self,
+        w: &Array2<f64>,
+        centre: &Array2<f64>,
+        ridge: f64,
+        exact: bool,
+    ) -> Result<Option<Array2<f64>>, SsceError> {
+        let apart = self.apart(w, centre);
+        let pairs = symmetric_eigen(apart.dot(&apart.t()).view())?;
+        // Rounding leaves about 1e-16 of the largest where there is nothing; its root would be 1e-8.
+        let least = 1e-13 * pairs.values[0];
+        let sigma: Vec<f64> =
+            pairs.values.iter().map(|&value| if value > least { value.sqrt() } else { 0.0 }).collect();
+        let floor = if exact { ridge / sigma.len() as f64 } else { 0.0 };
+        let some = sigma.iter().any(|&s| s > 0.0);
+        Ok(some.then(|| rebuilt(&pairs.vectors, &fill(&sigma, floor))))
+    }
+}
+
+/// max(0, c σ − floor) with c such that the sum is 1, for falling σ.
+fn fill(sigma: &[f64], floor: f64) -> Vec<f64> {
+    let mut c = 0.0;
+    let mut sum = 0.0;
+    for (used, s) in sigma.iter().enumerate() {
+        let next = (1.0 + (used + 1) as f64 * floor) / (sum + s);
+        if next * s < floor {
+            break;
+        }
+        sum += s;
+        c = next;
+    }
+    sigma.iter().map(|s| (c * s - floor).max(0.0)).collect()
+}
+
+/// V diag(values) Vᵀ, symmetric to the bit.
+fn rebuilt(vectors: &Array2<f64>, values: &[f64]) -> Array2<f64> {
+    let scaled = vectors * &partita_core::ndarray::ArrayView1::from(values);
+    let product = scaled.dot(&vectors.t());
+    (&product + &product.t()) * 0.5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Design;
+    use crate::loss::Loss;
+    use crate::targets::Targets;
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
+    use partita_core::{Ensemble, EnsembleBuilder, Seed};
+    use rand::RngExt;
+    use serde_json::Value;
+
+    fn numbers<T: serde::de::DeserializeOwned>(value: &Value) -> T {
+        serde_json::from_value(value.clone()).unwrap()
+    }
+
+    /// The stored W, M × p × K, as p × M K.
+    fn wide(value: &Value) -> Array2<f64> {
+        let w: Vec<Vec<Vec<f64>>> = numbers(value);
+        let (p, k) = (w[0].len(), w[0][0].len());
+        Array2::from_shape_fn((p, w.len() * k), |(i, column)| w[column / k][i][column % k])
+    }
+
+    fn ensemble(value: &Value) -> Ensemble {
+        let rows: Vec<Vec<i64>> = numbers(value);
+        let mut builder = EnsembleBuilder::new(rows[0].len());
+        for (u, row) in rows.iter().enumerate() {
+            builder.push(format!("u{u}"), row.iter().map(|&label| (label >= 0).then_some(label))).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn objective_gradient_and_covariance_equal_those_of_the_independent_implementation() {
+        let all = partita_conformance::fixtures();
+        let expected = &all["ssce"];
+        let x: Vec<Vec<f64>> = numbers(&all["X"]);
+        let design = Design::Dense(Array2::from_shape_fn((24, 2), |(i, j)| x[i][j]));
+        let targets = Targets::new(&ensemble(&all["labels"]), None, 3);
+        let aligned: Vec<Vec<i64>> = numbers(&expected["aligned"]);
+        for ((i, u), &code) in targets.codes.indexed_iter() {
+            assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::targets::MISSING), code);
+        }
+        let loss = Loss { design: &design, codes: targets.codes.view(), classes: 3, trust: &[1.0; 12] };
+        let mu: Vec<Vec<f64>> = numbers(&expected["mu"]);
+        let (w, centre) = (wide(&expected["W"]), Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]));
+        let gamma = (numbers(&expected["gamma1"]), numbers(&expected["gamma2"]));
+        let prior = Prior::start(gamma, 12, 0.0).unwrap();
+
+        let ((likelihood, gradient), (tied, pull)) = (loss.evaluate(&w), prior.evaluate(&w, &centre));
+        let value: f64 = numbers(&expected["objective_Omega_I_over_m"]);
+        assert_relative_eq!(likelihood + tied, value, max_relative = 1e-10);
+        assert_relative_eq!(gradient + pull, wide(&expected["gradient"]), max_relative = 1e-8);
+
+        let omega: Vec<Vec<f64>> = numbers(&expected["Omega_update"]);
+        // Six of the twelve eigenvalues are zero; the stored matrix holds the roots of their rounding, up to 2e-9.
+        let found = prior.covariance(&w, &centre, 0.0, false).unwrap().unwrap();
+        for ((u, v), found) in found.indexed_iter() {
+            assert_abs_diff_eq!(*found, omega[u][v], epsilon = 1e-8);
+        }
+        assert_relative_eq!(prior.centre(&w, 0.0, false), centre, max_relative = 1e-10);
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_finite_differences() {
+        let all = partita_conformance::fixtures();
+        let ensemble = ensemble(&all["labels"]);
+        let mut rng = Seed::new(4).rng();
+        for design in [Design::hot(&ensemble, true), Design::hot(&ensemble, false)] {
+            let targets = Targets::new(&ensemble, None, 2);
+            let trust: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
+            let loss = Loss { design: &design, codes: targets.codes.view(), classes: 2, trust: &trust };
+            let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
+            let (w, centre) = (draw((design.width(), 24)), draw((design.width(), 2)));
+            let prior = Prior::start((0.3, 0.7), 12, RIDGE).unwrap().adapted(&w, &centre, RIDGE, true).unwrap();
+            let value = |w: &Array2<f64>| loss.evaluate(w).0 + prior.evaluate(w, &centre).0;
+            let gradient = loss.evaluate(&w).1 + prior.evaluate(&w, &centre).1;
+            for at in (0..w.len()).step_by(7) {
+                let place = [at / 24, at % 24];
+                let (mut up, mut down) = (w.clone(), w.clone());
+                up[place] += 1e-5;
+                down[place] -= 1e-5;
+                assert_relative_eq!(
+                    (value(&up) - value(&down)) / 2e-5,
+                    gradient[place],
+                    max_relative = 1e-5,
+                    epsilon = 1e-6
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn centre_and_covariance_minimise_the_objective() {
+        let mut rng = Seed::new(5).rng();
+        let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
+        let (w, shrink) = (draw((4, 15)), 0.2);
+        let prior = Prior::start((0.5, 2.0), 5, RIDGE).unwrap().adapted(&w, &draw((4, 3)), RIDGE, true).unwrap();
+        let value =
+            |prior: &Prior, centre: &Array2<f64>| prior.evaluate(&w, centre).0 + shrink * (centre * centre).sum();
+        let centre = prior.centre(&w, shrink, true);
+        let best = value(&prior, &centre);
+        for _ in 0..20 {
+            assert!(value(&prior, &(&centre + &(draw((4, 3)) * 0.01))) > best);
+        }
+        let adapted = prior.adapted(&w, &centre, RIDGE, true).unwrap();
+        let paper = prior.adapted(&w, &centre, RIDGE, false).unwrap();
+        assert!(value(&adapted, &centre) <= value(&paper, &centre) && value(&adapted, &centre) <= best);
+    }
+
+    #[test]
+    fn filled_values_sum_to_one_and_beat_their_neighbours() {
+        for (sigma, floor) in [(vec![3.0, 2.0, 0.5, 0.0], 0.1), (vec![1.0, 1e-6, 0.0], 0.3), (vec![2.0, 1.0], 0.0)] {
+            let values = fill(&sigma, floor);
+            assert_relative_eq!(values.iter().sum::<f64>(), 1.0, max_relative = 1e-12);
+            let cost = |values: &[f64]| -> f64 {
+                sigma.iter().zip(values).filter(|(s, _)| **s > 0.0).map(|(s, v)| s * s / (v + floor)).sum()
+            };
+            let best = cost(&values);
+            for (a, b) in [(0, 1), (1, 0), (0, sigma.len() - 1)] {
+                let mut other = values.clone();
+                let step = 1e-3f64.min(other[a]);
+                other[a] -= step;
+                other[b] += step;
+                assert!(cost(&other) >= best - 1e-12);
+            }
+        }
+    }
+}

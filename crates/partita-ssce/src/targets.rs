@@ -1,0 +1,73 @@
+//! The labels that classifiers learn: base clusterings under common names.
+
+use partita_core::ndarray::Array2;
+use partita_core::{BaseWeights, Ensemble};
+use partita_linkage::{Linkage, cut, link};
+use partita_metrics::{Contingency, Surplus, align_to, best_reference};
+
+/// A label that is not there.
+pub(crate) const MISSING: u16 = u16::MAX;
+
+/// Labels of all base clusterings in 0..K, n × M, and whose labels they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Targets {
+    pub(crate) codes: Array2<u16>,
+    pub(crate) reference: String,
+}
+
+impl Targets {
+    /// Aligns all base clusterings to the one into K clusters that overlaps most with all. Where none has K clusters,
+    /// the clusters of all of them are themselves clustered into K by average linkage on their Jaccard distances.
+    pub(crate) fn new(ensemble: &Ensemble, weights: Option<&BaseWeights>, clusters: usize) -> Self {
+        let exact = |u: usize| ensemble.bases()[u].clusters() == clusters;
+        let (names, reference) = match best_reference(ensemble, weights, exact) {
+            Some(reference) => {
+                let alignment = align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists");
+                let names = (0..ensemble.bases().len()).map(|u| alignment.codes(u).to_vec()).collect();
+                (names, ensemble.bases()[reference].name().to_owned())
+            }
+            None => (groups(ensemble, clusters), "clusters of clusters".to_owned()),
+        };
+        let code = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16);
+        Self { codes: Array2::from_shape_fn((ensemble.objects(), ensemble.bases().len()), code), reference }
+    }
+}
+
+/// A group in 0..K for every cluster of every base clustering.
+fn groups(ensemble: &Ensemble, clusters: usize) -> Vec<Vec<u32>> {
+    let offsets = ensemble.offsets();
+    let side = offsets[offsets.len() - 1];
+    let mut condensed = vec![1.0; side * (side - 1) / 2];
+    for a in 0..ensemble.bases().len() {
+        for b in a + 1..ensemble.bases().len() {
+            let Ok(table) = Contingency::of_bases(ensemble, a, b) else { continue };
+            for (row, column, count) in table.cells() {
+                let union = table.row_sizes()[row] + table.column_sizes()[column] - count;
+                let (i, j) = (offsets[a] + row, offsets[b] + column);
+                condensed[side * i - i * (i + 1) / 2 + j - i - 1] = 1.0 - count as f64 / union as f64;
+            }
+        }
+    }
+    let tree = link(condensed, side, Linkage::Average).expect("distances are finite and of the right number");
+    let groups = cut(&tree, clusters);
+    offsets.windows(2).map(|ends| groups.labels()[ends[0]..ends[1]].to_vec()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::EnsembleBuilder;
+
+    #[test]
+    fn without_a_reference_clusters_are_clustered() {
+        let mut builder = EnsembleBuilder::new(8);
+        builder.push("halves", (0..8).map(|i| Some(i / 4))).unwrap();
+        builder.push("quarters", (0..8).map(|i| Some(3 - i / 2))).unwrap();
+        builder.push("more", (0..8).map(|i| Some([0, 0, 0, 1, 1, 2, 2, 3][i]))).unwrap();
+        let ensemble = builder.finish().unwrap();
+        let targets = Targets::new(&ensemble, None, 3);
+        assert_eq!(targets.reference, "clusters of clusters");
+        assert!(targets.codes.iter().all(|&code| code < 3));
+        assert_eq!(Targets::new(&ensemble, None, 2).reference, "halves");
+    }
+}
