@@ -22,7 +22,6 @@ const BEST_RATIO: u64 = 1100;
 pub(crate) struct Mat<'a> {
     path: &'a Path,
     bytes: Vec<u8>,
-    big_endian: bool,
     variables: Vec<(String, Element)>,
 }
 
@@ -41,15 +40,15 @@ impl<'a> Mat<'a> {
             let reason = "this is a MATLAB 7.3 (HDF5) file; save it in MATLAB with the option -v7";
             return Err(FileError::damaged(path, reason));
         }
-        let big_endian = match bytes.get(126..HEADER) {
-            Some(b"IM") => false,
-            Some(b"MI") => true,
-            _ => {
-                let reason = "this is no MATLAB file of version 5 to 7; save it in MATLAB with the option -v7";
-                return Err(FileError::damaged(path, reason));
-            }
+        let reason = match bytes.get(126..HEADER) {
+            Some(b"IM") => None,
+            Some(b"MI") => Some("this is a big-endian MATLAB file; save it on a little-endian machine"),
+            _ => Some("this is no MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
         };
-        let mut file = Self { path, bytes, big_endian, variables: Vec::new() };
+        if let Some(reason) = reason {
+            return Err(FileError::damaged(path, reason));
+        }
+        let mut file = Self { path, bytes, variables: Vec::new() };
         file.scan()?;
         Ok(file)
     }
@@ -75,7 +74,7 @@ impl<'a> Mat<'a> {
 
     fn word(&self, bytes: &[u8]) -> u32 {
         let bytes = bytes.try_into().expect("a word has four bytes");
-        if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+        u32::from_le_bytes(bytes)
     }
 
     fn cut_off(&self) -> FileError {
@@ -90,10 +89,10 @@ impl<'a> Mat<'a> {
     fn stream(&self, element: Element) -> Result<Stream<'_>, FileError> {
         let content = &self.bytes[element.start..element.start + element.length];
         if !element.packed {
-            return Ok(Stream { bytes: Box::new(content), big_endian: self.big_endian, left: content.len() as u64 });
+            return Ok(Stream { bytes: Box::new(content), left: content.len() as u64 });
         }
         let left = (content.len() as u64).saturating_mul(BEST_RATIO);
-        let mut stream = Stream { bytes: Box::new(ZlibDecoder::new(content)), big_endian: self.big_endian, left };
+        let mut stream = Stream { bytes: Box::new(ZlibDecoder::new(content)), left };
         match stream.tag().map_err(|source| self.failed(source))? {
             Tag { kind: MATRIX, .. } => Ok(stream),
             _ => Err(FileError::damaged(self.path, "a packed variable is no array; the file is damaged")),
@@ -128,7 +127,7 @@ impl Archive for Mat<'_> {
                 "an array of numbers",
             ));
         };
-        let layout = Layout { name, dtype, big_endian: self.big_endian, shape, by_column: true };
+        let layout = Layout { name, dtype, shape, by_column: true };
         let claimed = layout.bytes(self.path, u64::from(tag.length).min(stream.left.max(4)))?;
         let data = stream.data(&tag, claimed).map_err(|source| self.failed(source))?;
         layout.filled(self.path, data).map(Some)
@@ -161,14 +160,13 @@ struct Tag {
 /// Elements one after the other.
 struct Stream<'a> {
     bytes: Box<dyn Read + 'a>,
-    big_endian: bool,
     /// The most bytes that can still come.
     left: u64,
 }
 
 impl Stream<'_> {
     fn word(&self, bytes: [u8; 4]) -> u32 {
-        if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+        u32::from_le_bytes(bytes)
     }
 
     fn four(&mut self) -> io::Result<[u8; 4]> {

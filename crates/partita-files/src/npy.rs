@@ -54,24 +54,25 @@ fn layout(path: &Path, name: &str, header: &str) -> Result<Layout, FileError> {
     let Some((descr, _)) = descr.strip_prefix('\'').and_then(|rest| rest.split_once('\'')) else {
         return Err(FileError::kind(path, name, "an array of records", "an array of numbers or texts"));
     };
-    let (dtype, big_endian) = dtype(descr).ok_or_else(|| {
+    if let Some(kind) = descr.strip_prefix('>') {
+        let reason =
+            format!("{name} is big-endian ('{descr}'); save it as little-endian, with array.astype('<{kind}')");
+        return Err(FileError::damaged(path, reason));
+    }
+    let dtype = dtype(descr).ok_or_else(|| {
         FileError::kind(path, name, format!("of NumPy type '{descr}'"), "an array of numbers or texts")
     })?;
     let by_column = after("fortran_order")?.starts_with("True");
     let shape = after("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(unreadable)?.0;
     let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
     let shape = lengths.map(|length| length.parse().map_err(|_| unreadable())).collect::<Result<_, _>>()?;
-    Ok(Layout { name: name.into(), dtype, big_endian, shape, by_column })
+    Ok(Layout { name: name.into(), dtype, shape, by_column })
 }
 
-fn dtype(descr: &str) -> Option<(Dtype, bool)> {
-    let big_endian = match descr.chars().next()? {
-        '>' => true,
-        '<' | '|' | '=' => false,
-        _ => return None,
-    };
+fn dtype(descr: &str) -> Option<Dtype> {
+    let descr = descr.strip_prefix(['<', '|', '='])?;
     let text = |length: &str| length.parse::<u32>().ok().map(|length| length as usize);
-    let dtype = match &descr[1..] {
+    Some(match descr {
         "b1" => Dtype::Bool,
         "i1" => Dtype::Int8,
         "i2" => Dtype::Int16,
@@ -86,8 +87,7 @@ fn dtype(descr: &str) -> Option<(Dtype, bool)> {
         other if other.starts_with('S') => Dtype::Bytes(text(&other[1..])?),
         other if other.starts_with('U') => Dtype::Unicode(text(&other[1..])?),
         _ => return None,
-    };
-    Some((dtype, big_endian))
+    })
 }
 
 /// Types that are written.
@@ -174,9 +174,9 @@ mod tests {
     }
 
     #[test]
-    fn either_byte_order_and_either_storage_order_is_read() {
-        let data = [0u8, 1, 0, 2, 0, 3, 1, 0];
-        let array = parse(&with_header("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }", &data)).unwrap();
+    fn either_storage_order_is_read() {
+        let data = [1u8, 0, 2, 0, 3, 0, 0, 1];
+        let array = parse(&with_header("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }", &data)).unwrap();
         let texts = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| array.text(i, j));
         assert_eq!(texts, ["1", "2", "3", "256"]);
         let array =

@@ -48,7 +48,6 @@ impl Dtype {
 pub(crate) struct RawArray {
     name: String,
     dtype: Dtype,
-    big_endian: bool,
     rows: usize,
     columns: usize,
     by_column: bool,
@@ -60,7 +59,6 @@ pub(crate) struct RawArray {
 pub(crate) struct Layout {
     pub(crate) name: String,
     pub(crate) dtype: Dtype,
-    pub(crate) big_endian: bool,
     pub(crate) shape: Vec<u64>,
     pub(crate) by_column: bool,
 }
@@ -104,8 +102,8 @@ impl Layout {
         self.bytes(path, data.len() as u64)?;
         let (rows, columns) = self.matrix(path)?;
         let (rows, columns) = (rows as usize, columns as usize);
-        let Self { name, dtype, big_endian, by_column, .. } = self;
-        Ok(RawArray { name, dtype, big_endian, rows, columns, by_column, data })
+        let Self { name, dtype, by_column, .. } = self;
+        Ok(RawArray { name, dtype, rows, columns, by_column, data })
     }
 }
 
@@ -133,7 +131,7 @@ impl RawArray {
         macro_rules! decode {
             ($type:ty) => {{
                 let bytes = self.element(row, column).try_into().expect("an element has the size of its type");
-                if self.big_endian { <$type>::from_be_bytes(bytes) } else { <$type>::from_le_bytes(bytes) }
+                <$type>::from_le_bytes(bytes)
             }};
         }
         Some(match self.dtype {
@@ -184,7 +182,7 @@ impl RawArray {
         }
         let point = |four: &[u8]| {
             let four = four.try_into().expect("a character takes four bytes");
-            let code = if self.big_endian { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) };
+            let code = u32::from_le_bytes(four);
             char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
         };
         bytes.chunks_exact(4).map(point).collect::<String>().trim_end_matches('\0').to_owned()

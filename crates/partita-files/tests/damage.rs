@@ -94,9 +94,12 @@ fn claims_beyond_the_file_are_refused() {
     npy.resize(1000, 0);
     assert!(message("a.npy", &npy).contains("claims 1000000000 × 137 values of 8 bytes but only 920 bytes follow"));
 
-    let mut mat = fs::read(data("big-endian.mat")).unwrap();
-    let shape = 160;
-    mat[shape..shape + 8].copy_from_slice(&[0, 0x10, 0, 0, 0, 0, 0x80, 0]);
+    // A MATLAB matrix of doubles, 1048576 × 32768 by its header, with two of them.
+    let words = [14u32, 80, 6, 8, 6, 0, 5, 8, 1 << 20, 1 << 15, 1, 7];
+    let words = words.map(u32::to_le_bytes).concat();
+    let title = format!("{:<124}", "MATLAB 5.0 MAT-file");
+    let doubles = [9u32, 16, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
+    let mat = [title.as_bytes(), b"\x00\x01IM", &words, b"members\0", &doubles].concat();
     assert!(message("a.mat", &mat).contains("claims 1048576 × 32768 values of 8 bytes but only"));
 
     let parquet = fs::read(data("gap.parquet")).unwrap();

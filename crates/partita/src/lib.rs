@@ -14,8 +14,8 @@ pub use partita_core::{
 };
 pub use {
     partita_coassoc as coassoc, partita_eac as eac, partita_files as files, partita_generate as generate,
-    partita_linkage as linkage, partita_median as median, partita_metrics as metrics, partita_mixture as mixture,
-    partita_pcc as pcc,
+    partita_graph as graph, partita_linkage as linkage, partita_median as median, partita_metrics as metrics,
+    partita_mixture as mixture, partita_pcc as pcc,
 };
 
 /// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read
@@ -26,6 +26,7 @@ pub static METHODS: &[&dyn Consensus] = &[
     &partita_eac::EAC_COMPLETE,
     &partita_eac::EAC_WARD,
     &partita_eac::EAC_CENTROID,
+    &partita_eac::EAC_SPARSE,
     &partita_eac::LWEA,
     &partita_pcc::PCC_KL,
     &partita_pcc::PCC_L2,
@@ -35,6 +36,10 @@ pub static METHODS: &[&dyn Consensus] = &[
     &partita_mixture::NBCE_GIBBS,
     &partita_mixture::NBCE_VB,
     &partita_mixture::NBCE_CVB,
+    &partita_graph::LWGP,
+    &partita_graph::HBGF,
+    &partita_graph::CSPA,
+    &partita_graph::MCLA,
     &partita_median::KC,
     &partita_median::QMI,
     &partita_median::IPVC,
