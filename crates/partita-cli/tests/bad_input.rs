@@ -161,7 +161,7 @@ fn npy(descr: &str, shape: &str, bytes: usize) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let padded = format!("{header:<width$}\n", width = (header.len() + 11).next_multiple_of(64) - 11);
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend(u16::try_from(padded.len()).unwrap().to_le_bytes());
+    file.extend((padded.len() as u16).to_le_bytes());
     file.extend(padded.as_bytes());
     file.extend(vec![1; bytes]);
     file

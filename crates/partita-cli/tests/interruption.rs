@@ -36,7 +36,7 @@ fn ctrl_c_keeps_the_finished_base_clusterings() {
 
 /// What Ctrl-C sends.
 fn signal(process: u32) {
-    let sent = Command::new("kill").args(["-INT", &process.to_string()]).status().unwrap();
+    let sent = Command::new("kill").args(["-INT", &process.to_string()]).status().expect("a shell command");
     assert!(sent.success());
 }
 

@@ -87,9 +87,8 @@ fn run_is_generate_and_then_consensus() {
 fn groups(csv: &str) -> BTreeSet<BTreeSet<String>> {
     let mut groups = std::collections::BTreeMap::<String, BTreeSet<String>>::new();
     for line in csv.lines().skip(1) {
-        let mut cells = line.split(',').map(str::to_owned);
-        let (object, label) = (cells.next().unwrap(), cells.next().unwrap());
-        groups.entry(label).or_default().insert(object);
+        let cells: Vec<&str> = line.split(',').collect();
+        groups.entry(cells[1].to_owned()).or_default().insert(cells[0].to_owned());
     }
     groups.into_values().collect()
 }

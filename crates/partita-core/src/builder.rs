@@ -26,7 +26,7 @@ impl EnsembleBuilder {
     ///
     /// # Errors
     /// [`EnsembleError`] if the number of labels differs from that of objects, if all are missing, or if there
-    /// are more than [`MAX_BASE_CLUSTERS`] clusters.
+    /// are more than [`MAX_BASE_CLUSTERS`](crate::MAX_BASE_CLUSTERS) clusters.
     pub fn push<T: Ord + Clone + Display>(
         &mut self,
         name: impl Into<String>,

@@ -40,7 +40,7 @@ mod sparse;
 pub use certainty::certainty;
 pub use eac::{bytes, eac};
 pub use error::EacError;
-pub use lwea::{LweaSettings, cluster_weights, lwea, lwea_bytes};
+pub use lwea::{LweaSettings, lwea, lwea_bytes};
 pub use methods::{
     EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_SPARSE, EAC_WARD, Eac, EacSettings, EacSparse, LWEA, Lwea,
 };

@@ -1,9 +1,8 @@
 //! Locally weighted evidence accumulation.
 
-use partita_coassoc::EvidenceRows;
+use partita_coassoc::{EvidenceRows, cluster_weights};
 use partita_core::{Clusters, Ensemble, Fragments, MemoryBudget, Outcome, Watch};
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::EacError;
@@ -90,47 +89,6 @@ pub fn lwea(
 pub fn lwea_bytes(objects: usize, base_clusterings: usize) -> u64 {
     let rows = partita_linkage::bytes(objects, rounded_unit(objects), Linkage::Average);
     rows + (objects * (base_clusterings * 5 / 2 + 16)) as u64
-}
-
-/// The ensemble-driven cluster index of every base cluster, ΣJ values in (0, 1]: 1 when every other base clustering
-/// keeps the cluster whole. A cluster without objects has 1.
-///
-/// # Cost
-/// O(n M²) time.
-pub fn cluster_weights(ensemble: &Ensemble, theta: f64) -> Vec<f64> {
-    let bases: Vec<usize> = (0..ensemble.bases().len()).collect();
-    let labels: Vec<Vec<Option<usize>>> = bases.iter().map(|&u| ensemble.column(u).collect()).collect();
-    let of_base = |&u: &usize| {
-        let clusters = ensemble.bases()[u].clusters();
-        let (mut entropy, mut counted) = (vec![0.0; clusters], vec![0u32; clusters]);
-        for (v, other) in labels.iter().enumerate() {
-            let width = ensemble.bases()[v].clusters();
-            let mut overlap = vec![0u32; clusters * width];
-            for (own, other) in labels[u].iter().zip(other) {
-                if let (Some(own), Some(other)) = (own, other) {
-                    overlap[own * width + other] += 1;
-                }
-            }
-            for (cluster, overlap) in overlap.chunks(width).enumerate() {
-                let bits = bits(overlap);
-                entropy[cluster] += bits.unwrap_or(0.0);
-                counted[cluster] += u32::from(bits.is_some());
-            }
-        }
-        let index = |(entropy, counted): (f64, u32)| (-entropy / (theta * f64::from(counted.max(1)))).exp();
-        entropy.into_iter().zip(counted).map(index).collect::<Vec<f64>>()
-    };
-    bases.par_iter().map(of_base).collect::<Vec<_>>().concat()
-}
-
-/// Entropy of counts in bits, if there is something to count.
-fn bits(counts: &[u32]) -> Option<f64> {
-    let all: u32 = counts.iter().sum();
-    let term = |&count: &u32| {
-        let share = f64::from(count) / f64::from(all);
-        -share * share.log2()
-    };
-    (all > 0).then(|| counts.iter().filter(|&&count| count > 0).map(term).sum())
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Trees over evidence against a twin over all objects and all pairs, written for clarity.
 
+use partita_coassoc::cluster_weights;
 use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Seed, Silent};
-use partita_eac::{LweaSettings, cluster_weights, eac, lwea};
+use partita_eac::{LweaSettings, eac, lwea};
 use partita_linkage::{Linkage, cut};
 
 /// What the dissimilarity 1 counts where it is rounded, for fewer than 30,000 objects.

@@ -58,7 +58,7 @@ impl<'a> Mat<'a> {
         let mut at = HEADER;
         while at < self.bytes.len() {
             let (kind, length) = match self.bytes.get(at..at + 8) {
-                Some(tag) => (self.word(&tag[..4]), self.word(&tag[4..]) as usize),
+                Some(tag) => (word(&tag[..4]), word(&tag[4..]) as usize),
                 None => return Err(self.cut_off()),
             };
             let start = at + 8;
@@ -70,11 +70,6 @@ impl<'a> Mat<'a> {
             }
         }
         Ok(())
-    }
-
-    fn word(&self, bytes: &[u8]) -> u32 {
-        let bytes = bytes.try_into().expect("a word has four bytes");
-        u32::from_le_bytes(bytes)
     }
 
     fn cut_off(&self) -> FileError {
@@ -164,11 +159,12 @@ struct Stream<'a> {
     left: u64,
 }
 
-impl Stream<'_> {
-    fn word(&self, bytes: [u8; 4]) -> u32 {
-        u32::from_le_bytes(bytes)
-    }
+/// A little-endian number of four bytes.
+fn word(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes.try_into().expect("a word has four bytes"))
+}
 
+impl Stream<'_> {
     fn four(&mut self) -> io::Result<[u8; 4]> {
         let mut four = [0; 4];
         self.bytes.read_exact(&mut four)?;
@@ -178,9 +174,9 @@ impl Stream<'_> {
 
     fn tag(&mut self) -> io::Result<Tag> {
         let first = self.four()?;
-        let (first, second) = (self.word(first), self.four()?);
+        let (first, second) = (u32::from_le_bytes(first), self.four()?);
         Ok(match first >> 16 {
-            0 => Tag { kind: first, length: self.word(second), small: None },
+            0 => Tag { kind: first, length: u32::from_le_bytes(second), small: None },
             length => Tag { kind: first & 0xffff, length, small: Some(second) },
         })
     }
@@ -214,9 +210,9 @@ impl Stream<'_> {
         let flags = self.short()?;
         let flags = flags.get(..4).and_then(|four| four.try_into().ok()).ok_or(io::ErrorKind::InvalidData)?;
         let lengths = self.short()?;
-        let length = |four: &[u8]| u64::from(self.word(four.try_into().expect("a chunk has four bytes")));
+        let length = |four: &[u8]| u64::from(word(four));
         let shape = lengths.chunks_exact(4).map(length).collect();
         let name = String::from_utf8_lossy(&self.short()?).into_owned();
-        Ok((name, self.word(flags), shape))
+        Ok((name, u32::from_le_bytes(flags), shape))
     }
 }

@@ -5,6 +5,8 @@
 //!
 #![doc = include_str!("../../../README.md")]
 
+use std::sync::Arc;
+
 pub use partita_core::{
     BaseClustering, BaseWeights, BudgetError, Clusters, Consensus, ConsensusError, Dendrogram, Ensemble,
     EnsembleBuilder, EnsembleError, Features, Flow, Fragments, Label, LabelRows, MemoryBudget, Merge, MethodCard,
@@ -15,7 +17,7 @@ pub use partita_core::{
 pub use {
     partita_coassoc as coassoc, partita_eac as eac, partita_files as files, partita_generate as generate,
     partita_graph as graph, partita_linkage as linkage, partita_median as median, partita_metrics as metrics,
-    partita_mixture as mixture, partita_pcc as pcc,
+    partita_mixture as mixture, partita_pcc as pcc, partita_ssce as ssce,
 };
 
 /// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read
@@ -40,6 +42,8 @@ pub static METHODS: &[&dyn Consensus] = &[
     &partita_graph::HBGF,
     &partita_graph::CSPA,
     &partita_graph::MCLA,
+    &partita_ssce::SSCE,
+    &partita_ssce::SSCE_P,
     &partita_median::KC,
     &partita_median::QMI,
     &partita_median::IPVC,
@@ -59,10 +63,11 @@ pub fn method(name: &str) -> Option<&'static dyn Consensus> {
 ///
 /// # Errors
 /// [`ModelError::Damaged`] if it is of no known format, or not as its format says.
-pub fn load_model(saved: &serde_json::Value) -> Result<Box<dyn Model>, ModelError> {
+pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelError> {
     match saved["format"].as_str() {
-        Some(mixture::RowModel::FORMAT) => Ok(Box::new(mixture::RowModel::from_json(saved)?)),
-        Some(mixture::BceModel::FORMAT) => Ok(Box::new(mixture::BceModel::from_json(saved)?)),
+        Some(mixture::RowModel::FORMAT) => Ok(Arc::new(mixture::RowModel::from_json(saved)?)),
+        Some(mixture::BceModel::FORMAT) => Ok(Arc::new(mixture::BceModel::from_json(saved)?)),
+        Some(format) if ssce::FORMATS.contains(&format) => ssce::read_model(saved),
         Some(other) => Err(ModelError::Damaged(format!("its format '{other}' is unknown"))),
         None => Err(ModelError::Damaged("it has no field 'format'".into())),
     }

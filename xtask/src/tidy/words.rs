@@ -36,6 +36,7 @@ const THIRD_PARTY: &[&str] = &[
     "num_row_groups",
     "num_rows",
     "num_threads",
+    "num_values",
     "current_num_threads",
     "num_traits",
 ];

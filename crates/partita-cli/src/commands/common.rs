@@ -1,6 +1,7 @@
 //! What several commands do the same way.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use partita::files::{self, EnsembleOptions, LoadedEnsemble, Table, TableOptions};
@@ -94,7 +95,7 @@ pub(crate) fn read_ensemble(path: &Path, label: Option<&String>) -> Result<Loade
 }
 
 /// A saved model.
-pub(crate) fn load_model(path: &Path) -> Result<Box<dyn Model>, Failure> {
+pub(crate) fn load_model(path: &Path) -> Result<Arc<dyn Model>, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
     let damaged = |reason: String| Failure::input(format!("{}: {reason}; fit it again", path.display()));
     let value = serde_json::from_str(&text).map_err(|error| damaged(format!("this is no JSON: {error}")))?;

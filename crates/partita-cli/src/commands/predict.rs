@@ -1,9 +1,10 @@
 //! `partita predict`: labels for new objects.
 
+use partita::files::{self, TableOptions};
 use partita::{Features, ModelInput, ModelReads};
 
-use super::common::{load_model, read_ensemble, read_table};
-use crate::args::{PredictArgs, TableArgs};
+use super::common::{load_model, read_ensemble};
+use crate::args::PredictArgs;
 use crate::failure::Failure;
 use crate::output::{Targets, may_write, print_labels, write_result};
 
@@ -18,7 +19,9 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
             (model.predict(&ModelInput::Labels(&ensemble))?, ensemble.object_names().map(<[String]>::to_vec))
         }
         ModelReads::Features => {
-            let table = read_table(&TableArgs { table: args.input.clone(), label: args.label.clone() })?;
+            let mut options = TableOptions::default();
+            (options.label, options.clusterable) = (args.label.clone(), false);
+            let table = files::read_table(&args.input, &options)?;
             let features = Features::new(&table.columns, table.values.view()).map_err(Failure::input)?;
             (model.predict(&ModelInput::Features(features))?, table.object_names)
         }

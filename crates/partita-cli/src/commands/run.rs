@@ -176,9 +176,12 @@ fn summary(args: &RunArgs, record: &RunRecord<'_>) -> String {
     format!("{text}\npartita {VERSION}; results are in {}\n", args.output.display())
 }
 
+/// One number of many.
+type Score = fn(&Scores) -> f64;
+
 /// The base clusterings' scores (mean, and the best of each) above those of the methods.
 fn score_table(record: &RunRecord<'_>) -> TextTable {
-    let columns: [(&str, fn(&Scores) -> f64); 6] = [
+    let columns: [(&str, Score); 6] = [
         ("h", |s| s.h),
         ("ari", |s| s.ari),
         ("ami", |s| s.ami),
@@ -187,7 +190,7 @@ fn score_table(record: &RunRecord<'_>) -> TextTable {
         ("f1 pairwise", |s| s.f1.pairwise),
     ];
     let mut table = TextTable::new(std::iter::once("scores").chain(columns.iter().map(|(name, _)| *name)));
-    let mut row = |name: &str, value: &dyn Fn(fn(&Scores) -> f64) -> f64| {
+    let mut row = |name: &str, value: &dyn Fn(Score) -> f64| {
         let cells = columns.iter().map(|(_, of)| format!("{:.4}", value(*of)));
         table.row(std::iter::once(name.to_owned()).chain(cells));
     };

@@ -6,45 +6,45 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A folder that goes away with the test.
-pub struct Workplace(tempfile::TempDir);
+pub(crate) struct Workplace(tempfile::TempDir);
 
 /// How a command ended.
 #[derive(Debug)]
-pub struct Ended {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Workplace {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// Writes a file and returns its path.
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, content).expect("a file in a temporary folder");
         path
     }
 
     /// Runs `partita` in this folder.
-    pub fn partita(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn partita(&self, arguments: &[&str]) -> Ended {
         Ended::of(self.command(arguments).output().expect("the built binary"))
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("partita"));
         command.current_dir(self.0.path()).args(arguments).env_remove("PARTITA_LOG");
         command
     }
 
     /// Names of all files below this folder.
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let mut names = Vec::new();
         list(self.0.path(), self.0.path(), &mut names);
         names.sort();
@@ -64,7 +64,7 @@ fn list(folder: &Path, root: &Path, names: &mut Vec<String>) {
 }
 
 impl Ended {
-    pub fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -74,20 +74,20 @@ impl Ended {
 
     /// It went well; returns stdout.
     #[track_caller]
-    pub fn fine(self) -> String {
+    pub(crate) fn fine(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         self.stdout
     }
 
     /// It went well; returns the JSON object on stdout.
     #[track_caller]
-    pub fn json(self) -> serde_json::Value {
+    pub(crate) fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.fine()).expect("one JSON object on stdout")
     }
 
     /// It was refused: exit code 2, nothing on stdout, one line on stderr with all of these words.
     #[track_caller]
-    pub fn refused(self, words: &[&str]) {
+    pub(crate) fn refused(self, words: &[&str]) {
         assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
         for word in words {
             assert!(self.stderr.contains(word), "'{word}' is not in: {}", self.stderr);
@@ -97,13 +97,13 @@ impl Ended {
 }
 
 /// A data set that is shipped with the project.
-pub fn shipped(name: &str) -> String {
+pub(crate) fn shipped(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(name);
     path.canonicalize().expect("a shipped data set").display().to_string()
 }
 
 /// A table of three groups in the plane, with their names.
-pub fn three_groups(objects: usize) -> String {
+pub(crate) fn three_groups(objects: usize) -> String {
     let mut text = "x,y,kind\n".to_owned();
     for i in 0..objects {
         let (group, wobble) = (i % 3, (i * 7919 % 101) as f64 / 101.0);
