@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
     let n = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(1_000_000);
     let budget = MemoryBudget::new(2 << 30);
     let ensemble = draw(n);
-    timed("the ensemble itself", || String::new())?;
+    timed("the ensemble itself", String::new)?;
     timed("fragments", || format!("{} distinct rows", ensemble.fragments().ensemble().objects()))?;
     timed("30 sampled partners", || {
         let pairs = 15 * n as u64;

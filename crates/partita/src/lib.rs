@@ -32,6 +32,7 @@ pub static METHODS: &[&dyn Consensus] = &[
     &partita_eac::LWEA,
     &partita_pcc::PCC_KL,
     &partita_pcc::PCC_L2,
+    &partita_pcc::PCC,
     &partita_pcc::PEACE,
     &partita_mixture::MM,
     &partita_mixture::BCE,
