@@ -95,7 +95,7 @@ fn claims_beyond_the_file_are_refused() {
     assert!(message("a.npy", &npy).contains("claims 1000000000 × 137 values of 8 bytes but only 920 bytes follow"));
 
     // A MATLAB matrix of doubles, 1048576 × 32768 by its header, with two of them.
-    let words = [14u32, 80, 6, 8, 6, 0, 5, 8, 1 << 20, 1 << 15, 1, 7];
+    let words = [14u32, 72, 6, 8, 6, 0, 5, 8, 1 << 20, 1 << 15, 1, 7];
     let words = words.map(u32::to_le_bytes).concat();
     let title = format!("{:<124}", "MATLAB 5.0 MAT-file");
     let doubles = [9u32, 16, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
