@@ -154,6 +154,10 @@ fn damaged_binary_files() {
     ensemble_is_refused("e.npy", npy("<f8", "(18446744073709551615, 9)", 800), &[]);
     ensemble_is_refused("e.mat", vec![0; 1000], &[]);
     ensemble_is_refused("e.mat", b"MATLAB 5.0 MAT-file", &[]);
+    let mat = include_bytes!("../../partita-files/tests/data/plain.mat");
+    for part in [127, 140, mat.len() / 2, mat.len() - 1] {
+        ensemble_is_refused("e.mat", &mat[..part], &[]);
+    }
 }
 
 /// An NPY file with this header and so many bytes of data.
