@@ -1,0 +1,90 @@
+//! How many components.
+
+use partita_core::{Outcome, Seed, Watch};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::counts::DyadCounts;
+use crate::error::AspectError;
+use crate::penca::{PencaSettings, Progress, Raced, Run, check, outcome, race};
+use crate::starts::Guide;
+
+/// What a component must be worth.
+///
+/// With S the number of times that two objects are together (unordered pairs), n objects, and L live components:
+///
+/// ```text
+/// bic   −2 loglik + (L n − 1) ln S
+/// mdl   −loglik + (n−1)/2 Σ_r ln(S p_r / 12) + L/2 ln(S / 12) + L n / 2
+/// ```
+///
+/// `mdl` is the message length of Figueiredo and Jain (2002): a component's n − 1 parameters are told with the
+/// precision that its own S p_r observations allow. Both take the pairs as independent, which pairs of the same base
+/// clustering are not: on ensembles of many small clusters both choose more components than there are classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Criterion {
+    /// The Bayesian information criterion.
+    #[default]
+    Bic,
+    /// The message length of a mixture.
+    Mdl,
+}
+
+/// Tries without improvement after which the search ends.
+const PATIENCE: usize = 3;
+
+/// The most components that are tried.
+const MOST: usize = 30;
+
+/// Tries one number of components after the other and keeps the one that `settings.criterion` likes best.
+/// `details.criteria` has both criteria for every number tried.
+///
+/// The search ends when three numbers in a row bring nothing, and at √n or 30.
+pub(crate) fn choose(
+    counts: &DyadCounts,
+    guide: &Guide<'_>,
+    seed: Seed,
+    settings: &PencaSettings,
+    watch: &dyn Watch,
+) -> Result<Outcome, AspectError> {
+    let most = counts.objects().isqrt().clamp(1, MOST);
+    let runs = u64::from(settings.restarts.get()) + 1;
+    let progress = Progress::new(watch, runs * most as u64 * u64::from(settings.rounds.get()));
+    let (mut told, mut kept): (Vec<Value>, Option<(f64, usize, Raced)>) = (Vec::new(), None);
+    for clusters in 1..=most {
+        let starts = guide.starts(counts, clusters, settings.restarts.get(), seed.child(clusters as u64));
+        check(counts, &starts, settings)?;
+        let raced = race(counts, starts, settings, &progress);
+        let run = raced.best();
+        let (bic, mdl) = criteria(counts, run);
+        let value = if settings.criterion == Criterion::Bic { bic } else { mdl };
+        told.push(json!({ "clusters": clusters, "live": run.aspects.live(), "log_likelihood": run.value(),
+                          "bic": bic, "mdl": mdl }));
+        let interrupted = run.stopped == Some(partita_core::Stopped::Interrupted);
+        if kept.as_ref().is_none_or(|(best, ..)| value < *best) {
+            kept = Some((value, clusters, raced));
+        }
+        let since = clusters - kept.as_ref().map_or(clusters, |kept| kept.1);
+        if since >= PATIENCE || interrupted {
+            break;
+        }
+    }
+    let (_, clusters, raced) = kept.expect("one component is always tried");
+    let mut outcome = outcome(counts, raced);
+    outcome.details.insert("criteria".into(), told.into());
+    outcome.details.insert("chosen".into(), clusters.into());
+    Ok(outcome)
+}
+
+/// BIC and message length of a run; less is better.
+fn criteria(counts: &DyadCounts, run: &Run) -> (f64, f64) {
+    let (n, sample) = (counts.objects() as f64, counts.total().max(1.0));
+    let live: Vec<f64> = run.aspects.shares().iter().copied().filter(|&share| share > 0.0).collect();
+    let components = live.len() as f64;
+    let bic = -2.0 * run.value() + (components * n - 1.0) * sample.ln();
+    let told: f64 = live.iter().map(|share| (sample * share / 12.0).ln()).sum();
+    let mdl = -run.value() + 0.5 * (n - 1.0) * told + 0.5 * components * (sample / 12.0).ln() + 0.5 * components * n;
+    (bic, mdl)
+}

@@ -1,0 +1,130 @@
+//! How often pairs of objects are together, as the model reads it.
+
+use partita_coassoc::{CoAssociation, Counts, SparseEvidence};
+use rayon::prelude::*;
+
+use crate::kernel::LANES;
+
+/// Where fewer than one pair in so many was ever together, only those are kept.
+const RARE: usize = 8;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Store {
+    /// Object by object, `stride` counts each.
+    Bytes(Vec<u8>),
+    /// The same in two bytes a count.
+    Words(Vec<u16>),
+    /// The pairs that were ever together: partners ascending, from `starts[i]` to `starts[i + 1]`.
+    Some { starts: Vec<usize>, partners: Vec<u32>, counts: Vec<u16> },
+}
+
+/// How often every pair of different objects is together, c: symmetric, each pair stored in both directions.
+///
+/// Pairs that were never together do not enter the likelihood; where they are the rule, only the others are stored.
+#[derive(Clone, Debug)]
+pub struct DyadCounts {
+    pub(crate) objects: usize,
+    pub(crate) stride: usize,
+    pub(crate) store: Store,
+    /// `Σ_j c_ij` of every object.
+    pub(crate) degrees: Vec<f64>,
+}
+
+impl DyadCounts {
+    /// The counts of all pairs.
+    pub fn dense(pairs: &CoAssociation) -> Self {
+        let objects = pairs.objects();
+        let stride = objects.next_multiple_of(LANES);
+        let store = match pairs.together() {
+            Counts::Bytes(triangle) if !rare(triangle) => Store::Bytes(square(triangle, objects, stride)),
+            Counts::Words(triangle) if !rare(triangle) => Store::Words(square(triangle, objects, stride)),
+            _ => rows(objects, |i, take| {
+                let both = |j: usize| pairs.pair(i, j).0;
+                (0..objects).filter(|&j| j != i).for_each(|j| take(j as u32, both(j)));
+            }),
+        };
+        Self::of(objects, stride, store)
+    }
+
+    /// The counts of some pairs; the others count as never together.
+    pub fn sparse(pairs: &SparseEvidence) -> Self {
+        let objects = pairs.objects();
+        let store = rows(objects, |i, take| pairs.row(i).for_each(|(j, c, _)| take(j, c)));
+        Self::of(objects, objects.next_multiple_of(LANES), store)
+    }
+
+    fn of(objects: usize, stride: usize, store: Store) -> Self {
+        let sum = |i: usize| match &store {
+            Store::Bytes(counts) => counts[i * stride..(i + 1) * stride].iter().map(|&c| f64::from(c)).sum(),
+            Store::Words(counts) => counts[i * stride..(i + 1) * stride].iter().map(|&c| f64::from(c)).sum(),
+            Store::Some { starts, counts, .. } => counts[starts[i]..starts[i + 1]].iter().map(|&c| f64::from(c)).sum(),
+        };
+        let degrees = (0..objects).into_par_iter().map(sum).collect();
+        Self { objects, stride, store, degrees }
+    }
+
+    /// Bytes held at once while the counts of all pairs are laid out, besides the triangles they are read from.
+    pub const fn bytes(objects: usize, base_clusterings: usize) -> u64 {
+        let n = objects as u64;
+        n * (n + LANES as u64) * if base_clusterings <= 255 { 1 } else { 2 }
+    }
+
+    /// Number of objects, n.
+    pub fn objects(&self) -> usize {
+        self.objects
+    }
+
+    /// How often objects are together, all unordered pairs counted: the sample size of the likelihood.
+    pub fn total(&self) -> f64 {
+        self.degrees.iter().sum::<f64>() / 2.0
+    }
+
+    /// Objects that are never together with another.
+    pub fn alone(&self) -> usize {
+        self.degrees.iter().filter(|&&degree| degree == 0.0).count()
+    }
+}
+
+fn rare<T: Copy + Default + PartialEq>(triangle: &[T]) -> bool {
+    triangle.iter().filter(|&&count| count != T::default()).count() < triangle.len() / RARE
+}
+
+/// The pairs of every object with a positive count.
+fn rows(objects: usize, each: impl Fn(usize, &mut dyn FnMut(u32, u32))) -> Store {
+    let (mut starts, mut partners, mut counts) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..objects {
+        each(i, &mut |j, c| {
+            if c > 0 {
+                partners.push(j);
+                counts.push(c as u16);
+            }
+        });
+        starts.push(partners.len());
+    }
+    Store::Some { starts, partners, counts }
+}
+
+/// Side of a tile of the mirror.
+const TILE: usize = 64;
+
+/// Both halves of a packed triangle, object by object, the diagonal and the padding 0. The mirror is written in square
+/// tiles so that both sides stay in the cache.
+fn square<T: Copy + Default>(triangle: &[T], objects: usize, stride: usize) -> Vec<T> {
+    let mut full = vec![T::default(); objects * stride];
+    let mut at = 0;
+    for i in 0..objects {
+        let row = &triangle[at..at + objects - i - 1];
+        full[i * stride + i + 1..i * stride + objects].copy_from_slice(row);
+        at += row.len();
+    }
+    for top in (0..objects).step_by(TILE) {
+        for left in (0..=top).step_by(TILE) {
+            for i in top..(top + TILE).min(objects) {
+                for j in left..(left + TILE).min(i) {
+                    full[i * stride + j] = full[j * stride + i];
+                }
+            }
+        }
+    }
+    full
+}

@@ -1,0 +1,248 @@
+//! PEnCA: EM from several starts.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use partita_core::{Flow, Objective, Outcome, Sense, Stopped, Watch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::aspects::Aspects;
+use crate::choose::Criterion;
+use crate::counts::DyadCounts;
+use crate::error::AspectError;
+use crate::starts::Start;
+
+/// Settings of [`penca`]. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PencaSettings {
+    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence.
+    pub restarts: NonZeroU32,
+    /// The most rounds of one start.
+    pub rounds: NonZeroU32,
+    /// Stop when ten rounds raise the log-likelihood by at most this much, in nats for every time that two objects are
+    /// together.
+    pub tolerance: f64,
+    /// What chooses the number of clusters where it is not given: `bic` or `mdl`.
+    pub criterion: Criterion,
+    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset, all pairs are read up to
+    /// 10,000 objects, and 100 partners beyond.
+    pub partners: Option<u32>,
+}
+
+impl Default for PencaSettings {
+    fn default() -> Self {
+        let number = |number| NonZeroU32::new(number).expect("not 0");
+        Self {
+            restarts: number(6),
+            rounds: number(2000),
+            tolerance: 1e-7,
+            criterion: Criterion::default(),
+            partners: None,
+        }
+    }
+}
+
+/// The most objects for which all pairs are read unless the settings say otherwise.
+const ALL_PAIRS: usize = 10_000;
+
+impl PencaSettings {
+    /// Partners of each of so many objects, or none for all pairs.
+    pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
+        let chosen = self.partners.unwrap_or(if objects <= ALL_PAIRS { 0 } else { 100 });
+        (chosen > 0 && (chosen as usize) < objects.saturating_sub(1)).then_some(chosen)
+    }
+}
+
+/// Rounds between two looks at the likelihood, which costs about as much as a round.
+pub(crate) const STRIDE: u32 = 10;
+
+/// Rounds after which starts are compared.
+const HEAT: u32 = 50;
+
+/// Starts that are finished after the first heat.
+const FINALISTS: usize = 2;
+
+/// EM from one start.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) aspects: Aspects,
+    /// The log-likelihood at the start and after every ten rounds.
+    pub(crate) trace: Vec<f64>,
+    pub(crate) rounds: u32,
+    /// Why it stopped; none while there is more to gain.
+    pub(crate) stopped: Option<Stopped>,
+}
+
+impl Run {
+    pub(crate) fn value(&self) -> f64 {
+        self.trace[self.trace.len() - 1]
+    }
+}
+
+/// Rounds of all runs that share a watch.
+pub(crate) struct Progress<'a> {
+    pub(crate) watch: &'a dyn Watch,
+    pub(crate) done: AtomicU64,
+    pub(crate) total: u64,
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(watch: &'a dyn Watch, total: u64) -> Self {
+        Self { watch, done: AtomicU64::new(0), total }
+    }
+
+    fn stop(&self) -> bool {
+        let done = self.done.fetch_add(1, Ordering::Relaxed).min(self.total);
+        self.watch.tick(done, self.total) == Flow::Stop
+    }
+}
+
+/// The aspect model of `starts[·]`'s number of components under which the counts are most likely.
+///
+/// ```text
+/// maximise  Σ_{y<z} c_yz ln Σ_r p_r B_ry B_rz       over distributions p, B_1, …, B_L
+/// ```
+///
+/// | slides | here |
+/// |---|---|
+/// | C, N, L | [`DyadCounts`], n, K |
+/// | p_r, B_rj, V_jr | [`Aspects::shares`], [`Aspects::members`], [`Aspects::soft`] |
+/// | R_mr | never formed: a round keeps n × L sums |
+///
+/// All starts run for 50 rounds; the two with the highest likelihood run to the end, the higher of which is kept.
+/// Components may die: they keep their number, with probability 0, and `details.live_clusters` counts the others.
+/// `details.restarts` has the log-likelihood of every start and whether it was finished.
+///
+/// # Errors
+/// [`AspectError::Objects`] if a start has other objects than the counts, [`AspectError::Tolerance`] for a tolerance
+/// that is negative or not finite.
+///
+/// # Cost
+/// O(pairs · L) a round; on all pairs n² L / 4 operations on vectors, on some the pairs that were ever together.
+///
+/// # Differences from the slides
+/// They name no start, no end and no size of the sample: see [`PencaSettings`].
+///
+/// # Panics
+/// If there is no start.
+pub fn penca(
+    counts: &DyadCounts,
+    starts: Vec<Start>,
+    settings: &PencaSettings,
+    watch: &dyn Watch,
+) -> Result<Outcome, AspectError> {
+    check(counts, &starts, settings)?;
+    let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
+    let raced = race(counts, starts, settings, &progress);
+    Ok(outcome(counts, raced))
+}
+
+pub(crate) fn check(counts: &DyadCounts, starts: &[Start], settings: &PencaSettings) -> Result<(), AspectError> {
+    assert!(!starts.is_empty(), "a run needs a start");
+    let expected = counts.objects();
+    if let Some(start) = starts.iter().find(|start| start.aspects.objects() != expected) {
+        return Err(AspectError::Objects { found: start.aspects.objects(), expected });
+    }
+    let tolerance = settings.tolerance;
+    if tolerance.is_finite() && tolerance >= 0.0 { Ok(()) } else { Err(AspectError::Tolerance(tolerance)) }
+}
+
+/// Runs from several starts, and which of them is best.
+pub(crate) struct Raced {
+    pub(crate) names: Vec<String>,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) best: usize,
+}
+
+impl Raced {
+    pub(crate) fn best(&self) -> &Run {
+        &self.runs[self.best]
+    }
+}
+
+pub(crate) fn race(
+    counts: &DyadCounts,
+    starts: Vec<Start>,
+    settings: &PencaSettings,
+    progress: &Progress<'_>,
+) -> Raced {
+    let (names, begun): (Vec<String>, Vec<Run>) = (starts.into_par_iter())
+        .map(|Start { name, aspects }| {
+            let trace = vec![aspects.log_likelihood(counts)];
+            (name, Run { aspects, trace, rounds: 0, stopped: None })
+        })
+        .unzip();
+    let heat = HEAT.min(settings.rounds.get());
+    let mut runs: Vec<Run> = begun.into_par_iter().map(|run| go(counts, run, heat, settings, progress)).collect();
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by(|&a, &b| runs[b].value().total_cmp(&runs[a].value()).then(a.cmp(&b)));
+    let finalists = &order[..FINALISTS.min(order.len())];
+    let last = settings.rounds.get();
+    runs = (runs.into_par_iter().enumerate())
+        .map(|(at, run)| if finalists.contains(&at) { go(counts, run, last, settings, progress) } else { run })
+        .collect();
+    finalists.iter().for_each(|&at| {
+        runs[at].stopped.get_or_insert(Stopped::RoundLimit);
+    });
+    let best = (1..runs.len()).fold(0, |best, at| if runs[at].value() > runs[best].value() { at } else { best });
+    Raced { names, runs, best }
+}
+
+/// Goes on to round `last`, or until there is little to gain.
+fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, progress: &Progress<'_>) -> Run {
+    let small = settings.tolerance * counts.total();
+    while run.rounds < last && run.stopped.is_none() {
+        for _ in 0..STRIDE.min(last - run.rounds) {
+            if progress.stop() {
+                run.stopped = Some(Stopped::Interrupted);
+                break;
+            }
+            run.aspects = run.aspects.improved(counts);
+            run.rounds += 1;
+        }
+        let (before, now) = (run.value(), run.aspects.log_likelihood(counts));
+        run.trace.push(now);
+        if run.stopped.is_none() && now - before <= small {
+            run.stopped = Some(Stopped::Converged);
+        }
+    }
+    run
+}
+
+/// What [`Objective::name`] says.
+const OBJECTIVE: &str = "log-likelihood of the pairs that are together, nats";
+
+pub(crate) fn outcome(counts: &DyadCounts, raced: Raced) -> Outcome {
+    let Raced { names, mut runs, best } = raced;
+    let told: Vec<Value> = (names.iter().zip(&runs))
+        .map(|(name, run)| {
+            json!({ "start": name, "log_likelihood": run.value(), "rounds": run.rounds,
+                    "stopped": run.stopped.map_or_else(|| "outrun".into(), |stopped| stopped.to_string()) })
+        })
+        .collect();
+    let interrupted = runs.iter().any(|run| run.stopped == Some(Stopped::Interrupted));
+    let kept = runs.swap_remove(best);
+    let stopped = if interrupted { Stopped::Interrupted } else { kept.stopped.unwrap_or(Stopped::RoundLimit) };
+    let value = kept.value();
+    let mut outcome = Outcome::soft(kept.aspects.soft(), stopped);
+    outcome.rounds = kept.rounds.into();
+    outcome.details.insert("restarts".into(), told.into());
+    outcome.details.insert("start".into(), names[best].clone().into());
+    outcome.details.insert("live_clusters".into(), outcome.partition.live_clusters().into());
+    outcome.details.insert("live_components".into(), kept.aspects.live().into());
+    outcome.details.insert("shares".into(), kept.aspects.shares().into());
+    outcome.details.insert("pairs_together".into(), counts.total().into());
+    outcome.objective = Some(Objective { name: OBJECTIVE, sense: Sense::Maximise, value, trace: kept.trace });
+    let alone = counts.alone();
+    if alone > 0 {
+        outcome.warnings.push(format!(
+            "{alone} objects are never together with another; nothing is known of their clusters and their \
+             probabilities are the clusters' shares"
+        ));
+    }
+    outcome
+}

@@ -1,0 +1,112 @@
+//! Where EM starts.
+
+use partita_core::ndarray::Array2;
+use partita_core::{Dendrogram, Ensemble, Partition, Seed, SoftPartition};
+use partita_linkage::cut;
+use rand_distr::{Distribution, Exp1};
+
+use crate::aspects::Aspects;
+use crate::counts::DyadCounts;
+
+/// Base clusterings that are tried as starts.
+const CANDIDATES: usize = 12;
+
+/// Probability that a soft start gives an object's own cluster.
+const OWN: f64 = 0.9;
+
+/// A start and what to call it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Start {
+    /// How it was made.
+    pub name: String,
+    /// Where it is.
+    pub aspects: Aspects,
+}
+
+impl Start {
+    /// A start with a name of its own.
+    pub fn new(name: impl Into<String>, aspects: Aspects) -> Self {
+        Self { name: name.into(), aspects }
+    }
+
+    /// Distributions over the objects drawn from Dirichlet(1), and equal shares.
+    pub fn random(name: impl Into<String>, objects: usize, clusters: usize, seed: Seed) -> Self {
+        let mut rng = seed.rng();
+        let mut members = Array2::from_shape_simple_fn((clusters, objects), || -> f64 { Exp1.sample(&mut rng) });
+        for mut row in members.outer_iter_mut() {
+            let sum = row.sum();
+            row.mapv_inplace(|b| b / sum);
+        }
+        let shares = vec![1.0 / clusters as f64; clusters];
+        Self::new(name, Aspects::new(&shares, members.view()).expect("rows were divided by their sums"))
+    }
+
+    /// A partition made soft: 0.9 on every object's cluster, the rest shared by the others; objects without a cluster
+    /// have an equal part in all.
+    fn softened(name: String, labels: &[Option<u32>], clusters: usize) -> Self {
+        let rest = (1.0 - OWN) / (clusters.max(2) - 1) as f64;
+        let mut rows = Array2::from_elem((labels.len(), clusters), rest);
+        for (mut row, label) in rows.outer_iter_mut().zip(labels) {
+            match label {
+                Some(label) if clusters > 1 => row[*label as usize] = OWN,
+                _ => row.fill(1.0 / clusters as f64),
+            }
+        }
+        Self::new(name, Aspects::of(&SoftPartition::new(rows).expect("0.9 and the rest make 1")))
+    }
+}
+
+/// What starts are made from besides chance.
+#[derive(Clone, Debug)]
+pub(crate) struct Guide<'a> {
+    pub(crate) ensemble: &'a Ensemble,
+    /// The average-link tree of 1 − c/N, where one was grown.
+    pub(crate) tree: Option<Dendrogram>,
+}
+
+impl Guide<'_> {
+    /// A cut of the tree, or base clusterings where there is none, and `restarts` random starts.
+    pub(crate) fn starts(&self, counts: &DyadCounts, clusters: usize, restarts: u32, seed: Seed) -> Vec<Start> {
+        let mut starts: Vec<Start> = match &self.tree {
+            Some(tree) => vec![of_partition("average-link", &cut(tree, clusters), clusters)],
+            None => self.bases(counts, clusters),
+        };
+        for restart in 1..=u64::from(restarts) {
+            let name = format!("dirichlet {restart}");
+            starts.push(Start::random(name, self.ensemble.objects(), clusters, seed.child(restart)));
+        }
+        starts
+    }
+
+    /// The two most likely of the base clusterings with the numbers of clusters nearest to K. Where one has more than K
+    /// clusters the largest are kept.
+    fn bases(&self, counts: &DyadCounts, clusters: usize) -> Vec<Start> {
+        let bases = self.ensemble.bases();
+        let mut order: Vec<usize> = (0..bases.len()).collect();
+        order.sort_by_key(|&u| (bases[u].clusters().abs_diff(clusters), u));
+        let value = |start: Start| (start.aspects.log_likelihood(counts), start);
+        let candidates = order.into_iter().take(CANDIDATES);
+        let mut valued: Vec<(f64, Start)> = candidates.map(|u| value(self.base(u, clusters))).collect();
+        valued.sort_by(|a, b| b.0.total_cmp(&a.0));
+        valued.into_iter().take(2).map(|(_, start)| start).collect()
+    }
+
+    fn base(&self, u: usize, clusters: usize) -> Start {
+        let base = &self.ensemble.bases()[u];
+        let mut sizes = vec![0usize; base.clusters()];
+        self.ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
+        let mut largest: Vec<usize> = (0..sizes.len()).collect();
+        largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
+        let mut rank = vec![0; sizes.len()];
+        largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
+        let kept = |j: usize| Some(rank[j] as u32).filter(|&k| (k as usize) < clusters);
+        let labels: Vec<Option<u32>> = self.ensemble.column(u).map(|j| j.and_then(kept)).collect();
+        Start::softened(format!("base {}", base.name()), &labels, clusters)
+    }
+}
+
+fn of_partition(name: &str, partition: &Partition, clusters: usize) -> Start {
+    let labels: Vec<Option<u32>> = partition.labels().iter().map(|&label| Some(label)).collect();
+    Start::softened(name.into(), &labels, clusters)
+}
