@@ -8,6 +8,7 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::peers::{self, Peers};
 use crate::workspace::Workspace;
 use crate::{markers, shell};
 
@@ -15,6 +16,10 @@ use crate::{markers, shell};
 pub(crate) struct Arguments {
     /// The benchmark; all are listed if none is named.
     name: Option<String>,
+    /// Measure other people's programs in the same run: sets up a private Python environment under target/peers from
+    /// the crate's peers/requirements.txt.
+    #[arg(long)]
+    peers: bool,
     /// Handed on to the benchmark, after `--`.
     #[arg(last = true)]
     rest: Vec<String>,
@@ -42,7 +47,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         let names: Vec<&str> = benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
         bail!("there is no benchmark '{name}'; there are: {}", names.join(", "));
     };
-    let page = measure(workspace, benchmark, &arguments.rest)?;
+    let peers = if arguments.peers { Some(peers::set_up(workspace, name, &benchmark.package)?) } else { None };
+    let page = measure(workspace, benchmark, peers.as_ref(), &arguments.rest)?;
     println!("written: {page}");
     Ok(())
 }
@@ -68,13 +74,19 @@ fn discover(root: &Path) -> Result<Vec<Benchmark>> {
 }
 
 /// Runs a benchmark and writes its page; what people wrote around the measured part stays.
-fn measure(workspace: &Workspace, benchmark: &Benchmark, rest: &[String]) -> Result<String> {
+fn measure(workspace: &Workspace, benchmark: &Benchmark, peers: Option<&Peers>, rest: &[String]) -> Result<String> {
     let Benchmark { name, package, example } = benchmark;
     let mut cargo = workspace.cargo(["run", "--release", "--package", package, "--example", example, "--"]);
+    if let Some(peers) = peers {
+        cargo.env("PARTITA_PEERS_PYTHON", &peers.python).env("PARTITA_PEERS_SCRIPT", &peers.script);
+    }
     let raw = shell::tee(cargo.args(rest))?;
-    let words = ["cargo", "xtask", "bench", name].into_iter().chain((!rest.is_empty()).then_some("--"));
+    let words = ["cargo", "xtask", "bench", name].into_iter().chain(peers.map(|_| "--peers"));
+    let words = words.chain((!rest.is_empty()).then_some("--"));
     let command = words.chain(rest.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    let measured = format!("```text\n$ {command}\n{}\n\n{}\n```", machine(workspace)?, raw.trim_end());
+    let versions = peers.map_or_else(String::new, |peers| format!("\npeers: {}", peers.versions));
+    let machine = machine(workspace)? + &versions;
+    let measured = format!("```text\n$ {command}\n{machine}\n\n{}\n```", raw.trim_end());
 
     let file = format!("docs/benchmarks/{name}.md");
     let path = workspace.path(&file);

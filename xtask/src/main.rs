@@ -8,6 +8,7 @@ mod demo;
 mod docs;
 mod markers;
 mod new;
+mod peers;
 mod setup;
 mod shell;
 mod test;

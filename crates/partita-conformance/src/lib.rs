@@ -1,7 +1,7 @@
 //! What every consensus method is held to. For tests only: a dev-dependency of the crates with methods.
 //!
 //! [`check`] draws ensembles and holds a method to the promises on its card; [`fixtures`] are values that an
-//! independent implementation computed.
+//! independent implementation computed; [`race`] measures contestants side by side.
 //!
 //! | promise | how it is tried |
 //! |---|---|
@@ -20,6 +20,7 @@
 
 mod checks;
 mod draw;
+pub mod race;
 
 pub use checks::{check, check_with};
 pub use draw::{Drawn, draw, ensemble, shuffled};
