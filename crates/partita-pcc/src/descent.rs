@@ -9,6 +9,7 @@ use crate::em::em;
 use crate::error::PccError;
 use crate::evidence::Evidence;
 use crate::greedy::Greedy;
+use crate::growth::growth;
 use crate::laws::{Bregman, EDGE, concave_at};
 use crate::settings::{PccSettings, Solver};
 use crate::survey::{Worker, gap, look, objective, scale};
@@ -118,6 +119,9 @@ pub(crate) fn check<D: Bregman>(law: &D, settings: &PccSettings) -> Result<(), P
     if settings.solver == Solver::Em && !law.mixture() {
         return Err(PccError::Solver { solver: "em", reason: "reads KL as a likelihood; take divergence kl" });
     }
+    if settings.solver == Solver::Growth && !law.squared() {
+        return Err(PccError::Solver { solver: "growth", reason: "reads squared differences; take divergence l2" });
+    }
     Ok(())
 }
 
@@ -142,6 +146,7 @@ enum State {
     Block(Block),
     Greedy(Box<Greedy>),
     Em,
+    Growth,
 }
 
 pub(crate) fn run<D: Bregman, E: Evidence>(
@@ -155,6 +160,7 @@ pub(crate) fn run<D: Bregman, E: Evidence>(
         Solver::Block => State::Block(Block::new(evidence.count(), table.clusters)),
         Solver::Greedy => State::Greedy(Box::new(Greedy::new(law, evidence, &table))),
         Solver::Em => State::Em,
+        Solver::Growth => State::Growth,
     };
     let mut race = Race::new(law, evidence, table, settings.tolerance, progress);
     let mut trace = vec![race.objective];
@@ -165,6 +171,7 @@ pub(crate) fn run<D: Bregman, E: Evidence>(
             State::Block(block) => block.round(&mut race),
             State::Greedy(greedy) => greedy.round(&mut race),
             State::Em => em(&mut race),
+            State::Growth => growth(&mut race),
         };
         race.objective = objective(law, evidence, &race.table);
         trace.push(race.objective);

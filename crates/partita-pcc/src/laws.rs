@@ -44,6 +44,11 @@ pub trait Bregman: Sync {
         false
     }
 
+    /// Whether this is `(x−p)²`, which is what [`crate::Solver::Growth`] needs.
+    fn squared(&self) -> bool {
+        false
+    }
+
     /// `n d(c/n, p)`, 0 where `n` is 0.
     #[inline(always)]
     fn cost(&self, c: f64, n: f64, p: f64) -> f64 {
@@ -123,6 +128,10 @@ impl Bregman for L2 {
 
     fn steep(&self) -> bool {
         false
+    }
+
+    fn squared(&self) -> bool {
+        true
     }
 
     #[inline(always)]

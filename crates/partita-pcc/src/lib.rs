@@ -14,6 +14,7 @@
 //! |---|---|---|---|
 //! | [`PCC_KL`], [`PEACE`] | Kullback–Leibler: maximum likelihood | pairs · (M + K · rounds) | 3 n² bytes |
 //! | [`PCC_L2`] | squared difference | pairs · (M + K · rounds), fewer rounds | 3 n² bytes |
+//! | [`BAUM_EAGON`] | squared difference, each pair once: the papers' baseline | pairs · (M + K · rounds), many rounds | 3 n² bytes |
 //! | [`PCC`] | either, or `beta:p` between them | as the divergence | 3 n² bytes |
 //!
 //! Up to 10,000 objects all pairs are read, beyond a sample: 30 partners an object on average, about 1 kB an object.
@@ -54,6 +55,7 @@
 //! Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo: *Probabilistic evidence accumulation for clustering
 //! ensembles*, ICPRAM 2013; *Probabilistic consensus clustering using evidence accumulation*, Machine Learning 98, 2015.
 
+mod baum_eagon;
 mod block;
 mod dense;
 mod descent;
@@ -62,6 +64,7 @@ mod em;
 mod error;
 mod evidence;
 mod greedy;
+mod growth;
 mod kernel;
 mod laws;
 mod machine;
@@ -69,6 +72,7 @@ mod methods;
 mod pcc;
 mod row;
 mod settings;
+mod shares;
 mod simplex;
 mod sparse;
 mod starts;
@@ -76,6 +80,7 @@ mod survey;
 mod table;
 mod tournament;
 
+pub use baum_eagon::{BAUM_EAGON, BaumEagon, BaumEagonSettings};
 pub use dense::Dense;
 pub use descent::{Descent, descend};
 pub use divergence::{Divergence, DivergenceError};
@@ -85,6 +90,7 @@ pub use laws::{Beta, Bregman, Kl, L2, beta};
 pub use methods::{AnyPccSettings, PCC, PCC_KL, PCC_L2, PEACE, Pcc};
 pub use pcc::{pcc, pcc_from};
 pub use settings::{PccSettings, Solver};
+pub use shares::Shares;
 pub use sparse::Sparse;
 pub use starts::{Start, base_starts, starts};
 pub use survey::{Measure, measure};

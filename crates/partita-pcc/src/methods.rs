@@ -14,7 +14,7 @@ use crate::error::PccError;
 use crate::pcc::pcc;
 use crate::settings::PccSettings;
 use crate::sparse::Sparse;
-use crate::starts::{TREE, base_starts};
+use crate::starts::{Start, TREE, base_starts};
 
 /// Settings of [`PCC`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,15 +72,15 @@ const DIVERGENCE: SettingHelp =
     SettingHelp { name: "divergence", help: "kl, l2 or beta:p with 1 < p ≤ 2, between the two" };
 const SOLVER: SettingHelp = SettingHelp {
     name: "solver",
-    help: "block (fast, parallel), greedy (the papers'), em (KL only; slow near the end)",
+    help: "block (fast, parallel), greedy (the papers'), em (KL only) and growth (L2 only), both slow near the end",
 };
-const RESTARTS: SettingHelp =
+pub(crate) const RESTARTS: SettingHelp =
     SettingHelp { name: "restarts", help: "random starts besides those from the evidence; the lowest objective stays" };
-const TOLERANCE: SettingHelp =
+pub(crate) const TOLERANCE: SettingHelp =
     SettingHelp { name: "tolerance", help: "stop when the relative violation of the optimality conditions is below" };
-const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "the most rounds of one start" };
+pub(crate) const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "the most rounds of one start" };
 
-const PARTNERS: SettingHelp = SettingHelp {
+pub(crate) const PARTNERS: SettingHelp = SettingHelp {
     name: "partners",
     help: "mean partners of an object in a sample of the pairs; 0 for all pairs; unset: all up to 10,000 objects, then 30",
 };
@@ -109,7 +109,7 @@ const fn card(name: &'static str, summary: &'static str) -> MethodCard {
 
 /// Dense: counts, laid out twice for a moment, and a tree where one is grown. Sparse: the sampled pairs. Tables of every
 /// start besides.
-fn bytes(size: &ProblemSize) -> u64 {
+pub(crate) fn bytes(size: &ProblemSize) -> u64 {
     let (n, settings) = (size.objects as u64, PccSettings::default());
     let evidence = if let Some(partners) = settings.sampled(size.objects) {
         SparseEvidence::bytes(size.objects, size.base_clusterings, n * u64::from(partners) / 2, true)
@@ -121,6 +121,26 @@ fn bytes(size: &ProblemSize) -> u64 {
     evidence + starts * n * (size.clusters as u64 * 32 + 64)
 }
 
+/// Counts the pairs of the ensemble, all or a sample, and hands them to `dense` or `sparse` with base clusterings to
+/// start from where no tree is grown.
+pub(crate) fn counted<T>(
+    problem: &Problem<'_>,
+    clusters: usize,
+    settings: &PccSettings,
+    watch: &dyn Watch,
+    dense: impl FnOnce(Dense, Vec<Start>) -> Result<T, PccError>,
+    sparse: impl FnOnce(Sparse, Vec<Start>) -> Result<T, PccError>,
+) -> Result<T, PccError> {
+    let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let objects = ensemble.objects();
+    if let Some(partners) = settings.sampled(objects) {
+        let evidence = Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, watch)?;
+        return sparse(evidence, base_starts(ensemble, clusters));
+    }
+    let bases = if objects > TREE { base_starts(ensemble, clusters) } else { Vec::new() };
+    dense(Dense::count(ensemble, budget, watch)?, bases)
+}
+
 /// The ensemble as evidence, and the consensus.
 fn solve(
     problem: &Problem<'_>,
@@ -129,15 +149,15 @@ fn solve(
     watch: &dyn Watch,
 ) -> Result<Outcome, PccError> {
     let AnyPccSettings { divergence, common } = settings;
-    let (ensemble, seed, budget) = (problem.ensemble, problem.seed, problem.budget);
-    let objects = ensemble.objects();
-    let bases = |wanted: bool| if wanted { base_starts(ensemble, clusters) } else { Vec::new() };
-    if let Some(partners) = common.sampled(objects) {
-        let evidence = Sparse::sample(ensemble, partners, seed.child(PAIRS), budget, watch)?;
-        return pcc(&evidence, bases(true), *divergence, clusters, seed, common, watch);
-    }
-    let evidence = Dense::count(ensemble, budget, watch)?;
-    pcc(&evidence, bases(objects > TREE), *divergence, clusters, seed, common, watch)
+    let (divergence, seed) = (*divergence, problem.seed);
+    counted(
+        problem,
+        clusters,
+        common,
+        watch,
+        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, common, watch),
+        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, common, watch),
+    )
 }
 
 /// The child of the seed that draws pairs; starts have small numbers.

@@ -19,6 +19,8 @@ pub enum Solver {
     /// All objects at once by the EM map of the mixture that KL is the likelihood of. KL only; slow near the end. A
     /// round is one map.
     Em,
+    /// All objects at once by the growth transform of Baum and Eagon. L2 only; slow near the end. A round is one map.
+    Growth,
 }
 
 /// Settings of [`crate::pcc`]. Start from `default()` and change what you mean to change.

@@ -1,7 +1,7 @@
 //! The methods keep the promises on their cards.
 
 use partita_core::{Clusters, EnsembleBuilder, Problem, SettingPairs, Silent, consense};
-use partita_pcc::{PCC, PCC_KL, PCC_L2, PEACE};
+use partita_pcc::{BAUM_EAGON, PCC, PCC_KL, PCC_L2, PEACE};
 
 #[test]
 fn cards_are_kept() {
@@ -9,6 +9,8 @@ fn cards_are_kept() {
     assert!(partita_conformance::check(&PCC_L2) > 500);
     assert!(partita_conformance::check_with(&PEACE, &["restarts=1"], 5) > 50);
     assert!(partita_conformance::check_with(&PCC, &["divergence=beta:1.5"], 5) > 50);
+    assert!(partita_conformance::check_with(&BAUM_EAGON, &["restarts=1"], 20) > 200);
+    assert!(partita_conformance::check_with(&BAUM_EAGON, &["restarts=1", "weighted=true", "partners=6"], 5) > 50);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, SoftPartition, Stopped};
 use partita_pcc::{
-    Bregman, Dense, Descent, Kl, L2, PccError, PccSettings, Solver, Sparse, Start, beta, descend, measure,
+    Bregman, Dense, Descent, Kl, L2, PccError, PccSettings, Shares, Solver, Sparse, Start, beta, descend, measure,
 };
 use rand::RngExt;
 
@@ -88,6 +88,19 @@ fn em_never_rises() {
         let mut settings = settings(Solver::Em);
         settings.rounds = NonZeroU32::new(30).unwrap();
         falls(&descend(&Kl, &evidence, &start, &settings, &Silent).unwrap(), &format!("EM seed {seed}"));
+    }
+}
+
+#[test]
+fn the_growth_transform_never_rises() {
+    for seed in 0..200 {
+        let (evidence, start) = problem(seed);
+        let mut settings = settings(Solver::Growth);
+        settings.rounds = NonZeroU32::new(30).unwrap();
+        let run = descend(&L2, &evidence, &start, &settings, &Silent).unwrap();
+        falls(&run, &format!("growth seed {seed}"));
+        let shares = descend(&L2, &Shares::new(evidence), &start, &settings, &Silent).unwrap();
+        falls(&shares, &format!("growth of shares seed {seed}"));
     }
 }
 

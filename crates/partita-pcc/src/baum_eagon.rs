@@ -1,0 +1,151 @@
+//! Baum–Eagon as a method of its own: what the papers compare with.
+
+use std::num::NonZeroU32;
+
+use partita_core::{
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, Reads, SettingHelp, Watch,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::dense::{Dense, WAY_OUT};
+use crate::divergence::Divergence;
+use crate::error::PccError;
+use crate::evidence::Evidence;
+use crate::methods::{PARTNERS, RESTARTS, ROUNDS, TOLERANCE, bytes, counted};
+use crate::pcc::pcc;
+use crate::settings::{PccSettings, Solver};
+use crate::shares::Shares;
+use crate::sparse::Sparse;
+use crate::starts::Start;
+
+/// Settings of [`BAUM_EAGON`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct BaumEagonSettings {
+    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. The lowest objective is kept.
+    pub restarts: NonZeroU32,
+    /// Stop when the relative gap (see [`crate::Measure`]) is not above this.
+    pub tolerance: f64,
+    /// The most rounds of one start.
+    pub rounds: NonZeroU32,
+    /// Partners of an object, as [`PccSettings::partners`].
+    pub partners: Option<u32>,
+    /// Whether a pair counts as often as it was seen. The paper counts every pair once.
+    pub weighted: bool,
+}
+
+impl Default for BaumEagonSettings {
+    fn default() -> Self {
+        let PccSettings { restarts, tolerance, rounds, partners, .. } = PccSettings::default();
+        Self { restarts, tolerance, rounds, partners, weighted: false }
+    }
+}
+
+/// Probabilistic consensus under the squared difference by the growth transform, as before PEACE and PCC.
+///
+/// ```text
+/// y_ik ← y_ik [(C Y)_ik + (n−1) − ((A − diag A) Y)_ik] / norm        C: shares c/N,  A = Y Yᵀ
+/// ```
+///
+/// A baseline: monotone and slow. [`crate::PCC_L2`] minimises the same objective (with `weighted=true`) much faster.
+///
+/// # Differences from the papers
+/// They cite the transform without printing it. Pairs that no base clustering saw are left out: n − 1 is the number of
+/// pairs seen. Starts and certificate are those of the other solvers here.
+///
+/// # References
+/// Rota Bulò, Lourenço, Fred and Pelillo: *Pairwise probabilistic clustering using evidence accumulation*, S+SSPR 2010.
+pub static BAUM_EAGON: BaumEagon = BaumEagon;
+
+/// The method of [`BAUM_EAGON`].
+#[derive(Clone, Copy, Debug)]
+pub struct BaumEagon;
+
+static CARD: MethodCard = MethodCard {
+    name: "baum-eagon",
+    family: "pcc",
+    summary: "the growth transform that pcc-l2 replaces; the papers' baseline, slow",
+    reference: "Rota Bulò, Lourenço, Fred and Pelillo 2010, S+SSPR",
+    reads: Reads::Labels,
+    missing: MissingLabels::Handled,
+    soft: true,
+    chooses_clusters: false,
+    clusters_is_maximum: true,
+    weighted: false,
+    seeded: true,
+    certainty: "probability of the object's most probable cluster",
+    time: "pairs · (M + K · rounds)",
+    memory: "n² up to 10,000 objects, then n",
+    bytes,
+    way_out: WAY_OUT,
+    settings: &[
+        RESTARTS,
+        TOLERANCE,
+        ROUNDS,
+        PARTNERS,
+        SettingHelp { name: "weighted", help: "true counts a pair as often as it was seen; false, as the paper, once" },
+    ],
+};
+
+fn solve(
+    problem: &Problem<'_>,
+    clusters: usize,
+    settings: &BaumEagonSettings,
+    watch: &dyn Watch,
+) -> Result<Outcome, PccError> {
+    fn go<E: Evidence>(
+        evidence: &E,
+        bases: Vec<Start>,
+        (problem, clusters): (&Problem<'_>, usize),
+        common: &PccSettings,
+        watch: &dyn Watch,
+    ) -> Result<Outcome, PccError> {
+        pcc(evidence, bases, Divergence::L2, clusters, problem.seed, common, watch)
+    }
+    let BaumEagonSettings { restarts, tolerance, rounds, partners, weighted } = *settings;
+    let common =
+        PccSettings { solver: Solver::Growth, restarts, tolerance, rounds, partners, ..PccSettings::default() };
+    let what = (problem, clusters);
+    counted(
+        problem,
+        clusters,
+        &common,
+        watch,
+        |dense: Dense, bases| {
+            if weighted {
+                go(&dense, bases, what, &common, watch)
+            } else {
+                go(&Shares::new(dense), bases, what, &common, watch)
+            }
+        },
+        |sparse: Sparse, bases| {
+            if weighted {
+                go(&sparse, bases, what, &common, watch)
+            } else {
+                go(&Shares::new(sparse), bases, what, &common, watch)
+            }
+        },
+    )
+}
+
+impl Consensus for BaumEagon {
+    fn card(&self) -> &'static MethodCard {
+        &CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        serde_json::to_value(BaumEagonSettings::default()).expect("settings are plain data")
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        let method = CARD.name;
+        let settings: BaumEagonSettings =
+            problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+        let Clusters::Exactly(clusters) = problem.clusters else { return Err(ConsensusError::Auto { method }) };
+        let mut outcome = solve(problem, clusters, &settings, watch).map_err(|error| error.of(method))?;
+        outcome.settings = serde_json::to_value(&settings).expect("settings are plain data");
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,41 @@
+//! The growth transform of Baum and Eagon, all objects at once.
+//!
+//! `−Σ N (x − p)²` becomes a polynomial with coefficients of 0 or more in all probabilities when a constant is added and
+//! written as a product of row sums. Every probability times its derivative then climbs (Baum and Eagon 1967).
+
+use rayon::prelude::*;
+
+use crate::descent::{Race, Round};
+use crate::evidence::Evidence;
+use crate::laws::Bregman;
+use crate::survey::{Worker, look};
+
+/// One map: `y_ik ← y_ik [Σ_j c_ij Y_jk + Σ_j N_ij − Σ_j N_ij a_ij Y_jk] / norm`.
+pub(crate) fn growth<D: Bregman, E: Evidence>(race: &mut Race<'_, D, E>) -> Round {
+    if race.stop() {
+        return Round::Stopped;
+    }
+    let (law, evidence, table, clusters) = (race.law, race.evidence, &race.table, race.table.clusters);
+    let mut rows = vec![0.0; evidence.count() * clusters];
+    let one = |worker: &mut Worker, (i, out): (usize, &mut [f64])| {
+        let gap = look(law, evidence, table, i, worker);
+        // The gradient of Σ N (x − p)² is twice what is taken off the sum of N.
+        let most = evidence.weight(i);
+        let grown = worker.y.iter().zip(&worker.scratch.g).map(|(y, g)| y * (most - 0.5 * g).max(0.0));
+        out.iter_mut().zip(grown).for_each(|(out, grown)| *out = grown);
+        let sum: f64 = out.iter().sum();
+        if sum > 0.0 {
+            out.iter_mut().for_each(|out| *out /= sum);
+        } else {
+            out.copy_from_slice(&worker.y);
+        }
+        gap
+    };
+    let worst =
+        (rows.par_chunks_mut(clusters).enumerate()).map_init(|| Worker::new(clusters), one).reduce(|| 0.0, f64::max);
+    if worst <= race.tolerance {
+        return Round::Done;
+    }
+    rows.chunks(clusters).enumerate().for_each(|(i, row)| race.table.write(i, row));
+    Round::More
+}
