@@ -33,4 +33,10 @@ pub enum MetricsError {
         /// Base clusterings there are.
         bases: usize,
     },
+    /// A threshold for probabilities that is none.
+    #[error("the threshold for probabilities is {threshold}; it must be between 0 and 1")]
+    Threshold {
+        /// The threshold given.
+        threshold: f64,
+    },
 }

@@ -17,6 +17,7 @@
 //! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
 //! | [`anmi`], [`agreement_weights`] | mean NMI with the base clusterings; among them | O(M n), O(M² n) |
+//! | [`relations`](relations()), [`centres`] | what clusters of a soft partition share, and where they are | O(n K²), O(n K d) |
 //! | [`ConsensusCdf`] | distribution of co-occurrences, area under it, PAC | O(values) |
 //!
 //! Memory is O(cells that are not zero) for a table, besides an array of at most 8 MiB while it is counted.
@@ -40,6 +41,7 @@ mod error;
 mod information;
 mod matching;
 mod pairs;
+mod relations;
 mod scores;
 mod soft;
 mod stability;
@@ -50,6 +52,7 @@ pub use error::MetricsError;
 pub use information::Normalisation;
 pub use matching::{Matching, matching};
 pub use pairs::{F1, PairCounts};
+pub use relations::{Relations, centres, relations};
 pub use scores::{NmiScores, Scores};
 pub use soft::{jensen_shannon, perplexity};
 pub use stability::ConsensusCdf;
