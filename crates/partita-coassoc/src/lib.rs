@@ -38,7 +38,7 @@ mod strongest;
 mod tiles;
 
 pub use dense::{CoAssociation, Counts, Seen};
-pub use eci::{cluster_overlaps, cluster_weights};
+pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
 pub use error::CoassocError;
 pub use picture::{heat_map, vat_order};
 pub use rows::EvidenceRows;

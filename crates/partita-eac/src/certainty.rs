@@ -18,6 +18,17 @@ pub fn certainty(ensemble: &Ensemble, partition: &Partition) -> Vec<f64> {
     Tables::new(ensemble, partition, |_| 1.0).all()
 }
 
+/// How much more evidence another cluster must have for an object to move, so that no rounding decides.
+const ROUNDING: f64 = 1e-9;
+
+/// An object's mean evidence for its own cluster and for the best other one.
+#[derive(Clone, Copy)]
+struct Evidence {
+    own: f64,
+    other: f64,
+    best_other: u32,
+}
+
 /// Where the objects of every consensus cluster lie in every base cluster.
 pub(crate) struct Tables<'a> {
     ensemble: &'a Ensemble,
@@ -55,13 +66,24 @@ impl<'a> Tables<'a> {
     }
 
     pub(crate) fn all(&self) -> Vec<f64> {
-        let start = || (vec![0.0; self.partition.clusters()], Vec::new());
-        let objects = (0..self.ensemble.objects()).into_par_iter();
-        objects.map_init(start, |(together, touched), i| self.of(i, together, touched)).collect()
+        let certainty = |e: Evidence| if e.own + e.other > 0.0 { e.own / (e.own + e.other) } else { 0.0 };
+        self.each().map(certainty).collect()
     }
 
-    /// The certainty of one object. `together` is all 0 before and after.
-    fn of(&self, object: usize, together: &mut [f64], touched: &mut Vec<u32>) -> f64 {
+    /// For every object the cluster that it has most evidence for: its own unless another has clearly more.
+    pub(crate) fn best(&self) -> Vec<u32> {
+        let best = |(e, &own): (Evidence, &u32)| if e.other > e.own * (1.0 + ROUNDING) { e.best_other } else { own };
+        self.each().zip(self.partition.labels()).map(best).collect()
+    }
+
+    fn each(&self) -> impl IndexedParallelIterator<Item = Evidence> + '_ {
+        let start = || (vec![0.0; self.partition.clusters()], Vec::new());
+        let objects = (0..self.ensemble.objects()).into_par_iter();
+        objects.map_init(start, |(together, touched), i| self.of(i, together, touched))
+    }
+
+    /// The evidence of one object. `together` is all 0 before and after.
+    fn of(&self, object: usize, together: &mut [f64], touched: &mut Vec<u32>) -> Evidence {
         let own = self.partition.labels()[object];
         let label = |u: usize| self.ensemble.label(object, u).map(|label| (u, self.offsets[u] + label));
         let seen: Vec<(usize, usize)> = (0..self.ensemble.bases().len()).filter_map(label).collect();
@@ -74,17 +96,19 @@ impl<'a> Tables<'a> {
                 together[cluster as usize] += self.worth[base_cluster] * f64::from(others);
             }
         }
-        let mut best_other: f64 = 0.0;
+        let mut found = Evidence { own: 1.0, other: 0.0, best_other: own };
         for &cluster in touched.iter().filter(|&&cluster| cluster != own) {
-            best_other = best_other.max(together[cluster as usize] / f64::from(self.seen(&seen, cluster)));
+            let here = together[cluster as usize] / f64::from(self.seen(&seen, cluster));
+            if here > found.other || (here == found.other && cluster < found.best_other) {
+                (found.other, found.best_other) = (here, cluster);
+            }
         }
-        let mine = match self.seen(&seen, own) - seen.len() as u32 {
-            _ if self.sizes[own as usize] == 1 => 1.0,
-            0 => 0.0,
-            company => together[own as usize] / f64::from(company),
-        };
+        if self.sizes[own as usize] > 1 {
+            let company = self.seen(&seen, own) - seen.len() as u32;
+            found.own = if company == 0 { 0.0 } else { together[own as usize] / f64::from(company) };
+        }
         touched.drain(..).for_each(|cluster| together[cluster as usize] = 0.0);
-        if mine + best_other > 0.0 { mine / (mine + best_other) } else { 0.0 }
+        found
     }
 
     /// Labels that a cluster's objects have where an object has some.

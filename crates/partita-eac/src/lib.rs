@@ -35,6 +35,7 @@ mod error;
 mod evidence;
 mod lwea;
 mod methods;
+mod moves;
 mod sparse;
 
 pub use certainty::certainty;

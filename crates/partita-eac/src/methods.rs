@@ -99,10 +99,17 @@ static SPARSE_CARD: MethodCard = MethodCard {
 static LWEA_CARD: MethodCard = MethodCard {
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
     time: "n²M + nM²",
-    settings: &[SettingHelp {
-        name: "theta",
-        help: "how much disagreement costs a base cluster its weight: less costs more",
-    }],
+    settings: &[
+        SettingHelp { name: "theta", help: "how much disagreement costs a base cluster its weight: less costs more" },
+        SettingHelp {
+            name: "trust_rounds",
+            help: "how often base clusterings are trusted anew by how whole the others leave their clusters; 0 as published",
+        },
+        SettingHelp {
+            name: "move_rounds",
+            help: "how often objects move from their cluster of the tree to one with more evidence; 0 as published",
+        },
+    ],
     ..card("lwea", "average link where base clusters that the others break up count less; good all round", |size| {
         lwea_bytes(size.objects, size.base_clusterings)
     })

@@ -1,6 +1,6 @@
 //! Trees over evidence against a twin over all objects and all pairs, written for clarity.
 
-use partita_coassoc::cluster_weights;
+use partita_coassoc::trusted_cluster_weights;
 use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Seed, Silent};
 use partita_eac::{LweaSettings, eac, lwea};
 use partita_linkage::{Linkage, cut};
@@ -34,11 +34,10 @@ fn counted(ensemble: &Ensemble) -> (Matrix, u64) {
 }
 
 /// 1 − Σ weight / N by the definition, rounded.
-fn weighted(ensemble: &Ensemble, theta: f64) -> (Matrix, u64) {
+fn weighted(ensemble: &Ensemble, weights: &[f64]) -> (Matrix, u64) {
     let (n, bases, offsets) = (ensemble.objects(), ensemble.bases().len(), ensemble.offsets());
     let one = u64::from(u32::MAX) / 2 / bases as u64;
-    let weights: Vec<u64> =
-        cluster_weights(ensemble, theta).iter().map(|weight| (weight * one as f64).round() as u64).collect();
+    let weights: Vec<u64> = weights.iter().map(|weight| (weight * one as f64).round() as u64).collect();
     let cell = |i: usize, j: usize| {
         let both: Vec<(usize, usize, usize)> =
             (0..bases).filter_map(|u| Some((u, ensemble.label(i, u)?, ensemble.label(j, u)?))).collect();
@@ -125,15 +124,63 @@ fn evidence_accumulation_is_the_naive_twin() {
     assert!(compared > 6_000, "{compared}");
 }
 
+/// Pooled evidence of an object for every cluster, by the definition; 1 for a cluster of its own.
+fn evidence(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usize) -> Vec<f64> {
+    let (offsets, labels) = (ensemble.offsets(), partition.labels());
+    let of = |cluster: u32| {
+        let (mut together, mut seen) = (0.0, 0.0);
+        let company = (0..ensemble.objects()).filter(|&j| j != i && labels[j] == cluster);
+        for (j, u) in company.clone().flat_map(|j| (0..ensemble.bases().len()).map(move |u| (j, u))) {
+            let (Some(a), Some(b)) = (ensemble.label(i, u), ensemble.label(j, u)) else { continue };
+            seen += 1.0;
+            together += if a == b { weights[offsets[u] + a] } else { 0.0 };
+        }
+        match company.count() {
+            0 => 1.0,
+            _ if seen == 0.0 => 0.0,
+            _ => together / seen,
+        }
+    };
+    (0..partition.clusters() as u32).map(of).collect()
+}
+
+/// Objects go, all at once and so often, to the cluster with most evidence; out of none that would be left empty.
+fn naive_moves(ensemble: &Ensemble, weights: &[f64], partition: &Partition, rounds: u32) -> Partition {
+    let mut labels = partition.labels().to_vec();
+    for _ in 0..rounds {
+        let before = Partition::new(labels.clone(), partition.clusters()).expect("labels");
+        for (i, label) in labels.iter_mut().enumerate() {
+            let evidence = evidence(ensemble, weights, &before, i);
+            let most = |a: usize, b: usize| if evidence[b] > evidence[a] + 1e-9 { b } else { a };
+            let best = (0..evidence.len()).filter(|&k| k != *label as usize).reduce(most);
+            *label =
+                best.filter(|&k| evidence[k] > evidence[*label as usize] * (1.0 + 1e-9)).map_or(*label, |k| k as u32);
+        }
+        while let Some(empty) = (0..partition.clusters() as u32).find(|k| !labels.contains(k)) {
+            let stays = before.labels().iter().zip(&mut labels).filter(|(from, _)| **from == empty);
+            stays.for_each(|(from, to)| *to = *from);
+        }
+    }
+    Partition::from_values(&labels).by_appearance()
+}
+
 #[test]
 fn locally_weighted_evidence_is_the_naive_twin() {
-    let mut compared = 0;
+    let (mut compared, mut moved) = (0, 0);
     for seed in 0..240 {
         let ensemble = drawn(seed);
         let settings = LweaSettings::default();
-        let outcome = lwea(&ensemble, Clusters::Auto, &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
-        let (matrix, unit) = weighted(&ensemble, settings.theta);
+        let clusters = Clusters::Exactly(2 + seed as usize % 4);
+        let outcome = lwea(&ensemble, clusters, &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let weights = trusted_cluster_weights(&ensemble, settings.theta, settings.trust_rounds);
+        let (matrix, unit) = weighted(&ensemble, &weights);
         compared += agree(&outcome, &naive(matrix, unit, Linkage::Average), false, &format!("draw {seed}"));
+        let tree = outcome.dendrogram.as_ref().expect("a tree");
+        let first = cut(tree, 2 + seed as usize % 4);
+        let expected = naive_moves(&ensemble, &weights, &first, settings.move_rounds);
+        assert_eq!(outcome.partition, expected, "moves of draw {seed}");
+        moved += outcome.details["moved"].as_u64().expect("a number");
     }
     assert!(compared > 3_000, "{compared}");
+    assert!(moved > 50, "{moved}");
 }
