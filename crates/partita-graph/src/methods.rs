@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::GraphError;
 use crate::cspa::{CspaSettings, bytes as cspa_bytes, cspa};
 use crate::hbgf::{HbgfSettings, hbgf};
+use crate::hgpa::{HgpaSettings, bytes as hgpa_bytes, hgpa};
 use crate::mcla::{MclaSettings, bytes as mcla_bytes, mcla};
 use crate::spectral::{LwgpSettings, bytes, lwgp};
 
@@ -40,6 +41,13 @@ pub struct Cspa;
 
 /// Cluster-based similarity partitioning.
 pub static CSPA: Cspa = Cspa;
+
+/// [`hgpa`] as a method.
+#[derive(Debug)]
+pub struct Hgpa;
+
+/// Hypergraph partitioning.
+pub static HGPA: Hgpa = Hgpa;
 
 const RESTARTS: SettingHelp = SettingHelp { name: "restarts", help: "starts of k-means; the lowest loss is kept" };
 const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "rounds of k-means, at most" };
@@ -123,6 +131,28 @@ static CSPA_CARD: MethodCard = MethodCard {
     ..SPECTRAL
 };
 
+static HGPA_CARD: MethodCard = MethodCard {
+    name: "hgpa",
+    summary: "cuts the objects into parts of about the same size so that few base clusters are cut",
+    reference: "Strehl and Ghosh 2002, JMLR 3",
+    certainty: "mean share of the object's base clusters in its cluster over the sum of that and the best other cluster's",
+    time: "nMK a pass",
+    memory: "nM",
+    bytes: |size| hgpa_bytes(size.objects, size.base_clusterings, size.base_clusters, size.clusters),
+    settings: &[
+        SettingHelp {
+            name: "objective",
+            help: "what a base cluster that is cut costs: cut (once) or soed (its parts)",
+        },
+        SettingHelp {
+            name: "imbalance",
+            help: "how much heavier than its share a cluster may be: 0.05 is 5 %; from 0 to 1000",
+        },
+        SettingHelp { name: "restarts", help: "partitions from scratch; the cheapest is kept" },
+    ],
+    ..SPECTRAL
+};
+
 fn spectral_bytes(size: &ProblemSize) -> u64 {
     bytes(size.objects, size.base_clusterings, size.base_clusters, size.clusters)
 }
@@ -186,6 +216,22 @@ impl Consensus for Cspa {
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         run(self.card(), problem, |clusters, settings| cspa(problem.ensemble, clusters, problem.seed, settings, watch))
+    }
+}
+
+impl Consensus for Hgpa {
+    fn card(&self) -> &'static MethodCard {
+        &HGPA_CARD
+    }
+
+    fn default_settings(&self) -> Value {
+        json(&HgpaSettings::default())
+    }
+
+    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+        run(self.card(), problem, |clusters, settings| {
+            hgpa(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+        })
     }
 }
 

@@ -2,9 +2,9 @@
 
 use partita_conformance::ensemble;
 use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, Silent, consense};
-use partita_graph::{CSPA, HBGF, LWGP, MCLA};
+use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 
-const METHODS: [&dyn Consensus; 4] = [&LWGP, &HBGF, &MCLA, &CSPA];
+const METHODS: [&dyn Consensus; 5] = [&LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
 
 fn of(columns: &[Vec<Option<u32>>]) -> Ensemble {
     ensemble(columns.iter().enumerate().map(|(u, column)| (format!("u{u}"), column.clone())))

@@ -1,7 +1,7 @@
 //! Every method keeps the promises on its card.
 
 use partita_conformance::check;
-use partita_graph::{CSPA, HBGF, LWGP, MCLA};
+use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 
 #[test]
 fn lwgp_keeps_its_promises() {
@@ -21,4 +21,9 @@ fn mcla_keeps_its_promises() {
 #[test]
 fn cspa_keeps_its_promises() {
     assert!(check(&CSPA) > 500);
+}
+
+#[test]
+fn hgpa_keeps_its_promises() {
+    assert!(check(&HGPA) > 500);
 }

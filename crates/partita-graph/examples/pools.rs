@@ -1,0 +1,73 @@
+//! Scores on published pools of base clusterings:
+//! `cargo run --release -p partita-graph --example pools FOLDER METHOD BASES DRAWS [name=value]...`.
+//!
+//! FOLDER holds the `.mat` files of Huang, Wang and Lai (IS, ISOLET, Semeion, SPF, PD), METHOD is a name such as `lwgp`.
+//! Prints the mean over draws of NMI (by the larger entropy), its standard error and ARI against the classes, K being
+//! the number of classes and objects being shuffled; the median wall time of a draw, and the largest resident set.
+
+use std::env;
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use partita_core::{Clusters, Consensus, Ensemble, Partition, Problem, Seed, SettingPairs, Silent, consense};
+use partita_files::{EnsembleOptions, read_ensemble};
+use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
+use partita_metrics::{Contingency, Normalisation};
+use rand::seq::SliceRandom;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let [folder, name, bases, draws, settings @ ..] = words.as_slice() else {
+        return Err("say FOLDER METHOD BASES DRAWS [name=value]...".into());
+    };
+    let methods: [&dyn Consensus; 5] = [&LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
+    let method = methods.into_iter().find(|method| method.card().name == name).ok_or("there is no such method")?;
+    let (bases, draws, settings) = (bases.parse()?, draws.parse()?, SettingPairs::parse(settings)?);
+    let mut out = io::stdout().lock();
+    for pool in ["IS", "ISOLET", "Semeion", "SPF", "PD"] {
+        let loaded = read_ensemble(&Path::new(folder).join(format!("{pool}.mat")), &EnsembleOptions::default())?;
+        let truth = Partition::from_values(&loaded.truth.ok_or("the pool has no classes")?.values);
+        let runs: Vec<[f64; 3]> = (0..draws)
+            .map(|draw| score(&loaded.ensemble, &truth, method, bases, &settings, Seed::new(draw)))
+            .collect::<Result<_, _>>()?;
+        let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
+        let (nmi, ari) = (mean(0), mean(1));
+        let spread = runs.iter().map(|run| (run[0] - nmi).powi(2)).sum::<f64>() / (runs.len() as f64 - 1.0).max(1.0);
+        let error = (spread / runs.len() as f64).sqrt();
+        let mut times: Vec<f64> = runs.iter().map(|run| run[2]).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let median = times.get(times.len() / 2).copied().unwrap_or_default();
+        writeln!(
+            out,
+            "{pool:>8} M = {bases} {name:>6}  NMI {nmi:.4} ± {error:.4}  ARI {ari:.3}  {median:.3} s a draw"
+        )?;
+    }
+    Ok(())
+}
+
+/// NMI (by the larger entropy), ARI and seconds of one draw of base clusterings.
+fn score(
+    pool: &Ensemble,
+    truth: &Partition,
+    method: &dyn Consensus,
+    bases: usize,
+    settings: &SettingPairs,
+    seed: Seed,
+) -> Result<[f64; 3], Box<dyn Error>> {
+    let mut rng = seed.rng();
+    let mut chosen: Vec<u32> = (0..pool.bases().len() as u32).collect();
+    let mut objects: Vec<u32> = (0..pool.objects() as u32).collect();
+    chosen.shuffle(&mut rng);
+    objects.shuffle(&mut rng);
+    let ensemble = pool.select(&objects, &chosen[..bases]);
+    let mut problem = Problem::new(&ensemble, Clusters::Exactly(truth.clusters()));
+    (problem.seed, problem.settings) = (seed.child(1), settings.clone());
+    let start = Instant::now();
+    let outcome = consense(method, &problem, &Silent)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let expected = objects.iter().map(|&i| truth.labels()[i as usize]).collect();
+    let table = Contingency::new(&outcome.partition, &Partition::new(expected, truth.clusters())?)?;
+    Ok([table.nmi(Normalisation::Max), table.ari(), seconds])
+}

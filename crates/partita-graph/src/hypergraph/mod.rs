@@ -1,0 +1,117 @@
+//! A multilevel hypergraph partitioner.
+//!
+//! Coarsening by heavy nets, several cuts from scratch, Fiduccia–Mattheyses refinement on gain buckets, recursive
+//! bisection to K parts; then V-cycles: coarsening inside the parts, and moves between all K of them on the way back.
+
+mod bisect;
+mod buckets;
+mod coarsen;
+mod fm;
+mod graph;
+mod kway;
+mod recursive;
+
+use partita_core::Seed;
+use serde::{Deserialize, Serialize};
+
+use coarsen::coarsen;
+pub(crate) use graph::Hypergraph;
+use kway::Parts;
+use recursive::recursive;
+
+/// What a partition of a hypergraph costs, λ being the number of parts that a net of weight w touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum NetObjective {
+    /// The weight of the nets that are cut: Σ w over λ > 1.
+    Cut,
+    /// The sum of external degrees: Σ w λ over λ > 1.
+    Soed,
+}
+
+impl NetObjective {
+    /// Price of a net that is cut at all, and of every part beyond the first that it touches.
+    fn prices(self) -> (i64, i64) {
+        match self {
+            Self::Cut => (1, 0),
+            Self::Soed => (1, 1),
+        }
+    }
+
+    /// Cost of a net of this weight that touches so many parts.
+    fn of_net(self, weight: i64, touched: usize) -> i64 {
+        let (in_cut, further) = self.prices();
+        if touched > 1 { weight * (in_cut + further * (touched as i64 - 1)) } else { 0 }
+    }
+}
+
+/// Vertices a part in the coarsest hypergraph of a V-cycle.
+const COARSEST: usize = 60;
+
+/// V-cycles, at most.
+const CYCLES: u64 = 4;
+
+/// Passes of refinement a level, and moves without a gain that end one.
+const PASSES: usize = 6;
+const PATIENCE: usize = 200;
+
+/// A partition with what it costs.
+pub(crate) struct Found {
+    /// The part of every vertex.
+    pub(crate) labels: Vec<u32>,
+    /// Weight above what parts may have, then the objective.
+    pub(crate) cost: (i64, i64),
+}
+
+/// Parts of a hypergraph: exactly `parts` of them, which must be no more than the vertices, none empty. A part weighs at
+/// most `1 + imbalance` times its share, or its share and the heaviest vertex, as far as vertices can be dealt so.
+///
+/// The same seed gives the same parts.
+pub(crate) fn partition(
+    graph: &Hypergraph,
+    parts: usize,
+    imbalance: f64,
+    objective: NetObjective,
+    seed: Seed,
+) -> Found {
+    let share = (graph.total() as f64 / parts as f64).ceil();
+    let most = ((share * (1.0 + imbalance)) as i64).max(graph.heaviest());
+    let labels = recursive(graph, parts, most, objective, seed.child(0));
+    let mut state = Parts::new(graph, labels, parts, objective, most);
+    state.refine(PASSES, PATIENCE.max(graph.len() / 50));
+    let mut best = Found { cost: state.cost(), labels: state.into_labels() };
+    for cycle in 1..=CYCLES {
+        let next = v_cycle(graph, &best.labels, parts, objective, most, seed.child(cycle));
+        let better = next.cost < best.cost;
+        if better {
+            best = next;
+        } else if cycle > 1 {
+            break;
+        }
+    }
+    best
+}
+
+/// Coarsens inside the parts and refines all of them at once on the way back.
+fn v_cycle(graph: &Hypergraph, labels: &[u32], parts: usize, objective: NetObjective, most: i64, seed: Seed) -> Found {
+    let levels = coarsen(graph, Some(labels), COARSEST * parts, &mut seed.rng());
+    let mut labels = labels.to_vec();
+    for level in &levels {
+        let mut coarse = vec![0; level.graph.len()];
+        level.group.iter().zip(&labels).for_each(|(&g, &label)| coarse[g as usize] = label);
+        labels = coarse;
+    }
+    let mut cost = (0, 0);
+    for at in (0..=levels.len()).rev() {
+        if at < levels.len() {
+            labels = levels[at].group.iter().map(|&g| labels[g as usize]).collect();
+        }
+        let fine = if at == 0 { graph } else { &levels[at - 1].graph };
+        let mut state = Parts::new(fine, labels, parts, objective, most);
+        state.refine(PASSES, PATIENCE.max(fine.len() / 50));
+        cost = state.cost();
+        labels = state.into_labels();
+    }
+    Found { labels, cost }
+}
