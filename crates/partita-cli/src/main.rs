@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod output;
 mod progress;
+mod recipe;
 mod record;
 mod table;
 
@@ -28,6 +29,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(args) => commands::run(&args),
         Command::Generate(args) => commands::generate(&args),
+        Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),
         Command::Evaluate(args) => commands::evaluate(&args),
         Command::Predict(args) => commands::predict(&args),

@@ -26,12 +26,15 @@ pub struct Durable {
     /// Make only every `of`-th base clustering, starting with the `index`-th (from 0), so that several processes
     /// share the work: (index, of).
     pub part: (u32, u32),
+    /// Words of the caller's that go into the file and come back from [`merge_parts`], such as what the objects are
+    /// called. Parts of the same work carry the same words.
+    pub note: String,
 }
 
 impl Durable {
     /// A new part file for the whole work.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), resume: false, part: (0, 1) }
+        Self { path: path.into(), resume: false, part: (0, 1), note: String::new() }
     }
 }
 
@@ -62,7 +65,8 @@ pub fn generate_durable(
     plans.retain(|plan| plan.run as u64 % u64::from(of) == u64::from(index));
     budget.check("generation", bytes(recipe, n, d), "ask for fewer or simpler base clusterings, or sample the rows")?;
     let table = fingerprint([n as u64, d as u64].into_iter().chain(values.iter().map(|value| value.to_bits())));
-    let header = Header { recipe: recipe.to_json(seed), objects: n, table, part: durable.part };
+    let header =
+        Header { recipe: recipe.to_json(seed), objects: n, table, part: durable.part, note: durable.note.clone() };
     let (file, kept) = if durable.resume {
         PartFile::resume(&durable.path, &header)?
     } else {
@@ -82,19 +86,19 @@ pub fn generate_durable(
     Ok(generated)
 }
 
-/// The ensemble of all base clusterings in these part files, which must belong to the same work. With every part
-/// complete it is the ensemble that one undisturbed run gives.
+/// The ensemble of all base clusterings in these part files, which must belong to the same work, and the note that
+/// they carry. With every part complete it is the ensemble that one undisturbed run gives.
 ///
 /// # Errors
 /// [`GenerateError::OtherWork`] for a file of other work than the first, [`GenerateError::Damaged`],
 /// [`GenerateError::PartFile`], or [`GenerateError::NothingFinished`].
-pub fn merge_parts<P: AsRef<Path>>(paths: &[P]) -> Result<Generated, GenerateError> {
+pub fn merge_parts<P: AsRef<Path>>(paths: &[P]) -> Result<(Generated, String), GenerateError> {
     let mut work: Option<Header> = None;
     let mut kept: BTreeMap<usize, Found> = BTreeMap::new();
     for path in paths {
         let (header, records) = read(path.as_ref())?;
         let first = work.get_or_insert_with(|| header.clone());
-        if (&header.recipe, header.objects, header.table) != (&first.recipe, first.objects, first.table) {
+        if (Header { part: first.part, ..header }) != *first {
             return Err(GenerateError::OtherWork { path: path.as_ref().display().to_string() });
         }
         kept.extend(records);
@@ -106,5 +110,5 @@ pub fn merge_parts<P: AsRef<Path>>(paths: &[P]) -> Result<Generated, GenerateErr
     let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();
     let mut generated = assemble(&plans, found, work.objects, work.recipe)?;
     generated.resumed = resumed;
-    Ok(generated)
+    Ok((generated, work.note))
 }

@@ -32,9 +32,11 @@ pub(crate) fn make(
     let scaled = (recipe.scale != Scale::None).then(|| scale(values, recipe.scale));
     let values = scaled.as_ref().map_or(values, |scaled| scaled.view());
     let sight = Sight { values, recipe };
+    plans.iter().try_for_each(|plan| sight.check(plan))?;
     let maker = Maker { sight: &sight, progress, keep };
     // The second member says which plans read one shared table of single precision.
-    let shared = |plan: &Plan| if recipe.alters_columns() { None } else { start(plan.kind).map(|(_, cosine)| cosine) };
+    let alone = recipe.alters_columns() || recipe.replacement;
+    let shared = |plan: &Plan| if alone { None } else { start(plan.kind).map(|(_, cosine)| cosine) };
     let mut found: Vec<(usize, Option<Found>)> = Vec::with_capacity(plans.len());
     for cosine in [false, true] {
         let chosen: Vec<&Plan> = plans.iter().filter(|plan| shared(plan) == Some(cosine)).collect();
@@ -112,10 +114,14 @@ impl Maker<'_> {
     }
 
     fn one(&self, plan: &Plan) -> Option<Found> {
-        let rows = |cosine: bool| Rows::new(self.sight.columns(plan).view(), None, cosine);
+        let often = self.sight.drawn(plan).1;
+        let rows = |cosine: bool| Rows::new(self.sight.columns(plan).view(), often.as_deref(), cosine);
         let found = match plan.kind {
             BaseKind::Splits => splits(plan, self.sight, self.progress)?,
-            BaseKind::KMeansBatch => minibatch(&rows(false), &self.job(plan), self.progress)?.into(),
+            BaseKind::KMeansBatch => {
+                minibatch(&Rows::new(self.sight.columns(plan).view(), None, false), &self.job(plan), self.progress)?
+                    .into()
+            }
             kind => {
                 let cosine = start(kind).is_some_and(|(_, cosine)| cosine);
                 return self.together(&rows(cosine), &[plan]).into_iter().next().flatten();

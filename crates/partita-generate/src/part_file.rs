@@ -1,7 +1,7 @@
 //! Finished base clusterings on disk, appended one by one.
 //!
 //! ```text
-//! file    PARTITA-PART-1 \n  {"recipe": …, "objects": n, "table": fingerprint, "part": [i, of]} \n  record*
+//! file    PARTITA-PART-1 \n  {"recipe": …, "objects": n, "table": fingerprint, "part": [i, of], "note": …} \n  record*
 //! record  length u32 | run u32 | clusters u32 | rounds u32 | stopped u8 | inertia f64 (NaN: none) | n labels | check u64
 //! ```
 //! Numbers are little-endian; labels take one byte up to 255 clusters and two above. A record that was cut off at
@@ -34,6 +34,8 @@ pub(crate) struct Header {
     pub(crate) table: u64,
     /// Which share of the base clusterings: (index, of so many).
     pub(crate) part: (u32, u32),
+    /// The caller's words.
+    pub(crate) note: String,
 }
 
 /// An open part file.

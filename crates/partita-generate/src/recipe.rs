@@ -92,8 +92,11 @@ pub struct Recipe {
     pub base: Vec<BaseSpec>,
     /// How many clusters the base clusterings have.
     pub base_k: BaseK,
-    /// Share of the objects that each base clustering sees, drawn without replacement; 1 is all.
+    /// Share of the objects that each base clustering sees; without replacement, 1 is all.
     pub subsample: f64,
+    /// Draw the objects with replacement. k-means (not its mini-batch form) counts an object as often as it was
+    /// drawn; other base clusterers see every drawn object once.
+    pub replacement: bool,
     /// Share of the columns that each base clustering sees, drawn without replacement; 1 is all.
     pub features: f64,
     /// Columns of a random projection (Gaussian directions) that each base clustering sees instead of the table.
@@ -108,6 +111,7 @@ impl Default for Recipe {
             base: vec![BaseSpec::new(BaseKind::KMeans, 100)],
             base_k: BaseK::Sqrt,
             subsample: 0.9,
+            replacement: false,
             features: 1.0,
             projection: None,
             scale: Scale::None,
@@ -137,7 +141,7 @@ impl Recipe {
 
     /// True when every base clustering sees the whole table.
     pub(crate) fn sees_everything(&self) -> bool {
-        self.subsample == 1.0 && !self.alters_columns()
+        self.subsample == 1.0 && !self.replacement && !self.alters_columns()
     }
 
     /// True when base clusterings see other columns than the table's.

@@ -61,9 +61,10 @@ fn parts_join_to_the_whole() {
         let made = run(&table, &durable).unwrap();
         assert_eq!(made.asked, if i == 0 { 4 } else { 3 });
     }
-    let merged = merge_parts(&parts).unwrap();
+    let (merged, note) = merge_parts(&parts).unwrap();
+    assert_eq!(note, "");
     assert_eq!((&merged.ensemble, &merged.facts), (&whole.ensemble, &whole.facts));
-    assert_eq!(merge_parts(&parts[..2]).unwrap().finished, 7);
+    assert_eq!(merge_parts(&parts[..2]).unwrap().0.finished, 7);
     assert_eq!(merge_parts::<PathBuf>(&[]), Err(GenerateError::NothingFinished { asked: 0 }));
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use partita::files::{self, EnsembleOptions, LoadedEnsemble, Table, TableOptions};
-use partita::generate::{Generated, Recipe};
+use partita::generate::{Durable, Generated, Recipe, generate, generate_durable};
 use partita::{Consensus, MemoryBudget, Model, Outcome, Problem, Seed, consense};
 
-use crate::args::{ComputeArgs, RecipeArgs, TableArgs};
+use crate::args::{ComputeArgs, TableArgs};
 use crate::failure::Failure;
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
 use crate::record::{Record, Stopwatch};
@@ -24,18 +24,28 @@ pub(crate) struct Compute {
 }
 
 impl Compute {
-    pub(crate) fn start(args: &ComputeArgs) -> Result<Self, Failure> {
+    /// `seed` is taken where the flags name none.
+    pub(crate) fn start(args: &ComputeArgs, seed: Option<Seed>) -> Result<Self, Failure> {
         let threads = args.threads.map_or(0, std::num::NonZeroUsize::get);
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
         listen_for_ctrl_c()?;
-        Ok(Self { seed: args.seed, budget: args.max_memory.unwrap_or_else(default_budget) })
+        let seed = args.seed.or(seed.map(Seed::number)).unwrap_or(0);
+        Ok(Self { seed, budget: args.max_memory.unwrap_or_else(default_budget) })
     }
 
-    /// Makes an ensemble of a table.
-    pub(crate) fn generate(&self, table: &Table, recipe: &Recipe) -> Result<Generated, Failure> {
+    /// Makes an ensemble of a table, with a part file where one is named.
+    pub(crate) fn generate(
+        &self,
+        table: &Table,
+        recipe: &Recipe,
+        durable: Option<&Durable>,
+    ) -> Result<Generated, Failure> {
         let progress = Progress::new("base clusterings");
-        let seed = Seed::new(self.seed);
-        let mut made = partita::generate::generate(table.values.view(), recipe, seed, self.budget, &progress)?;
+        let (values, seed) = (table.values.view(), Seed::new(self.seed));
+        let mut made = match durable {
+            Some(durable) => generate_durable(values, recipe, seed, durable, self.budget, &progress)?,
+            None => generate(values, recipe, seed, self.budget, &progress)?,
+        };
         if let Some(names) = &table.object_names {
             made.ensemble = made.ensemble.with_object_names(names.clone())?;
         }
@@ -100,14 +110,4 @@ pub(crate) fn load_model(path: &Path) -> Result<Arc<dyn Model>, Failure> {
     let damaged = |reason: String| Failure::input(format!("{}: {reason}; fit it again", path.display()));
     let value = serde_json::from_str(&text).map_err(|error| damaged(format!("this is no JSON: {error}")))?;
     partita::load_model(&value).map_err(|error| damaged(error.to_string()))
-}
-
-/// The recipe that the flags describe.
-pub(crate) fn recipe(args: &RecipeArgs) -> Recipe {
-    let mut recipe = Recipe::default();
-    recipe.base.clone_from(&args.base.0);
-    recipe.base_k.clone_from(&args.base_k);
-    recipe.subsample = args.subsample;
-    recipe.scale = args.scale;
-    recipe
 }

@@ -12,7 +12,7 @@ use crate::record::score;
 pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     let method = method(&args.method)?;
     check(args, method.card())?;
-    let compute = Compute::start(&args.compute)?;
+    let compute = Compute::start(&args.compute, None)?;
     let loaded = read_ensemble(&args.ensemble, args.label.as_ref())?;
     let table = args.features.clone().map(|table| read_table(&TableArgs { table, label: args.features_label.clone() }));
     let table = table.transpose()?;

@@ -1,34 +1,140 @@
-//! `partita generate`: a table in, an ensemble out.
+//! `partita generate` and `partita merge`: a table in, an ensemble out, in one go or in parts.
 
-use partita::files;
+use std::path::{Path, PathBuf};
+
+use partita::files::{self, EnsembleOptions, LabelColumn, Table};
+use partita::generate::{Durable, Generated, Recipe, merge_parts};
+use partita::{Clusters, Seed};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::common::{Compute, read_table, recipe, unless_interrupted};
-use crate::args::GenerateArgs;
+use super::common::{Compute, read_table, unless_interrupted};
+use crate::args::{GenerateArgs, MergeArgs};
 use crate::failure::Failure;
 use crate::output::{may_write, print_json, say};
+use crate::recipe::recipe;
 use crate::record::{Stopwatch, VERSION};
 
+/// What an ensemble says of its objects and base clusterings do not know; travels in part files.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    objects: Option<Vec<String>>,
+    label: Option<(String, Vec<Option<String>>)>,
+}
+
 pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
-    may_write(&args.output, args.force)?;
-    let compute = Compute::start(&args.compute)?;
+    let clusters = args.clusters.map(|clusters| Clusters::Exactly(clusters.get()));
+    let (recipe, seed) = recipe(&args.recipe, clusters)?;
+    if args.resume && args.part.is_none() && args.output.exists() {
+        return nothing_left(args, &recipe, seed);
+    }
+    may_write(&args.output, args.force || args.resume)?;
+    let mut durable = part_file(args)?;
+    let compute = Compute::start(&args.compute, seed)?;
     let table = read_table(&args.table)?;
-    let recipe = recipe(&args.recipe);
+    durable.note = note(&table)?;
     let watch = Stopwatch::start();
-    let made = compute.generate(&table, &recipe)?;
-    files::write_ensemble(&args.output, &made.ensemble, table.label.as_ref())?;
+    let made = compute.generate(&table, &recipe, Some(&durable))?;
     let (finished, asked, path) = (made.finished, made.asked, args.output.display());
-    unless_interrupted(|| format!("{finished} of {asked} base clusterings are in {path}"))?;
-    say(&format!("{finished} base clusterings of {} objects are in {path}", made.ensemble.objects()));
+    let part = durable.path.display();
+    unless_interrupted(|| {
+        format!(
+            "{finished} of {asked} base clusterings are kept in {part}; the same command with --resume makes the others"
+        )
+    })?;
+    if args.part.is_none() {
+        files::write_ensemble(&args.output, &made.ensemble, table.label.as_ref())?;
+        std::fs::remove_file(&durable.path).map_err(|error| Failure::input(format!("{part}: {error}")))?;
+    }
+    let resumed = if made.resumed > 0 { format!(", {} of them from before", made.resumed) } else { String::new() };
+    say(&format!("{finished} base clusterings of {} objects are in {path}{resumed}", made.ensemble.objects()));
     if args.json {
         print_json(&json!({
             "n": made.ensemble.objects(),
             "base_clusterings": finished,
-            "seed": args.compute.seed,
+            "resumed": made.resumed,
+            "seed": compute.seed,
             "recipe": recipe,
             "spent": watch.read(),
             "version": VERSION,
         }))?;
     }
     Ok(())
+}
+
+/// The file that keeps finished base clusterings, made way for where the flags say so.
+fn part_file(args: &GenerateArgs) -> Result<Durable, Failure> {
+    let path = if args.part.is_some() { args.output.clone() } else { beside(&args.output) };
+    let here = path.display();
+    if path.exists() && args.force {
+        std::fs::remove_file(&path).map_err(|error| Failure::input(format!("{here}: {error}")))?;
+    } else if path.exists() && !args.resume {
+        let kept = "holds what a run that was cut short has finished";
+        return Err(Failure::input(format!("{here}: {kept}; go on with --resume, or start again with --force")));
+    }
+    let mut durable = Durable::new(&path);
+    // A run that was killed before it made the file starts like any other.
+    durable.resume = path.exists();
+    durable.part = args.part.unwrap_or(durable.part);
+    Ok(durable)
+}
+
+fn beside(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}
+
+/// `--resume` of a run that was finished: the ensemble must be the one that was asked for.
+fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Result<(), Failure> {
+    let loaded = files::read_ensemble(&args.output, &EnsembleOptions::default())?;
+    let path = args.output.display();
+    let seed = args.compute.seed.map(Seed::new).or(seed).unwrap_or(Seed::new(0));
+    if loaded.ensemble.recipe() != Some(recipe.to_json(seed).as_str()) {
+        return Err(Failure::input(format!("{path}: is an ensemble of another recipe or seed; name another file")));
+    }
+    // Killed between writing the ensemble and removing the part file.
+    let part = beside(&args.output);
+    if part.exists() {
+        std::fs::remove_file(&part).map_err(|error| Failure::input(format!("{}: {error}", part.display())))?;
+    }
+    say(&format!("{path} is finished; there is nothing left to do"));
+    Ok(())
+}
+
+fn note(table: &Table) -> Result<String, Failure> {
+    let label = table.label.as_ref().map(|label| (label.name.clone(), label.values.clone()));
+    Ok(serde_json::to_string(&Note { objects: table.object_names.clone(), label })?)
+}
+
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
+    may_write(&args.output, args.force)?;
+    let (mut made, note) = merge_parts(&args.parts)?;
+    let note: Note = serde_json::from_str(&note)
+        .map_err(|_| Failure::input(format!("{}: `partita generate` did not write this", args.parts[0].display())))?;
+    if let Some(names) = note.objects {
+        made.ensemble = made.ensemble.with_object_names(names)?;
+    }
+    let objects = made.ensemble.objects();
+    let truth = note.label.map(|(name, values)| LabelColumn { name, values });
+    if truth.as_ref().is_some_and(|truth| truth.values.len() != objects) {
+        return Err(Failure::input(format!("{}: was altered; make it again", args.parts[0].display())));
+    }
+    files::write_ensemble(&args.output, &made.ensemble, truth.as_ref())?;
+    report(&made, &args.output);
+    if args.json {
+        print_json(
+            &json!({ "n": objects, "base_clusterings": made.finished, "asked": made.asked, "version": VERSION }),
+        )?;
+    }
+    Ok(())
+}
+
+fn report(made: &Generated, path: &Path) {
+    let Generated { finished, asked, .. } = made;
+    say(&format!(
+        "{finished} of {asked} base clusterings of {} objects are in {}",
+        made.ensemble.objects(),
+        path.display()
+    ));
 }

@@ -13,7 +13,7 @@ mod synth;
 
 pub(crate) use consensus::consensus;
 pub(crate) use evaluate::evaluate;
-pub(crate) use generate::generate;
+pub(crate) use generate::{generate, merge};
 pub(crate) use inspect::inspect;
 pub(crate) use manual::{completions, man};
 pub(crate) use methods::methods;

@@ -9,11 +9,12 @@ use partita::metrics::Scores;
 use partita::{Consensus, Ensemble, Outcome, Problem, ProblemSize};
 use serde::Serialize;
 
-use super::common::{Compute, method, read_table, recipe, unless_interrupted};
+use super::common::{Compute, method, read_table, unless_interrupted};
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::output::{Targets, print, print_json, say_warnings, write_json, write_result, write_text};
 use crate::progress::interrupted;
+use crate::recipe::recipe;
 use crate::record::{Record, Spent, Stopwatch, VERSION, score};
 use crate::table::TextTable;
 
@@ -35,14 +36,14 @@ struct RunRecord<'a> {
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let methods = args.method.iter().map(|name| method(name)).collect::<Result<Vec<_>, _>>()?;
     may_fill(&args.output, args.force)?;
-    let compute = Compute::start(&args.compute)?;
+    let (recipe, seed) = recipe(&args.recipe, Some(args.clusters))?;
+    let compute = Compute::start(&args.compute, seed)?;
     let table = read_table(&args.table)?;
-    let recipe = recipe(&args.recipe);
     check(args, &methods, &table, &recipe, &compute)?;
     make_folder(&args.output)?;
 
     let watch = Stopwatch::start();
-    let made = compute.generate(&table, &recipe)?;
+    let made = compute.generate(&table, &recipe, None)?;
     let generate = watch.read();
     files::write_ensemble(&args.output.join("ensemble.npz"), &made.ensemble, table.label.as_ref())?;
     let mut records: Vec<Record> = Vec::new();
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         methods: &records,
         arguments: std::env::args().skip(1).collect(),
     };
-    finish(args, &record)?;
+    finish(args, &record, compute.seed)?;
     let (bases, asked, done) = (made.finished, made.asked, records.len());
     let folder = args.output.display();
     unless_interrupted(|| format!("{bases} of {asked} base clusterings and {done} consensus results are in {folder}"))
@@ -147,15 +148,15 @@ fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {
     (0..ensemble.bases().len()).filter_map(|base| score(ensemble.column(base), truth)).collect()
 }
 
-fn finish(args: &RunArgs, record: &RunRecord<'_>) -> Result<(), Failure> {
-    let summary = summary(args, record);
+fn finish(args: &RunArgs, record: &RunRecord<'_>, seed: u64) -> Result<(), Failure> {
+    let summary = summary(args, record, seed);
     write_json(&args.output.join("record.json"), record)?;
     write_text(&args.output.join("summary.txt"), &summary)?;
     if args.json { print_json(record) } else { print(&summary) }
 }
 
 /// The tables that a person reads first.
-fn summary(args: &RunArgs, record: &RunRecord<'_>) -> String {
+fn summary(args: &RunArgs, record: &RunRecord<'_>, seed: u64) -> String {
     let mut methods = TextTable::new(["method", "clusters", "rounds", "stopped", "kkt gap", "seconds"]);
     record.methods.iter().for_each(|method| methods.row(method.cells()));
     let mut text = format!(
@@ -167,7 +168,7 @@ fn summary(args: &RunArgs, record: &RunRecord<'_>) -> String {
         record.recipe.base_k,
         record.recipe.subsample,
         record.recipe.scale,
-        args.compute.seed,
+        seed,
         methods.render()
     );
     if !record.base_scores.is_empty() {

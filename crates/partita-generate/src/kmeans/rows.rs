@@ -42,6 +42,14 @@ impl Members {
         Self { words, count: n }
     }
 
+    /// The rows that are marked.
+    pub(crate) fn those(marks: impl ExactSizeIterator<Item = bool>) -> Self {
+        let mut words = vec![0u64; marks.len().div_ceil(LANES)];
+        marks.enumerate().filter(|(_, mark)| *mark).for_each(|(row, _)| words[row / LANES] |= 1 << (row % LANES));
+        let count = words.iter().map(|word| word.count_ones() as usize).sum();
+        Self { words, count }
+    }
+
     /// `count` of n rows, each set of that size being equally likely.
     pub(crate) fn draw(n: usize, count: usize, rng: &mut impl rand::Rng) -> Self {
         use rand::RngExt;
