@@ -1,5 +1,7 @@
 //! Several starts, one result.
 
+use std::num::NonZeroU32;
+
 use partita_core::{Objective, Outcome, Seed, Sense, Stopped, Watch};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -17,7 +19,9 @@ use crate::table::Table;
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
 /// Runs from every start of [`starts`], and from the two best of `bases` (see [`crate::base_starts`]) where no tree
-/// was grown, and keeps the lowest objective. `details` has the objective of every run.
+/// was grown, to a relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is
+/// within 1 % of the first), and the lower one is kept. `details.restarts` has the objective of every run and whether it
+/// was finished; `details.spread` is that of all runs, `details.spread_of_finished` that of those which were.
 ///
 /// # Errors
 /// [`PccError`] if K is out of range or the solver can not work with the divergence.
@@ -79,23 +83,82 @@ pub fn pcc_from<D: Bregman, E: Evidence>(
     starts.iter_mut().for_each(|start| level(evidence, start));
     let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
     let table = |start: &Start| Table::of(start.soft.rows(), evidence.layout());
-    let runs: Vec<Descent> =
-        starts.par_iter().map(|start| run(law, evidence, table(start), settings, &progress)).collect();
-    let best = (1..runs.len()).fold(0, |best, at| if runs[at].objective < runs[best].objective { at } else { best });
-    Ok(outcome(evidence, &starts, runs, best))
+    let mut rough = settings.clone();
+    rough.tolerance = settings.tolerance.max(ROUGH);
+    let mut runs: Vec<Descent> =
+        starts.par_iter().map(|start| run(law, evidence, table(start), &rough, &progress)).collect();
+    let last = finalists(&runs);
+    if rough.tolerance > settings.tolerance {
+        runs = (runs.into_par_iter().enumerate())
+            .map(|(at, run)| if last.contains(&at) { finish(law, evidence, run, settings, &progress) } else { run })
+            .collect();
+    }
+    let finished = |at: usize| rough.tolerance <= settings.tolerance || last.contains(&at);
+    let kept = last.iter().copied().fold(last[0], |best, at| {
+        if runs[at].objective < runs[best].objective || (runs[at].objective == runs[best].objective && at < best) {
+            at
+        } else {
+            best
+        }
+    });
+    Ok(outcome(evidence, &starts, runs, kept, finished))
+}
+
+/// Relative gap at which starts are compared; only the best go on from there.
+const ROUGH: f64 = 1e-3;
+
+/// Runs that go on, at most.
+const FINALISTS: usize = 2;
+
+/// Runs whose objective is higher by this share do not go on: what a gap of [`ROUGH`] leaves to gain is less.
+const BEHIND: f64 = 0.01;
+
+/// The runs that go on, best first.
+fn finalists(runs: &[Descent]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by(|&a, &b| runs[a].objective.total_cmp(&runs[b].objective).then(a.cmp(&b)));
+    let most = runs[order[0]].objective * (1.0 + BEHIND);
+    order.into_iter().take(FINALISTS).filter(|&at| runs[at].objective <= most).collect()
+}
+
+/// Goes on from where a rough run ended, with the rounds that are left.
+fn finish<D: Bregman, E: Evidence>(
+    law: &D,
+    evidence: &E,
+    rough: Descent,
+    settings: &PccSettings,
+    progress: &Progress<'_>,
+) -> Descent {
+    let left = u64::from(settings.rounds.get()).saturating_sub(rough.rounds);
+    let (Some(left), Stopped::Converged) = (NonZeroU32::new(left as u32), rough.stopped) else { return rough };
+    let mut settings = settings.clone();
+    settings.rounds = left;
+    let end = run(law, evidence, Table::of(rough.soft.rows(), evidence.layout()), &settings, progress);
+    let trace = rough.trace.iter().chain(&end.trace[1..]).copied().collect();
+    Descent { trace, rounds: rough.rounds + end.rounds, ..end }
 }
 
 /// What [`Objective::name`] says.
 const OBJECTIVE: &str = "divergence of the observed shares from the model's, weighted by observations";
 
-fn outcome<E: Evidence>(evidence: &E, starts: &[Start], mut runs: Vec<Descent>, best: usize) -> Outcome {
-    let told: Vec<Value> = (starts.iter().zip(&runs))
-        .map(|(start, run)| {
+fn outcome<E: Evidence>(
+    evidence: &E,
+    starts: &[Start],
+    mut runs: Vec<Descent>,
+    best: usize,
+    finished: impl Fn(usize) -> bool,
+) -> Outcome {
+    let told: Vec<Value> = (starts.iter().zip(&runs).enumerate())
+        .map(|(at, (start, run))| {
             json!({ "start": start.name, "objective": run.objective, "rounds": run.rounds, "kkt_gap": run.kkt_gap,
-                    "stopped": run.stopped })
+                    "finished": finished(at), "stopped": run.stopped })
         })
         .collect();
-    let highest = runs.iter().map(|run| run.objective).fold(f64::NEG_INFINITY, f64::max);
+    let highest = |counts: &dyn Fn(usize) -> bool| {
+        let objective = |(at, run): (usize, &Descent)| counts(at).then_some(run.objective);
+        runs.iter().enumerate().filter_map(objective).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let (highest, highest_finished) = (highest(&|_| true), highest(&finished));
     let interrupted = runs.iter().any(|run| run.stopped == Stopped::Interrupted);
     let kept = runs.swap_remove(best);
     let stopped = if interrupted { Stopped::Interrupted } else { kept.stopped };
@@ -104,8 +167,9 @@ fn outcome<E: Evidence>(evidence: &E, starts: &[Start], mut runs: Vec<Descent>, 
     outcome.kkt_gap = Some(kept.kkt_gap);
     outcome.details.insert("restarts".into(), told.into());
     outcome.details.insert("start".into(), starts[best].name.clone().into());
-    let spread = if kept.objective > 0.0 { highest / kept.objective - 1.0 } else { 0.0 };
-    outcome.details.insert("spread".into(), spread.into());
+    let spread = |highest: f64| if kept.objective > 0.0 { highest / kept.objective - 1.0 } else { 0.0 };
+    outcome.details.insert("spread".into(), spread(highest).into());
+    outcome.details.insert("spread_of_finished".into(), spread(highest_finished).into());
     outcome.details.insert("live_clusters".into(), outcome.partition.live_clusters().into());
     outcome.objective =
         Some(Objective { name: OBJECTIVE, sense: Sense::Minimise, value: kept.objective, trace: kept.trace });
