@@ -11,6 +11,7 @@ use crate::kernel::{Cost, PairCounts};
 use crate::laws::Bregman;
 use crate::machine::{LANES, fast};
 use crate::row::{Stride, Visit, support, visit};
+use crate::squares::Gram;
 use crate::survey::Worker;
 use crate::table::{Layout, Table};
 
@@ -35,6 +36,7 @@ pub(crate) struct Block {
     visits: Vec<Visit>,
     gap: f64,
     over: f64,
+    gram: Option<Gram>,
 }
 
 impl Block {
@@ -49,6 +51,7 @@ impl Block {
             visits: vec![Visit::default(); group],
             gap: f64::INFINITY,
             over: 1.0,
+            gram: None,
         }
     }
 
@@ -60,6 +63,7 @@ impl Block {
             keep: if early && race.law.steep() { KEEP } else { 0.0 },
             over: if early { 1.0 } else { self.over },
         };
+        self.gram = Gram::of(race.law, race.evidence, &race.table);
         let mut worst = 0.0;
         for range in chunks(race.evidence.count(), self.group) {
             if race.stop() {
@@ -95,7 +99,11 @@ impl Block {
             self.move_in_turn(race, range, stride);
         } else {
             for (at, i) in range.enumerate().filter(|&(at, _)| self.visits[at].fall > 0.0) {
-                race.table.write(i, &self.new[at * clusters..(at + 1) * clusters]);
+                let (old, new) = (&self.old[at * clusters..][..clusters], &self.new[at * clusters..][..clusters]);
+                race.table.write(i, new);
+                if let Some(gram) = &mut self.gram {
+                    gram.moved(old, new);
+                }
             }
         }
         worst
@@ -115,9 +123,10 @@ impl Block {
         let threads = if work < SHARED { 1 } else { rayon::current_num_threads().min(size) };
         self.workers.resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
         let share = size.div_ceil(threads);
+        let gram = self.gram.as_ref();
         let part = |part: usize, new: &mut [f64], visits: &mut [Visit], worker: &mut Worker| {
             for (at, (y, out)) in new.chunks_mut(clusters).zip(visits).enumerate() {
-                *out = one(law, evidence, table, start + part * share + at, y, worker, stride);
+                *out = one((law, evidence, table, gram), start + part * share + at, y, worker, stride);
             }
         };
         let (new, visits) = (&mut self.new[..size * clusters], &mut self.visits[..size]);
@@ -139,8 +148,13 @@ impl Block {
         for i in range {
             race.table.read(i, &mut y);
             let stride = Stride { over: 1.0, ..stride };
-            if one(race.law, race.evidence, &race.table, i, &mut y, &mut self.workers[0], stride).fall > 0.0 {
+            let old = y.clone();
+            let what = (race.law, race.evidence, &race.table, self.gram.as_ref());
+            if one(what, i, &mut y, &mut self.workers[0], stride).fall > 0.0 {
                 race.table.write(i, &y);
+                if let Some(gram) = &mut self.gram {
+                    gram.moved(&old, &y);
+                }
             }
         }
     }
@@ -200,14 +214,13 @@ impl Block {
 
 /// Visits object `i` with the probabilities `y`.
 fn one<D: Bregman, E: Evidence>(
-    law: &D,
-    evidence: &E,
-    table: &Table,
+    (law, evidence, table, gram): (&D, &E, &Table, Option<&Gram>),
     i: usize,
     y: &mut [f64],
     worker: &mut Worker,
     stride: Stride,
 ) -> Visit {
     let (others, counts) = evidence.look(i, table, &mut worker.near);
-    visit(law, others, counts, y, &mut worker.scratch, stride)
+    let squares = gram.map(|gram| gram.seen(evidence, i));
+    visit(law, others, counts, y, &mut worker.scratch, stride, squares)
 }

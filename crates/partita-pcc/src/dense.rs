@@ -6,7 +6,7 @@ use partita_coassoc::{CoAssociation, Counts, Seen};
 use partita_core::{Ensemble, MemoryBudget, Watch};
 
 use crate::error::PccError;
-use crate::evidence::{Near, View};
+use crate::evidence::{Evenness, Near, View};
 use crate::kernel::{PairCounts, Widen};
 use crate::machine::{LANES, fast};
 use crate::table::{Layout, Table};
@@ -43,6 +43,7 @@ pub struct Dense {
     /// N of every pair, or one for all where no label is missing.
     n: Result<Store, f64>,
     weights: Vec<f64>,
+    evenness: Evenness,
 }
 
 impl Dense {
@@ -73,14 +74,21 @@ impl Dense {
             Seen::Counts(Counts::Bytes(triangle)) => Ok(Store::Bytes(unpack(triangle, objects, stride))),
             Seen::Counts(Counts::Words(triangle)) => Ok(Store::Words(unpack(triangle, objects, stride))),
         };
-        let mut evidence = Self { objects, stride, c, n, weights: Vec::new() };
+        let mut evidence = Self { objects, stride, c, n, weights: Vec::new(), evenness: Evenness::Uneven };
         let mut row = PairCounts::default();
-        evidence.weights = (0..objects)
-            .map(|i| {
-                evidence.fill(i, &mut row);
-                row.n.iter().sum()
-            })
-            .collect();
+        let (mut least, mut most) = (f64::INFINITY, 0.0);
+        for i in 0..objects {
+            evidence.fill(i, &mut row);
+            evidence.weights.push(row.n.iter().sum());
+            row.n[i] = row.n[usize::from(i == 0 && objects > 1)];
+            least = row.n[..objects].iter().copied().fold(least, f64::min);
+            most = row.n[..objects].iter().copied().fold(most, f64::max);
+        }
+        evidence.evenness = match &evidence.n {
+            Err(bases) => Evenness::Even(*bases),
+            Ok(_) if 4.0 * least >= most => Evenness::Nearly,
+            Ok(_) => Evenness::Uneven,
+        };
         evidence
     }
 
@@ -180,6 +188,10 @@ impl View for Dense {
             condensed.extend((i + 1..self.objects).map(|j| away(j) as f32));
         }
         Some(condensed)
+    }
+
+    fn evenness(&self) -> Evenness {
+        self.evenness
     }
 
     fn weight(&self, i: usize) -> f64 {

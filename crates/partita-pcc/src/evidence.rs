@@ -18,6 +18,17 @@ impl Near {
     }
 }
 
+/// How much the N of different pairs of all objects differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evenness {
+    /// They are all this.
+    Even(f64),
+    /// The smallest is at least a quarter of the largest.
+    Nearly,
+    /// More, or not all pairs are known.
+    Uneven,
+}
+
 /// Pair counts as the solvers read them.
 pub trait View: Sync {
     /// Number of objects, n.
@@ -45,6 +56,11 @@ pub trait View: Sync {
     /// `1 − c/N` of every pair as a condensed matrix, 1 where no base clustering saw both; none where there are not all
     /// pairs.
     fn condensed(&self) -> Option<Vec<f32>>;
+
+    /// How much the N of different pairs differ.
+    fn evenness(&self) -> Evenness {
+        Evenness::Uneven
+    }
 
     /// `Σ_j N_ij` of object `i`.
     fn weight(&self, i: usize) -> f64;

@@ -75,6 +75,7 @@ mod settings;
 mod shares;
 mod simplex;
 mod sparse;
+mod squares;
 mod starts;
 mod survey;
 mod table;

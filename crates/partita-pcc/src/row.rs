@@ -4,6 +4,7 @@ use crate::kernel::{Combine, Gradient, Hessian, Line, PairCounts};
 use crate::laws::Bregman;
 use crate::machine::fast;
 use crate::simplex::quadratic;
+use crate::squares::Squares;
 use crate::table::Table;
 
 /// Probabilities at or below this become 0.
@@ -36,9 +37,9 @@ pub(crate) struct Scratch {
     pub(crate) w2: Vec<f64>,
     b: Vec<f64>,
     pub(crate) g: Vec<f64>,
-    h: Vec<f64>,
+    pub(crate) h: Vec<f64>,
     pub(crate) entries: Vec<(usize, f64)>,
-    chosen: Vec<usize>,
+    pub(crate) chosen: Vec<usize>,
     q: Vec<f64>,
     z: Vec<f64>,
 }
@@ -78,7 +79,8 @@ pub(crate) fn violation(g: &[f64], entries: &[(usize, f64)]) -> f64 {
     entries.iter().filter(|entry| entry.1 > SNAP).map(|&(k, _)| g[k]).fold(f64::NEG_INFINITY, f64::max) - lowest
 }
 
-/// Improves the probabilities `y` of one object that sees `others`, by one Newton step on the simplex.
+/// Improves the probabilities `y` of one object that sees `others`, by one Newton step on the simplex. `squares` saves
+/// work where the law is the squared difference.
 pub(crate) fn visit<D: Bregman>(
     law: &D,
     others: &Table,
@@ -86,11 +88,17 @@ pub(crate) fn visit<D: Bregman>(
     y: &mut [f64],
     scratch: &mut Scratch,
     stride: Stride,
+    squares: Option<Squares<'_>>,
 ) -> Visit {
     let s = scratch;
     s.reach(others.stride);
     support(y, &mut s.entries);
-    fast(Gradient { law, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
+    let exact = squares.filter(|squares| squares.exact);
+    if let Some(exact) = exact {
+        exact.gradient(others, counts, y, &mut s.g);
+    } else {
+        fast(Gradient { law, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
+    }
     let gap = violation(&s.g, &s.entries);
     if gap <= stride.small {
         return Visit { gap, fall: 0.0 };
@@ -98,16 +106,25 @@ pub(crate) fn visit<D: Bregman>(
     let mean: f64 = s.entries.iter().map(|&(k, y)| s.g[k] * y).sum();
     s.chosen.clear();
     s.chosen.extend((0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean));
-    s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
-    fast(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
+    if let Some(squares) = squares {
+        squares.hessian(y, s);
+    } else {
+        s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
+        fast(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
+    }
     let slope = direction(y, s, 0.1 * gap, stride.keep);
     if slope.first >= 0.0 {
         return Visit { gap, fall: 0.0 };
     }
-    fast(Combine { others, y: &s.entries, out: &mut s.b });
     let room = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - stride.keep) / d } else { f64::INFINITY };
     let room = s.entries.iter().map(room).fold(f64::INFINITY, f64::min);
-    let (t, fall) = step(law, counts, s, slope, stride.over.min(room).max(1.0));
+    let longest = stride.over.min(room).max(1.0);
+    let (t, fall) = if exact.is_some() {
+        step(law, |t| slope.first + t * slope.second, slope, longest)
+    } else {
+        fast(Combine { others, y: &s.entries, out: &mut s.b });
+        step(law, |t| fast(Line { law, counts, a: &s.a, b: &s.b, t }).0, slope, longest)
+    };
     for &(k, d) in &s.entries {
         y[k] = if y[k] + t * d <= SNAP { 0.0 } else { y[k] + t * d };
     }
@@ -143,14 +160,19 @@ fn direction(y: &[f64], s: &mut Scratch, tolerance: f64, keep: f64) -> Slope {
     slope
 }
 
-/// How far to go from `t` down, and by how much the cost falls at least.
+/// How far to go from `t` down, and by how much the cost falls at least. `derivative` is φ′ along the direction.
 ///
 /// Along the line, φ″ is convex in t because the second derivative of every law is. With φ′(0), φ″(0) and φ′(t)
-/// known, φ(t) − φ(0) is then at most `t (⅔ φ′(0) + ⅓ φ′(t)) + t² φ″(0) / 6`: a step is safe without a logarithm.
-fn step<D: Bregman>(law: &D, counts: &PairCounts, s: &Scratch, slope: Slope, mut t: f64) -> (f64, f64) {
+/// known, φ(t) − φ(0) is then at most `t (⅔ φ′(0) + ⅓ φ′(t)) + t² φ″(0) / 6`: a step is safe without a logarithm. Squares
+/// are quadratic: φ(t) − φ(0) is the mean of φ′(0) and φ′(t) times t, whatever φ″(0) was thought to be.
+fn step<D: Bregman>(law: &D, derivative: impl Fn(f64) -> f64, slope: Slope, mut t: f64) -> (f64, f64) {
     for _ in 0..60 {
-        let (first, _) = fast(Line { law, counts, a: &s.a, b: &s.b, t });
-        let change = t * (2.0 / 3.0 * slope.first + first / 3.0) + t * t * slope.second / 6.0;
+        let first = derivative(t);
+        let change = if law.squared() {
+            0.5 * t * (slope.first + first)
+        } else {
+            t * (2.0 / 3.0 * slope.first + first / 3.0) + t * t * slope.second / 6.0
+        };
         if change <= 0.05 * t * slope.first {
             return (t, -change);
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::evidence::{Evidence, Near, View};
+use crate::evidence::{Evenness, Evidence, Near, View};
 use crate::kernel::PairCounts;
 use crate::table::{Layout, Table};
 
@@ -66,6 +66,13 @@ impl<E: Evidence> View for Shares<E> {
 
     fn condensed(&self) -> Option<Vec<f32>> {
         self.inner.condensed()
+    }
+
+    fn evenness(&self) -> Evenness {
+        match self.inner.evenness() {
+            Evenness::Uneven => Evenness::Uneven,
+            _ => Evenness::Even(1.0),
+        }
     }
 
     fn weight(&self, i: usize) -> f64 {
