@@ -4,7 +4,7 @@ use partita_core::ndarray::ArrayView2;
 use rayon::prelude::*;
 
 use crate::found::Found;
-use crate::kmeans::{Job, KMeansSettings, Rows, Start, many, minibatch};
+use crate::kmeans::{Job, KMeansSettings, Rows, Start, in_groups, many, minibatch};
 use crate::plan::{Plan, Sight};
 use crate::progress::Progress;
 use crate::spectral::spectral;
@@ -87,11 +87,7 @@ impl Maker<'_> {
             }
             found
         };
-        // A large table is cut into chunks for the threads inside a group; small ones share the groups out.
-        let groups = plans.par_chunks(rows.together());
-        let found: Vec<Vec<Option<Found>>> =
-            if rows.large() { plans.chunks(rows.together()).map(group).collect() } else { groups.map(group).collect() };
-        found.into_iter().flatten().collect()
+        in_groups(rows, plans, group)
     }
 
     fn job(&self, plan: &Plan) -> Job {

@@ -3,7 +3,7 @@
 
 use partita_core::ndarray::{Array2, ArrayView2, array};
 use partita_core::{Flow, Seed, Silent, Stopped, Watch};
-use partita_generate::{Distance, GenerateError, KMeansSettings, Start, kmeans, kmeans_from};
+use partita_generate::{Distance, GenerateError, KMeansRun, KMeansSettings, Start, kmeans, kmeans_from, kmeans_many};
 use rand::RngExt;
 
 /// Groups of rows around centres drawn in a cube.
@@ -180,4 +180,32 @@ fn what_can_not_be_clustered_is_refused() {
     assert!(matches!(centres, Err(GenerateError::Shape(_))));
     let stopped = kmeans(table.view(), None, 1, Seed::new(0), &settings, &No);
     assert_eq!(stopped, Err(GenerateError::NothingFinished { asked: 1 }));
+}
+
+#[test]
+fn many_runs_are_as_one_by_one_on_their_own_rows() {
+    use partita_core::ndarray::Axis;
+    let table = blobs(300, 4, 5, 4.0, 8);
+    let mut rng = Seed::new(4).rng();
+    let shares: Vec<Vec<usize>> = (0..12).map(|_| (0..300).filter(|_| rng.random_bool(0.5)).collect()).collect();
+    let starts: Vec<Array2<f64>> = shares.iter().zip(2..).map(|(own, k)| table.select(Axis(0), &own[..k])).collect();
+    let runs: Vec<KMeansRun<'_>> = starts
+        .iter()
+        .zip(&shares)
+        .map(|(centres, own)| KMeansRun { centres: centres.view(), objects: Some(own) })
+        .collect();
+    let settings = KMeansSettings::default();
+    let many = kmeans_many(table.view(), &runs, &settings, &Silent).unwrap();
+    for ((many, own), start) in many.iter().zip(&shares).zip(&starts) {
+        let alone = kmeans_from(table.select(Axis(0), own).view(), None, start.view(), &settings, &Silent).unwrap();
+        assert_eq!(many.labels, alone.labels);
+        assert!((many.inertia / alone.inertia - 1.0).abs() < 1e-5);
+    }
+    let refused = |objects: &[usize]| {
+        let run = KMeansRun { centres: starts[0].view(), objects: Some(objects) };
+        kmeans_many(table.view(), &[run], &settings, &Silent).unwrap_err()
+    };
+    assert!(matches!(refused(&[3, 2, 1]), GenerateError::Shape(_)));
+    assert!(matches!(refused(&[3, 300]), GenerateError::Shape(_)));
+    assert!(matches!(refused(&[3]), GenerateError::TooManyClusters { clusters: 2, objects: 1 }));
 }

@@ -10,6 +10,7 @@ use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{Seed, Stopped, Watch};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use lloyd::{Fit, NONE, lloyd as many};
@@ -132,15 +133,104 @@ pub fn kmeans_from(
     watch: &dyn Watch,
 ) -> Result<KMeans, GenerateError> {
     let (rows, mut job) = prepare(values, weights, centres.nrows(), settings)?;
-    if centres.ncols() != values.ncols() || centres.iter().any(|c| !c.is_finite()) {
-        let (k, d) = centres.dim();
-        return Err(GenerateError::Shape(format!(
-            "starting centres are {k} × {d}; they must be finite numbers and as wide as the table, {}",
-            values.ncols()
-        )));
-    }
+    check_centres(centres, values.ncols())?;
     job.given = Some(rows.scaled(centres));
     run_one(&rows, &job, settings, watch)
+}
+
+/// One of many runs over the same table.
+#[derive(Clone, Copy, Debug)]
+pub struct KMeansRun<'a> {
+    /// Starting centres, k × d.
+    pub centres: ArrayView2<'a, f64>,
+    /// Indices of the rows that it sees, rising; all where not given.
+    pub objects: Option<&'a [usize]>,
+}
+
+/// Many runs of k-means over the same table (n × d), which advance together: a block of rows is read once a round for
+/// all of them. The labels of each are those of its objects, in their order.
+///
+/// # Errors
+/// As [`kmeans_from`], for any of the runs, and for objects that are no rising list of row indices.
+///
+/// # Cost
+/// O(n·d·Σk) time a round; 8·n·d bytes besides the table and 10·n bytes a run.
+pub fn kmeans_many(
+    values: ArrayView2<'_, f64>,
+    runs: &[KMeansRun<'_>],
+    settings: &KMeansSettings,
+    watch: &dyn Watch,
+) -> Result<Vec<KMeans>, GenerateError> {
+    check_table(values)?;
+    let rows = Rows::new(values, None, settings.distance == Distance::Cosine);
+    let jobs = runs.iter().map(|run| job(run, &rows, values)).collect::<Result<Vec<_>, _>>()?;
+    let progress = Progress::new(jobs.len(), watch);
+    let fits = in_groups(&rows, &jobs, |jobs| {
+        let mut fits: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
+        many(&rows, jobs, settings, &progress, &mut |u, fit| {
+            progress.finished();
+            fits[u] = Some(fit);
+        });
+        fits
+    });
+    let asked = jobs.len();
+    let found = |(fit, job): (Option<Fit>, &Job)| {
+        let fit = fit.ok_or(GenerateError::NothingFinished { asked })?;
+        Ok(KMeans { labels: job.members.iter().map(|i| u32::from(fit.labels[i])).collect(), ..outcome(&rows, &fit) })
+    };
+    fits.into_iter().zip(&jobs).map(found).collect()
+}
+
+fn job(run: &KMeansRun<'_>, rows: &Rows, values: ArrayView2<'_, f64>) -> Result<Job, GenerateError> {
+    let n = values.nrows();
+    check_centres(run.centres, values.ncols())?;
+    let members = match run.objects {
+        None => Members::all(n),
+        Some(objects) if objects.is_sorted_by(|a, b| a < b) && objects.last().is_none_or(|&last| last < n) => {
+            let mut marks = vec![false; n];
+            objects.iter().for_each(|&i| marks[i] = true);
+            Members::those(marks.into_iter())
+        }
+        Some(_) => return Err(GenerateError::Shape(format!("the objects of a run must rise and be below {n}"))),
+    };
+    let clusters = run.centres.nrows();
+    check_clusters(clusters, members.count())?;
+    Ok(Job { clusters, start: Start::Random, seed: Seed::default(), members, given: Some(rows.scaled(run.centres)) })
+}
+
+/// What is done to all items, in groups that advance together. A large table is cut into chunks for the threads inside
+/// a group; small ones share the groups out.
+pub(crate) fn in_groups<T: Sync, R: Send>(
+    rows: &Rows,
+    items: &[T],
+    group: impl Fn(&[T]) -> Vec<R> + Sync + Send,
+) -> Vec<R> {
+    let done: Vec<Vec<R>> = if rows.large() {
+        items.chunks(rows.together()).map(group).collect()
+    } else {
+        items.par_chunks(rows.together()).map(group).collect()
+    };
+    done.into_iter().flatten().collect()
+}
+
+fn check_centres(centres: ArrayView2<'_, f64>, columns: usize) -> Result<(), GenerateError> {
+    let (k, d) = centres.dim();
+    if d != columns || centres.iter().any(|c| !c.is_finite()) {
+        return Err(GenerateError::Shape(format!(
+            "starting centres are {k} × {d}; they must be finite numbers and as wide as the table, {columns}"
+        )));
+    }
+    Ok(())
+}
+
+fn check_clusters(clusters: usize, objects: usize) -> Result<(), GenerateError> {
+    match clusters {
+        0 => Err(GenerateError::NoClusters),
+        _ if clusters > objects.min(partita_core::MAX_BASE_CLUSTERS) => {
+            Err(GenerateError::TooManyClusters { clusters, objects })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn prepare(
@@ -151,13 +241,7 @@ fn prepare(
 ) -> Result<(Rows, Job), GenerateError> {
     check_table(values)?;
     let objects = values.nrows();
-    match clusters {
-        0 => return Err(GenerateError::NoClusters),
-        _ if clusters > objects.min(partita_core::MAX_BASE_CLUSTERS) => {
-            return Err(GenerateError::TooManyClusters { clusters, objects });
-        }
-        _ => {}
-    }
+    check_clusters(clusters, objects)?;
     if let Some(weights) = weights
         && (weights.len() != objects || weights.iter().any(|w| !(*w > 0.0 && w.is_finite())))
     {
@@ -175,12 +259,15 @@ fn run_one(rows: &Rows, job: &Job, settings: &KMeansSettings, watch: &dyn Watch)
     let mut fit = None;
     let progress = Progress::new(1, watch);
     many(rows, std::slice::from_ref(job), settings, &progress, &mut |_, made| fit = Some(made));
-    let fit = fit.ok_or(GenerateError::NothingFinished { asked: 1 })?;
-    Ok(KMeans {
+    Ok(outcome(rows, &fit.ok_or(GenerateError::NothingFinished { asked: 1 })?))
+}
+
+fn outcome(rows: &Rows, fit: &Fit) -> KMeans {
+    KMeans {
         labels: fit.labels.iter().map(|&label| u32::from(label)).collect(),
         centres: rows.unscaled(&fit.centres),
         inertia: fit.inertia,
         rounds: fit.rounds,
         stopped: fit.stopped,
-    })
+    }
 }

@@ -1,0 +1,145 @@
+//! Many k-means runs over one table, beside scikit-learn (single precision, Lloyd) and faiss (25 rounds), from the same
+//! starting centres: `cargo xtask bench generate --peers [-- RUNS ROUNDS]`.
+//!
+//! | case | table | runs |
+//! |---|---|---|
+//! | a | the 1797 handwritten digits, 64 columns | k 10 to 30 on all rows |
+//! | b | 20,000 × 16, Gaussian mixture of 20 | k 10 to 30 on all rows |
+//! | c | 120,000 × 39, Gaussian mixture of 8, columns of unequal spread | k 2 to 10 on halves of the rows |
+//!
+//! Starting centres are distinct rows, drawn evenly. CPU seconds are user and system time of the clustering alone,
+//! reading not counted.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::error::Error;
+use std::fs::File;
+use std::path::Path;
+
+use partita_conformance::race::{Contestant, Figures, race, stage};
+use partita_core::ndarray::{Array2, Axis};
+use partita_core::{Seed, Silent};
+use partita_files::{SynthSettings, Table, TableOptions, read_table, synthesise, write_table};
+use partita_generate::{KMeansRun, KMeansSettings, kmeans_many};
+use rand::seq::index::sample;
+use serde::{Deserialize, Serialize};
+
+type Failure = Box<dyn Error>;
+
+/// One k-means: the rows it starts from, and those that it sees.
+#[derive(Serialize, Deserialize)]
+struct Run {
+    centres: Vec<usize>,
+    objects: Option<Vec<usize>>,
+}
+
+fn main() -> Result<(), Failure> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, folder] = &words[..]
+        && word == "own"
+    {
+        return own(Path::new(folder));
+    }
+    let number = |place: usize, default: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(default);
+    let (runs, rounds) = (number(0, 100), number(1, 3));
+    println!("{runs} runs a case, medians of {rounds} rounds\n");
+    println!(
+        "{:<5} {:<14} {:>7} {:>9} {:>9} {:>9} {:>9} {:>16} {:>12}",
+        "case", "who", "threads", "CPU ms", "wall ms", "of peer", "peak MB", "mean inertia", "to peer"
+    );
+    let folder = tempfile::tempdir()?;
+    for case in ["a", "b", "c"] {
+        prepare(case, runs, folder.path())?;
+        let here = folder.path().display().to_string();
+        for threads in [1, 2] {
+            let peers = ["scikit-learn", "faiss"].map(|peer| Contestant::peer(peer, &[peer, &here]));
+            let contestants: Vec<Contestant> = std::iter::once(Contestant::own("partita", &["own", &here]))
+                .chain(peers.into_iter().flatten())
+                .collect();
+            let contestants: Vec<Contestant> = contestants.into_iter().map(|who| who.on(threads)).collect();
+            let figures = race(&contestants, rounds)?;
+            for (who, own) in contestants.iter().zip(&figures) {
+                // Where there are peers the first of them is scikit-learn.
+                report(case, &who.name, threads, runs, own, figures.get(1));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn report(case: &str, name: &str, threads: usize, runs: usize, own: &Figures, peer: Option<&Figures>) {
+    let per_run = |figures: &Figures, name: &str| 1000.0 * figures[name] / runs as f64;
+    let ratio = |name: &str| peer.map_or(f64::NAN, |peer| own[name] / peer[name]);
+    println!(
+        "{case:<5} {name:<14} {threads:>7} {:>9.2} {:>9.2} {:>9.2} {:>9.0} {:>16.1} {:>11.4}%",
+        per_run(own, "cpu"),
+        per_run(own, "wall"),
+        ratio("cpu"),
+        own["peak"] / 1e6,
+        own["inertia"],
+        100.0 * (ratio("inertia") - 1.0)
+    );
+}
+
+/// Writes the table and the runs of a case.
+fn prepare(case: &str, count: usize, folder: &Path) -> Result<(), Failure> {
+    let mut table = match case {
+        "a" => {
+            let digits = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/digits.csv");
+            read_table(&digits, &TableOptions::default())?
+        }
+        "b" => mixture(20_000, 16, 20)?,
+        _ => {
+            let mut table = mixture(120_000, 39, 8)?;
+            for (mut column, p) in table.values.axis_iter_mut(Axis(1)).zip(1..) {
+                column /= f64::from(p);
+            }
+            table
+        }
+    };
+    table.label = None;
+    let n = table.values.nrows();
+    write_table(&folder.join("table.npy"), &table)?;
+    let mut rng = Seed::new(17).rng();
+    let runs = (0..count).map(|u| {
+        let k = if case == "c" { 2 + u % 9 } else { 10 + u % 21 };
+        let objects = (case == "c").then(|| {
+            let mut half = sample(&mut rng, n, n / 2).into_vec();
+            half.sort_unstable();
+            half
+        });
+        let rows = objects.as_ref().map_or(n, Vec::len);
+        let centres = sample(&mut rng, rows, k).into_iter().map(|at| objects.as_ref().map_or(at, |rows| rows[at]));
+        Run { centres: centres.collect(), objects }
+    });
+    let runs: Vec<Run> = runs.collect();
+    serde_json::to_writer(File::create(folder.join("runs.json"))?, &runs)?;
+    Ok(())
+}
+
+fn mixture(objects: usize, dimensions: usize, clusters: usize) -> Result<Table, Failure> {
+    let mut settings = SynthSettings::default();
+    settings.dimensions = Some(dimensions);
+    settings.clusters = Some(clusters);
+    Ok(synthesise("gaussians", objects, Seed::new(1), &settings)?.table)
+}
+
+/// Our own turn.
+fn own(folder: &Path) -> Result<(), Failure> {
+    let table = read_table(&folder.join("table.npy"), &TableOptions::default())?.values;
+    let runs: Vec<Run> = serde_json::from_reader(File::open(folder.join("runs.json"))?)?;
+    let starts: Vec<Array2<f64>> = runs.iter().map(|run| table.select(Axis(0), &run.centres)).collect();
+    let runs: Vec<KMeansRun<'_>> = runs
+        .iter()
+        .zip(&starts)
+        .map(|(run, centres)| KMeansRun { centres: centres.view(), objects: run.objects.as_deref() })
+        .collect();
+    let mut failure = None;
+    stage(|| match kmeans_many(table.view(), &runs, &KMeansSettings::default(), &Silent) {
+        Ok(made) => vec![("inertia", made.iter().map(|run| run.inertia).sum::<f64>() / made.len() as f64)],
+        Err(error) => {
+            failure = Some(error);
+            Vec::new()
+        }
+    });
+    failure.map_or(Ok(()), |error| Err(error.into()))
+}
