@@ -1,0 +1,27 @@
+//! The simulated data of the PCC paper: probabilities are recovered, with half of the clusters left empty.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod simulated_data;
+
+use partita_core::{MemoryBudget, Seed, Silent};
+use partita_metrics::jensen_shannon;
+use partita_pcc::{Dense, Divergence, PccSettings, pcc};
+
+#[test]
+fn simulated_probabilities_are_recovered() {
+    let mut settings = PccSettings::default();
+    (settings.restarts, settings.tolerance) = (std::num::NonZeroU32::MIN, 1e-3);
+    let mut sums = [0.0; 2];
+    for seed in (0..10).map(Seed::new) {
+        let truth = simulated_data::truth(1.0, 5.0, seed.child(0));
+        let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
+        let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        for (sum, divergence) in sums.iter_mut().zip([Divergence::Kl, Divergence::L2]) {
+            let outcome = pcc(&evidence, vec![], divergence, 8, seed.child(2), &settings, &Silent).unwrap();
+            assert_eq!(outcome.partition.live_clusters(), 4, "{divergence} seed {}", seed.number());
+            *sum += jensen_shannon(&outcome.soft.unwrap(), &truth).unwrap();
+        }
+    }
+    // The paper reports 0.0012 for both.
+    assert!(sums.iter().all(|sum| sum / 10.0 <= 0.0012), "mean divergence 0.1 · {sums:?}");
+}
