@@ -8,10 +8,10 @@ use super::fm::{Bisection, Bounds};
 use super::graph::Hypergraph;
 
 /// Vertices of the hypergraph that is cut from scratch.
-const COARSEST: usize = 120;
+const COARSEST: usize = 300;
 
 /// Attempts to cut it.
-const ATTEMPTS: u64 = 24;
+const ATTEMPTS: u64 = 18;
 
 /// Passes of refinement a level, and moves without a gain that end one.
 const PASSES: usize = 8;
@@ -37,7 +37,11 @@ pub(crate) fn bisect(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<boo
 fn attempts(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
     let attempt = |number: u64| {
         let seed = seed.child(number);
-        let side = if number.is_multiple_of(3) { scattered(graph, bounds, seed) } else { grown(graph, bounds, seed) };
+        let side = match number % 3 {
+            0 => scattered(graph, bounds, seed),
+            1 => grown(graph, bounds, seed),
+            _ => grown_by_nets(graph, bounds, seed),
+        };
         let mut state = Bisection::new(graph, side);
         state.refine(bounds, PASSES, PATIENCE);
         (state.cost(bounds), state.into_sides())
@@ -87,6 +91,36 @@ fn grown(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
             None => return side,
         }
     }
+}
+
+/// The first side grown from a random net: always the whole net that asks for the least weight that is not there yet, for
+/// its own; nets that no longer fit are passed over.
+fn grown_by_nets(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
+    let mut side = vec![true; graph.len()];
+    let target = share(graph, bounds) as i64;
+    if graph.nets() == 0 {
+        return side;
+    }
+    let of = |net: usize| graph.pins(net).iter().map(|&v| graph.weights()[v as usize]).sum::<i64>();
+    let mut lacks: Vec<i64> = (0..graph.nets()).map(of).collect();
+    let mut open = vec![true; graph.nets()];
+    let mut weight = 0;
+    let mut next = Some(seed.rng().random_range(0..graph.nets()));
+    while let Some(net) = next {
+        open[net] = false;
+        let pins = if weight + lacks[net] <= target { graph.pins(net) } else { &[] };
+        for &v in pins {
+            if std::mem::replace(&mut side[v as usize], false) {
+                let own = graph.weights()[v as usize];
+                weight += own;
+                graph.nets_of(v as usize).iter().for_each(|&other| lacks[other as usize] -= own);
+            }
+        }
+        let price = |net: usize| lacks[net] as f64 / graph.net_weight(net) as f64;
+        let better = |best: usize, net: usize| if price(net) < price(best) { net } else { best };
+        next = (0..graph.nets()).filter(|&net| open[net] && weight + lacks[net] <= target).reduce(better);
+    }
+    side
 }
 
 #[cfg(test)]

@@ -5,9 +5,12 @@ use rand::seq::SliceRandom;
 
 use super::graph::Hypergraph;
 
-/// Of a larger net only so many pins around the vertex are looked at. Where neighbours in number are alike, as label rows
-/// in lexicographic order are, little is lost; and a level costs no more than (nets of all vertices) × this.
+/// Of a larger net only so many pins around the vertex are looked at, in a small hypergraph more. Where neighbours in number
+/// are alike, as label rows in lexicographic order are, little is lost.
 const WINDOW: usize = 48;
+
+/// Pins that a level of a small hypergraph may look at.
+const LOOKED_AT: usize = 20_000_000;
 
 /// A level has at most this share fewer vertices than the one before.
 const LEAST_LEFT: f64 = 0.4;
@@ -64,6 +67,7 @@ fn join(
     order.shuffle(rng);
     let least = ((n as f64 * LEAST_LEFT) as usize).max(target);
     let mut left = n;
+    let window = (LOOKED_AT / graph.all_pins().max(1)).max(WINDOW);
     let mut shared = vec![0.0; n];
     let mut touched: Vec<u32> = Vec::new();
     for v in order.into_iter().map(|v| v as usize) {
@@ -73,7 +77,7 @@ fn join(
         if joined[v] {
             continue;
         }
-        share(graph, v, &head, &mut shared, &mut touched);
+        share(graph, v, window, &head, &mut shared, &mut touched);
         let fits = |&&g: &&u32| {
             let together = weights[g as usize] + weights[v] <= heaviest;
             together && parts.is_none_or(|parts| parts[g as usize] == parts[v])
@@ -97,14 +101,14 @@ fn join(
 }
 
 /// Adds up what a vertex shares with every group in its nets, and lists those groups.
-fn share(graph: &Hypergraph, v: usize, head: &[u32], shared: &mut [f64], touched: &mut Vec<u32>) {
+fn share(graph: &Hypergraph, v: usize, window: usize, head: &[u32], shared: &mut [f64], touched: &mut Vec<u32>) {
     for &net in graph.nets_of(v) {
         let pins = graph.pins(net as usize);
         let weight = graph.net_weight(net as usize) as f64 / (pins.len() - 1) as f64;
-        let seen = if pins.len() > WINDOW {
+        let seen = if pins.len() > window {
             let at = pins.partition_point(|&w| (w as usize) < v);
-            let start = at.saturating_sub(WINDOW / 2).min(pins.len() - WINDOW);
-            &pins[start..start + WINDOW]
+            let start = at.saturating_sub(window / 2).min(pins.len() - window);
+            &pins[start..start + window]
         } else {
             pins
         };

@@ -42,6 +42,11 @@ impl Hypergraph {
         self.nets.len()
     }
 
+    /// Pins of all nets.
+    pub(crate) fn all_pins(&self) -> usize {
+        self.pins.len()
+    }
+
     /// Weights of the vertices.
     pub(crate) fn weights(&self) -> &[i64] {
         &self.vertices
