@@ -60,7 +60,10 @@ pub use durable::{Durable, generate_durable, merge_parts};
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, generate};
 pub use kind::BaseKind;
-pub use kmeans::{Distance, KMeans, KMeansRun, KMeansSettings, Start, kmeans, kmeans_from, kmeans_many};
+pub use kmeans::{
+    Distance, KMeans, KMeansRun, KMeansSettings, Start, kmeans, kmeans_from, kmeans_many, kmeans_sparse,
+    kmeans_sparse_from,
+};
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};

@@ -4,6 +4,7 @@ mod kernel;
 mod lloyd;
 mod minibatch;
 mod rows;
+mod sparse;
 mod start;
 
 use std::num::NonZeroU32;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use lloyd::{Fit, NONE, lloyd as many};
 pub(crate) use minibatch::minibatch;
 pub(crate) use rows::{Members, Rows};
+pub use sparse::{kmeans_sparse, kmeans_sparse_from};
 
 use crate::GenerateError;
 use crate::check::check_table;

@@ -10,8 +10,46 @@ use super::{Job, Start};
 /// Rows in one fixed chunk of a pass over the table.
 const CHUNK: usize = 8192;
 
+/// Rows among which centres are chosen, dense or sparse.
+pub(super) trait Points: Sync {
+    /// A row in a form that distances from it are quick from.
+    type Point: Sync;
+
+    fn objects(&self) -> usize;
+
+    fn weights(&self) -> Option<&[f64]>;
+
+    fn point(&self, row: usize) -> Self::Point;
+
+    /// Squared distances of 64 rows from a point; beyond the last row anything.
+    fn distances(&self, panel: usize, point: &Self::Point) -> [f32; LANES];
+}
+
+impl Points for Rows {
+    type Point = usize;
+
+    fn objects(&self) -> usize {
+        self.n
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    fn point(&self, row: usize) -> usize {
+        row
+    }
+
+    fn distances(&self, panel: usize, &centre: &usize) -> [f32; LANES] {
+        let mut out = Nearest::new();
+        let square = self.squares[centre];
+        nearest(self.panel(panel), self.row(centre), &[0.5 * square], &mut out);
+        std::array::from_fn(|lane| (self.squares[panel * LANES + lane] - 2.0 * out.best[lane]).max(0.0))
+    }
+}
+
 /// The rows that become the first centres of a job: k of them, distinct as far as the table has distinct rows.
-pub(super) fn choose(rows: &Rows, job: &Job) -> Vec<usize> {
+pub(super) fn choose<P: Points>(rows: &P, job: &Job) -> Vec<usize> {
     let candidates = match job.start {
         Start::Random => return random(job),
         Start::PlusPlus => 1,
@@ -53,8 +91,8 @@ fn random(job: &Job) -> Vec<usize> {
 }
 
 /// Squared distance of every member from the nearest centre so far; 0 for rows that are no members.
-struct Field<'a> {
-    rows: &'a Rows,
+struct Field<'a, P> {
+    rows: &'a P,
     members: &'a Members,
     near: Vec<f32>,
     fresh: bool,
@@ -62,20 +100,21 @@ struct Field<'a> {
     totals: Vec<f64>,
 }
 
-impl<'a> Field<'a> {
-    fn new(rows: &'a Rows, members: &'a Members) -> Self {
-        let near = vec![0.0; rows.squares.len()];
-        Self { rows, members, near, fresh: true, totals: vec![0.0; rows.n.div_ceil(CHUNK)] }
+impl<'a, P: Points> Field<'a, P> {
+    fn new(rows: &'a P, members: &'a Members) -> Self {
+        let near = vec![0.0; rows.objects().next_multiple_of(LANES)];
+        Self { rows, members, near, fresh: true, totals: vec![0.0; rows.objects().div_ceil(CHUNK)] }
     }
 
     /// Takes a new centre into account.
     fn add(&mut self, centre: usize) {
         let (rows, members, fresh) = (self.rows, self.members, self.fresh);
+        let point = rows.point(centre);
         self.near.par_chunks_mut(CHUNK).zip(&mut self.totals).enumerate().for_each(|(chunk, (near, total))| {
             let mut sum = 0.0;
             for (place, near) in near.chunks_exact_mut(LANES).enumerate() {
                 let panel = chunk * (CHUNK / LANES) + place;
-                let distances = distances(rows, panel, centre);
+                let distances = rows.distances(panel, &point);
                 let word = members.word(panel);
                 for lane in 0..LANES {
                     let distance = if fresh { distances[lane] } else { distances[lane].min(near[lane]) };
@@ -93,11 +132,12 @@ impl<'a> Field<'a> {
     /// The candidate after which the distances sum to least.
     fn best(&self, candidates: &[usize]) -> usize {
         let potential = |&candidate: &usize| -> f64 {
+            let point = self.rows.point(candidate);
             let chunk_sum = |(chunk, near): (usize, &[f32])| {
                 let panels = near.chunks_exact(LANES).enumerate();
                 panels.fold(0.0, |sum, (place, near)| {
                     let panel = chunk * (CHUNK / LANES) + place;
-                    let mut distances = distances(self.rows, panel, candidate);
+                    let mut distances = self.rows.distances(panel, &point);
                     distances.iter_mut().zip(near).for_each(|(distance, &near)| *distance = distance.min(near));
                     sum + mass(self.rows, panel, &distances)
                 })
@@ -129,8 +169,8 @@ impl<'a> Field<'a> {
         });
         let first = chunk.unwrap_or(self.totals.len() - 1) * CHUNK;
         let mut last = None;
-        for row in first..(first + CHUNK).min(self.rows.n) {
-            let mass = f64::from(self.near[row]) * self.rows.weight(row);
+        for row in first..(first + CHUNK).min(self.rows.objects()) {
+            let mass = f64::from(self.near[row]) * self.weight(row);
             if mass > 0.0 {
                 last = Some(row);
                 if left < mass {
@@ -142,17 +182,21 @@ impl<'a> Field<'a> {
         last.unwrap_or_else(|| self.draw_any(rng))
     }
 
+    fn weight(&self, row: usize) -> f64 {
+        self.rows.weights().map_or(1.0, |weights| weights[row])
+    }
+
     /// A member drawn in proportion to its weight.
     fn draw_any(&self, rng: &mut impl rand::Rng) -> usize {
-        if self.rows.weights.is_none() {
+        if self.rows.weights().is_none() {
             return self.members.nth(rng.random_range(0..self.members.count() as u64) as usize);
         }
-        let total: f64 = self.members.iter().map(|row| self.rows.weight(row)).sum();
+        let total: f64 = self.members.iter().map(|row| self.weight(row)).sum();
         let mut left = rng.random::<f64>() * total;
         let mut last = 0;
         for row in self.members.iter() {
             last = row;
-            left -= self.rows.weight(row);
+            left -= self.weight(row);
             if left < 0.0 {
                 break;
             }
@@ -161,18 +205,10 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Squared distances of the rows of a panel from one row.
-fn distances(rows: &Rows, panel: usize, centre: usize) -> [f32; LANES] {
-    let mut out = Nearest::new();
-    let square = rows.squares[centre];
-    nearest(rows.panel(panel), rows.row(centre), &[0.5 * square], &mut out);
-    std::array::from_fn(|lane| (rows.squares[panel * LANES + lane] - 2.0 * out.best[lane]).max(0.0))
-}
-
 /// Weighted sum over a panel.
-fn mass(rows: &Rows, panel: usize, near: &[f32]) -> f64 {
-    if let Some(weights) = &rows.weights {
-        let weights = &weights[panel * LANES..rows.n.min((panel + 1) * LANES)];
+fn mass<P: Points>(rows: &P, panel: usize, near: &[f32]) -> f64 {
+    if let Some(weights) = rows.weights() {
+        let weights = &weights[panel * LANES..rows.objects().min((panel + 1) * LANES)];
         return weights.iter().zip(near).map(|(weight, &near)| weight * f64::from(near)).sum();
     }
     let mut sums = [0.0f64; 8];
