@@ -8,18 +8,20 @@
 //! | c | 120,000 × 39, Gaussian mixture of 8, columns of unequal spread | k 2 to 10 on halves of the rows |
 //!
 //! Starting centres are distinct rows, drawn evenly. CPU seconds are user and system time of the clustering alone,
-//! reading not counted.
+//! reading not counted. The second table says how much of what one core can do that is: products and sums of the
+//! distances, 2·n·d·k a round, beside a large product of matrices by faer; and the rows as if each run read its own
+//! from memory once a round, beside a copy of 256 MB.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
 
-use partita_conformance::race::{Contestant, Figures, race, stage};
+use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{Seed, Silent};
 use partita_files::{SynthSettings, Table, TableOptions, read_table, synthesise, write_table};
-use partita_generate::{KMeansRun, KMeansSettings, kmeans_many};
+use partita_generate::{KMeans, KMeansRun, KMeansSettings, kmeans_many};
 use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,10 @@ fn main() -> Result<(), Failure> {
         return own(Path::new(folder));
     }
     let number = |place: usize, default: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(default);
+    if words.first().is_some_and(|word| word == "core") {
+        core();
+        return Ok(());
+    }
     let (runs, rounds) = (number(0, 100), number(1, 3));
     println!("{runs} runs a case, medians of {rounds} rounds\n");
     println!(
@@ -47,6 +53,7 @@ fn main() -> Result<(), Failure> {
         "case", "who", "threads", "CPU ms", "wall ms", "of peer", "peak MB", "mean inertia", "to peer"
     );
     let folder = tempfile::tempdir()?;
+    let mut achieved = Vec::new();
     for case in ["a", "b", "c"] {
         prepare(case, runs, folder.path())?;
         let here = folder.path().display().to_string();
@@ -61,9 +68,39 @@ fn main() -> Result<(), Failure> {
                 // Where there are peers the first of them is scikit-learn.
                 report(case, &who.name, threads, runs, own, figures.get(1));
             }
+            if threads == 1 {
+                achieved.push((case, figures[0]["flop"] / figures[0]["cpu"], figures[0]["read"] / figures[0]["cpu"]));
+            }
         }
     }
+    let core = race(&[Contestant::own("core", &["core"])], rounds)?.remove(0);
+    let (flop, read) = (core["flop"] / 1e9, core["read"] / 1e9);
+    println!("\n{:<5} {:>9} {:>9} {:>9} {:>9}", "case", "GFLOP/s", "of core", "GB/s", "of core");
+    println!("{:<5} {flop:>9.1} {:>9.2} {read:>9.1} {:>9.2}", "core", 1.0, 1.0);
+    for (case, own, own_read) in achieved {
+        let (own, own_read) = (own / 1e9, own_read / 1e9);
+        println!("{case:<5} {own:>9.1} {:>9.2} {own_read:>9.1} {:>9.2}", own / flop, own_read / read);
+    }
     Ok(())
+}
+
+/// What one core can do: the fastest of five large products of matrices, and of five copies.
+fn core() {
+    let side = 1024;
+    let a = faer::Mat::<f32>::from_fn(side, side, |i, j| (i + j) as f32);
+    let mut product = faer::Mat::<f32>::zeros(side, side);
+    let (from, mut to) = (vec![1_u8; 256 << 20], vec![0_u8; 256 << 20]);
+    let (mut flop, mut read) = (0.0_f64, 0.0_f64);
+    for _ in 0..5 {
+        let begun = cpu_seconds();
+        faer::linalg::matmul::matmul(&mut product, faer::Accum::Replace, &a, &a, 1.0, faer::Par::Seq);
+        flop = flop.max(2.0 * (side as f64).powi(3) / (cpu_seconds() - begun));
+        let begun = cpu_seconds();
+        to.copy_from_slice(std::hint::black_box(&from));
+        read = read.max(from.len() as f64 / (cpu_seconds() - begun));
+    }
+    assert!(product[(1, 1)] > 0.0 && to[7] == 1);
+    stage(|| vec![("flop", flop), ("read", read)]);
 }
 
 fn report(case: &str, name: &str, threads: usize, runs: usize, own: &Figures, peer: Option<&Figures>) {
@@ -135,7 +172,15 @@ fn own(folder: &Path) -> Result<(), Failure> {
         .collect();
     let mut failure = None;
     stage(|| match kmeans_many(table.view(), &runs, &KMeansSettings::default(), &Silent) {
-        Ok(made) => vec![("inertia", made.iter().map(|run| run.inertia).sum::<f64>() / made.len() as f64)],
+        Ok(made) => {
+            let d = table.ncols() as f64;
+            let cells = |run: &KMeans| run.labels.len() as f64 * d * (run.rounds + 1) as f64;
+            vec![
+                ("inertia", made.iter().map(|run| run.inertia).sum::<f64>() / made.len() as f64),
+                ("flop", made.iter().map(|run| 2.0 * cells(run) * run.centres.nrows() as f64).sum()),
+                ("read", made.iter().map(|run| 4.0 * cells(run)).sum()),
+            ]
+        }
         Err(error) => {
             failure = Some(error);
             Vec::new()
