@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::ConsensusError;
+use partita_core::{BudgetError, ConsensusError};
 use partita_spectral::SpectralError;
 
 /// Why there is no consensus.
@@ -47,6 +47,9 @@ pub enum GraphError {
     /// The graph partitioner refused.
     #[error("the graph partitioner refused: {0}")]
     Partitioner(String),
+    /// Too little memory.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
     /// The watch asked to stop before there was anything to give back.
     #[error("stopped before there was a result")]
     Interrupted,
@@ -56,7 +59,8 @@ impl GraphError {
     /// The error as that of a method.
     pub(crate) fn of(self, method: &'static str) -> ConsensusError {
         match self {
-            Self::Interrupted => ConsensusError::Interrupted,
+            Self::Interrupted | Self::Evidence(CoassocError::Interrupted) => ConsensusError::Interrupted,
+            Self::Evidence(CoassocError::Budget(error)) | Self::Budget(error) => ConsensusError::Budget(error),
             other => ConsensusError::Method { method, source: Box::new(other) },
         }
     }

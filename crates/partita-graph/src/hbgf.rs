@@ -1,18 +1,35 @@
 //! Hybrid bipartite graph formulation.
 
-use partita_core::{BaseWeights, Ensemble, Outcome, Seed, Watch};
+use partita_core::{BaseWeights, Ensemble, Flow, Outcome, Partition, Seed, Stopped, Watch};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::kmeans::Search;
+use crate::mcla::check_imbalance;
+use crate::metis::{Graph, partition};
 use crate::rows::Rows;
 use crate::spectral::cut;
+
+/// How [`hbgf`] cuts the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum HbgfCut {
+    /// Normalised cut by eigenvectors: clusters may differ in size.
+    Spectral,
+    /// METIS: clusters of about the same size.
+    Metis,
+}
 
 /// Settings of [`hbgf`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HbgfSettings {
+    /// How the graph is cut.
+    pub cut: HbgfCut,
+    /// METIS: how much heavier than its share a cluster may be, as a share of that: 0.05 is 5 %.
+    pub imbalance: f64,
     /// Starts of k-means; the lowest loss is kept.
     pub restarts: u32,
     /// Rounds of k-means, at most.
@@ -23,7 +40,7 @@ pub struct HbgfSettings {
 
 impl Default for HbgfSettings {
     fn default() -> Self {
-        Self { restarts: 10, rounds: 100, tolerance: 1e-6 }
+        Self { cut: HbgfCut::Spectral, imbalance: 0.05, restarts: 10, rounds: 100, tolerance: 1e-6 }
     }
 }
 
@@ -37,15 +54,20 @@ impl Default for HbgfSettings {
 /// Missing labels are missing edges. `weights` scale the edges of whole base clusterings. The certainty of an object is
 /// `1 − distance to its centroid / distance to the next` in the space of the eigenvectors.
 ///
+/// With [`HbgfCut::Metis`] the edges that are cut are minimised between parts of about the same number of objects, base
+/// clusters weighing next to nothing; a part may then be without objects. The certainty is the share of the object's
+/// labels whose base clusters are in its part. Where clusters differ in size this does harm: on a set like KDD'99, with
+/// half of the labels missing, ARI falls below 0.1 where the spectral cut has 0.6.
+///
 /// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, the eigenvectors are not found, or the watch asks to
-/// stop before they are.
+/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not
+/// found, the graph is too large for METIS, or the watch asks to stop before there is a result.
 ///
 /// # Cost
-/// As [`lwgp`](crate::lwgp), half the time for the cluster graph.
+/// As [`lwgp`](crate::lwgp), half the time for the cluster graph. With METIS about O(n M) time and 80 n M bytes.
 ///
 /// # Differences from the paper
-/// Only objects are embedded and grouped; the paper groups objects and clusters together.
+/// Only objects are embedded and grouped; the paper groups objects and clusters together, and balances both with METIS.
 ///
 /// # References
 /// X. Z. Fern, C. E. Brodley: Solving cluster ensemble problems by bipartite graph partitioning, ICML 2004.
@@ -57,8 +79,51 @@ pub fn hbgf(
     settings: &HbgfSettings,
     watch: &dyn Watch,
 ) -> Result<Outcome, GraphError> {
+    check_imbalance(settings.imbalance)?;
     let rows = Rows::new(ensemble, clusters)?;
+    if settings.cut == HbgfCut::Metis {
+        return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, watch);
+    }
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     cut(&rows, &rows.by_base(weights), &search, seed, watch)
+}
+
+/// The cut by METIS.
+fn balanced(
+    rows: &Rows<'_>,
+    strengths: &[f64],
+    clusters: usize,
+    imbalance: f64,
+    seed: Seed,
+    watch: &dyn Watch,
+) -> Result<Outcome, GraphError> {
+    if watch.tick(0, 1) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let n = rows.len();
+    let mut graph = Graph { vertices: rows.weights().to_vec(), edges: vec![Vec::new(); n + strengths.len()] };
+    // The partitioner rounds up to its smallest weight, one 10,000th of the heaviest row's.
+    graph.vertices.extend(strengths.iter().map(|_| 0.0));
+    rows.for_each(0..n, |row, codes| {
+        for &c in codes {
+            let weight = strengths[c as usize] * rows.weights()[row];
+            graph.edges[row].push((n as u32 + c, weight));
+            graph.edges[n + c as usize].push((row as u32, weight));
+        }
+    });
+    let labels = partition(&graph, clusters.min(n), imbalance, seed)?;
+    let share = |row: usize| {
+        let of = |&&(other, _): &&(u32, f64)| labels[other as usize] == labels[row];
+        let own: f64 = graph.edges[row].iter().filter(of).map(|edge| edge.1).sum();
+        own / graph.edges[row].iter().map(|edge| edge.1).sum::<f64>()
+    };
+    let certainty: Vec<f64> = (0..n).map(share).collect();
+    let partition = Partition::new(rows.expand(&labels[..n]), clusters).expect("as many parts as clusters");
+    Ok(Outcome::hard(partition, rows.expand(&certainty), Stopped::Exact))
+}
+
+/// Bytes that the cut by METIS holds at once, at most.
+pub(crate) fn balanced_bytes(objects: usize, bases: usize, side: usize) -> u64 {
+    80 * (objects * bases) as u64 + 100 * (objects + side) as u64
 }

@@ -8,7 +8,7 @@
 //! | [`hbgf`] | the same cut, all base clusters alike | O(n M² + n K²) | as above |
 //! | [`mcla`] | groups base clusters into balanced meta-clusters, then votes; soft | O(n M² + (ΣJ)²) | n (M + 24 K) + 48 (ΣJ)² bytes |
 //! | [`hgpa`] | balanced cut of the hypergraph whose edges are the base clusters | O(n M (K + 48)) a pass | 33 n M bytes |
-//! | [`cspa`] | balanced cut of the graph of objects, edges weigh how often two are together | O(n² M) | 40 n² bytes |
+//! | [`cspa`] | balanced cut of the graph of objects, edges weigh how often two are together | O(n² M) | 40 n² bytes; 8 KiB an object beyond 8000 objects |
 //!
 //! ```
 //! use partita_core::{EnsembleBuilder, Seed, Silent};
@@ -40,7 +40,7 @@ mod spectral;
 
 pub use cspa::{CspaSettings, cspa};
 pub use error::GraphError;
-pub use hbgf::{HbgfSettings, hbgf};
+pub use hbgf::{HbgfCut, HbgfSettings, hbgf};
 pub use hgpa::{HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;
 pub use mcla::{MclaSettings, mcla};

@@ -45,7 +45,7 @@ impl Default for MclaSettings {
 ///
 /// # Differences from the paper
 /// A vote is a label; the paper averages over the base clusters of a meta-cluster, which favours small ones. K above
-/// the number of base clusters leaves meta-clusters empty, as does a meta-cluster that wins no object.
+/// the number of base clusters leaves meta-clusters empty, as does a meta-cluster that wins no object; a warning says so.
 ///
 /// # References
 /// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
@@ -81,6 +81,10 @@ pub fn mcla(
     let votes = votes.select(partita_core::ndarray::Axis(0), &places);
     let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
     outcome.details.insert("base_clusters".into(), json!(live.len()));
+    let empty = clusters - outcome.partition.live_clusters();
+    if empty > 0 {
+        outcome.warnings.push(format!("{empty} of {clusters} meta-clusters won no object"));
+    }
     Ok(outcome)
 }
 
@@ -110,4 +114,60 @@ fn jaccard(overlaps: &Array2<f64>) -> (Graph, Vec<usize>) {
 pub(crate) fn bytes(objects: usize, bases: usize, side: usize, clusters: usize) -> u64 {
     let (n, m, side, k) = (objects as u64, bases as u64, side as u64, clusters as u64);
     n * (m + 32 + 24 * k) + 48 * side * side
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_conformance::{draw, ensemble};
+    use partita_core::Silent;
+
+    /// Indicator rows and a dense matrix of Jaccard indices, written plainly, cut by the same partitioner; then votes.
+    fn naive(ensemble: &Ensemble, clusters: usize, imbalance: f64, seed: Seed) -> Array2<f64> {
+        let n = ensemble.objects();
+        let mut members: Vec<Vec<bool>> = Vec::new();
+        for (u, base) in ensemble.bases().iter().enumerate() {
+            for j in 0..base.clusters() {
+                members.push((0..n).map(|i| ensemble.label(i, u) == Some(j)).collect());
+            }
+        }
+        let count = |a: &[bool], b: &[bool], both: bool| {
+            a.iter().zip(b).filter(|(a, b)| if both { **a && **b } else { **a || **b }).count() as f64
+        };
+        let index = |a: usize, b: usize| count(&members[a], &members[b], true) / count(&members[a], &members[b], false);
+        let all = 0..members.len();
+        let near = |a: usize| all.clone().filter(|&b| b != a).map(|b| (b as u32, index(a, b))).collect();
+        let vertices = members.iter().map(|m| count(m, m, true)).collect();
+        let graph = Graph { vertices, edges: all.clone().map(near).collect() };
+        let parts = partition(&graph, clusters.min(members.len()), imbalance, seed).unwrap();
+        let mut votes = Array2::zeros((n, clusters));
+        for (i, mut row) in votes.outer_iter_mut().enumerate() {
+            members.iter().zip(&parts).filter(|(m, _)| m[i]).for_each(|(_, &part)| row[part as usize] += 1.0);
+            let total = row.sum();
+            row /= total;
+        }
+        votes
+    }
+
+    #[test]
+    fn the_naive_twin_finds_the_same() {
+        for seed in (0..60).map(Seed::new) {
+            let drawn = draw(seed, 0.3);
+            let settings = MclaSettings::default();
+            let found = mcla(&drawn.ensemble, None, drawn.clusters, seed, &settings, &Silent).unwrap();
+            let expected = naive(&drawn.ensemble, drawn.clusters, settings.imbalance, seed);
+            let soft = found.soft.unwrap();
+            assert!(soft.rows().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{}", seed.number());
+        }
+    }
+
+    #[test]
+    fn meta_clusters_that_win_nothing_are_named() {
+        // Two base clusters in all: at most two of five meta-clusters can win objects.
+        let halves = (0..10).map(|i| Some(u32::from(i >= 5))).collect();
+        let ensemble = ensemble([("u".to_owned(), halves)]);
+        let found = mcla(&ensemble, None, 5, Seed::new(1), &MclaSettings::default(), &Silent).unwrap();
+        assert_eq!((found.partition.live_clusters(), found.partition.clusters()), (2, 5));
+        assert_eq!(found.warnings, ["3 of 5 meta-clusters won no object"]);
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::GraphError;
 use crate::cspa::{CspaSettings, bytes as cspa_bytes, cspa};
-use crate::hbgf::{HbgfSettings, hbgf};
+use crate::hbgf::{HbgfCut, HbgfSettings, balanced_bytes, hbgf};
 use crate::hgpa::{HgpaSettings, bytes as hgpa_bytes, hgpa};
 use crate::mcla::{MclaSettings, bytes as mcla_bytes, mcla};
 use crate::spectral::{LwgpSettings, bytes, lwgp};
@@ -54,6 +54,11 @@ const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "rounds of k-mea
 const TOLERANCE: SettingHelp =
     SettingHelp { name: "tolerance", help: "stop k-means when its loss falls by less than this share" };
 
+const IMBALANCE: SettingHelp = SettingHelp {
+    name: "imbalance",
+    help: "how much heavier than its share a cluster may be: 0.05 is 5 %; from 0 to 1000",
+};
+
 const SPECTRAL: MethodCard = MethodCard {
     name: "",
     family: "graph",
@@ -92,9 +97,15 @@ static LWGP_CARD: MethodCard = MethodCard {
 
 static HBGF_CARD: MethodCard = MethodCard {
     name: "hbgf",
-    summary: "normalised cut of objects and base clusters",
+    summary: "normalised cut of objects and base clusters, all of which count alike",
     reference: "Fern and Brodley 2004, ICML",
-    settings: &[RESTARTS, ROUNDS, TOLERANCE],
+    settings: &[
+        SettingHelp { name: "cut", help: "spectral, or metis for clusters of about the same size" },
+        IMBALANCE,
+        RESTARTS,
+        ROUNDS,
+        TOLERANCE,
+    ],
     ..SPECTRAL
 };
 
@@ -121,13 +132,14 @@ static CSPA_CARD: MethodCard = MethodCard {
     weighted: false,
     certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
     time: "n²M",
-    memory: "n²",
+    memory: "n², or nq beyond 8000 objects or the budget",
     bytes: |size| cspa_bytes(size.objects, size.base_clusterings),
     way_out: "take lwgp or hbgf, which hold no pairs",
-    settings: &[SettingHelp {
-        name: "imbalance",
-        help: "how much heavier than its share a cluster may be: 0.05 is 5 %; from 0 to 1000",
-    }],
+    settings: &[
+        IMBALANCE,
+        SettingHelp { name: "exact_objects", help: "up to so many objects all pairs are looked at, if memory allows" },
+        SettingHelp { name: "neighbours", help: "beyond that: the strongest neighbours of every object; at least 1" },
+    ],
     ..SPECTRAL
 };
 
@@ -144,10 +156,7 @@ static HGPA_CARD: MethodCard = MethodCard {
             name: "objective",
             help: "what a base cluster that is cut costs: cut (once) or soed (its parts)",
         },
-        SettingHelp {
-            name: "imbalance",
-            help: "how much heavier than its share a cluster may be: 0.05 is 5 %; from 0 to 1000",
-        },
+        IMBALANCE,
         SettingHelp { name: "restarts", help: "partitions from scratch; the cheapest is kept" },
     ],
     ..SPECTRAL
@@ -183,7 +192,12 @@ impl Consensus for Hbgf {
     }
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
-        run(self.card(), problem, |clusters, settings| {
+        run(self.card(), problem, |clusters, settings: &HbgfSettings| {
+            let size = problem.size();
+            if settings.cut == HbgfCut::Metis {
+                let needed = balanced_bytes(size.objects, size.base_clusterings, size.base_clusters);
+                problem.budget.check("hbgf with METIS", needed, "take the spectral cut")?;
+            }
             hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
         })
     }
@@ -215,7 +229,9 @@ impl Consensus for Cspa {
     }
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
-        run(self.card(), problem, |clusters, settings| cspa(problem.ensemble, clusters, problem.seed, settings, watch))
+        run(self.card(), problem, |clusters, settings| {
+            cspa(problem.ensemble, clusters, problem.seed, settings, problem.budget, watch)
+        })
     }
 }
 
