@@ -1,60 +1,105 @@
-//! Ensembles at the edge of what can be asked.
+//! Ensembles at the edge of what can be asked: every method, K = 1 to n, has a defined answer.
 
 use partita_conformance::ensemble;
-use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, Silent, consense};
+use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, SettingPairs, Silent, consense};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 
-const METHODS: [&dyn Consensus; 5] = [&LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
+/// Every method, and the settings that change how it cuts.
+const METHODS: [(&dyn Consensus, &[&str]); 8] = [
+    (&LWGP, &[]),
+    (&HBGF, &[]),
+    (&HBGF, &["cut=metis"]),
+    (&MCLA, &[]),
+    (&CSPA, &[]),
+    (&CSPA, &["exact_objects=0", "neighbours=3"]),
+    (&HGPA, &[]),
+    (&HGPA, &["objective=cut"]),
+];
 
 fn of(columns: &[Vec<Option<u32>>]) -> Ensemble {
     ensemble(columns.iter().enumerate().map(|(u, column)| (format!("u{u}"), column.clone())))
 }
 
-fn run(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> Outcome {
-    consense(method, &Problem::new(ensemble, Clusters::Exactly(clusters)), &Silent)
-        .unwrap_or_else(|error| panic!("{}: {error}", method.card().name))
+fn run((method, settings): (&dyn Consensus, &[&str]), ensemble: &Ensemble, clusters: usize) -> Outcome {
+    let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
+    problem.settings = SettingPairs::parse(settings).expect("settings of the form name=value");
+    let outcome = consense(method, &problem, &Silent)
+        .unwrap_or_else(|error| panic!("{} {settings:?} K = {clusters}: {error}", method.card().name));
+    assert_eq!(outcome.partition.objects(), ensemble.objects());
+    assert_eq!(outcome.partition.clusters(), clusters);
+    assert!(outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)), "{} {settings:?}", method.card().name);
+    outcome
+}
+
+/// The labels, clusters numbered in the order in which they appear.
+fn labels(method: (&dyn Consensus, &[&str]), ensemble: &Ensemble, clusters: usize) -> Vec<u32> {
+    run(method, ensemble, clusters).partition.by_appearance().labels().to_vec()
+}
+
+fn name((method, settings): (&dyn Consensus, &[&str])) -> String {
+    format!("{} {settings:?}", method.card().name)
 }
 
 fn halves(n: u32) -> Vec<Option<u32>> {
     (0..n).map(|i| Some(u32::from(i >= n / 2))).collect()
 }
 
+fn thirds() -> Vec<Option<u32>> {
+    (0..12).map(|i| Some(i % 3)).collect()
+}
+
+#[test]
+fn one_cluster_is_everything_together() {
+    for method in METHODS {
+        assert_eq!(labels(method, &of(&[thirds(), halves(12)]), 1), [0; 12], "{}", name(method));
+    }
+}
+
 #[test]
 fn one_base_clustering_and_copies_of_it_come_back() {
-    let column: Vec<Option<u32>> = (0..12).map(|i| Some(i % 3)).collect();
     for (method, copies) in METHODS.into_iter().flat_map(|method| [(method, 1), (method, 5)]) {
-        let outcome = run(method, &of(&vec![column.clone(); copies]), 3);
+        let found = labels(method, &of(&vec![thirds(); copies]), 3);
         let expected: Vec<u32> = (0..12).map(|i| i % 3).collect();
-        assert_eq!(outcome.partition.by_appearance().labels(), expected, "{}", method.card().name);
+        assert_eq!(found, expected, "{} {copies}", name(method));
     }
 }
 
 #[test]
 fn disconnected_halves_are_the_two_clusters() {
     for method in METHODS {
-        let outcome = run(method, &of(&[halves(10), halves(10), halves(10)]), 2);
-        assert_eq!(
-            outcome.partition.by_appearance().labels(),
-            [0, 0, 0, 0, 0, 1, 1, 1, 1, 1],
-            "{}",
-            method.card().name
-        );
-        // More clusters than separate parts: an answer of at most as many live ones.
-        assert!(run(method, &of(&[halves(10), halves(10)]), 4).partition.live_clusters() <= 4);
+        let found = labels(method, &of(&[halves(10), halves(10), halves(10)]), 2);
+        assert_eq!(found, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1], "{}", name(method));
     }
 }
 
 #[test]
-fn all_singletons_and_as_many_clusters_as_objects_are_answered() {
+fn more_clusters_than_anybody_sees_split_no_separate_parts_together() {
+    // Two separate halves into four: whatever is split, no cluster has objects of both.
+    for method in METHODS {
+        let found = labels(method, &of(&[halves(12), halves(12)]), 4);
+        let crossing = (0..6).any(|i| (6..12).any(|j| found[i] == found[j]));
+        assert!(!crossing, "{}: {found:?}", name(method));
+    }
+}
+
+#[test]
+fn all_singletons_are_answered_for_every_number_of_clusters() {
     let singletons: Vec<Option<u32>> = (0..8).map(Some).collect();
     for (method, clusters) in METHODS.into_iter().flat_map(|method| (1..=8).map(move |k| (method, k))) {
         let outcome = run(method, &of(&[singletons.clone(), singletons.clone(), singletons.clone()]), clusters);
-        assert_eq!(outcome.partition.clusters(), clusters);
-        assert_eq!(run(method, &of(&[halves(8), singletons.clone()]), clusters).partition.objects(), 8);
+        assert!(outcome.partition.live_clusters() <= clusters);
+        run(method, &of(&[halves(8), singletons.clone()]), clusters);
     }
+}
+
+#[test]
+fn as_many_clusters_as_objects_are_the_objects_where_labels_tell_them_apart() {
+    let singletons: Vec<Option<u32>> = (0..8).map(Some).collect();
     for method in METHODS {
         let outcome = run(method, &of(&[singletons.clone(), singletons.clone()]), 8);
-        assert_eq!(outcome.partition.live_clusters(), 8, "{}", method.card().name);
+        assert_eq!(outcome.partition.live_clusters(), 8, "{}", name(method));
+        // Where they do not, no more than eight come back.
+        assert!(run(method, &of(&[halves(8), halves(8)]), 8).partition.live_clusters() >= 2, "{}", name(method));
     }
 }
 
@@ -63,7 +108,8 @@ fn an_object_labelled_once_goes_with_that_label() {
     let mut columns = vec![halves(12); 4];
     columns.iter_mut().skip(1).for_each(|column| column[0] = None);
     for method in METHODS {
-        let outcome = run(method, &of(&columns), 2);
-        assert_eq!(outcome.partition.labels()[0], outcome.partition.labels()[1], "{}", method.card().name);
+        let found = labels(method, &of(&columns), 2);
+        assert_eq!(found[0], found[1], "{}", name(method));
+        assert_eq!(found.iter().filter(|&&label| label == 0).count(), 6, "{}", name(method));
     }
 }
