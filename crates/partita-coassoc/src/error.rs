@@ -35,6 +35,12 @@ pub enum CoassocError {
         /// Objects.
         objects: usize,
     },
+    /// Arrays that are no sparse evidence.
+    #[error("this is no sparse evidence: {reason}")]
+    Parts {
+        /// What is wrong.
+        reason: String,
+    },
     /// The watch asked to stop.
     #[error("stopped before all pairs were counted")]
     Interrupted,

@@ -30,6 +30,7 @@ mod eci;
 mod error;
 mod kernel;
 mod pairs;
+mod parts;
 mod picture;
 mod rows;
 mod sample;

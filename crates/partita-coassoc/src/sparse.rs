@@ -10,12 +10,12 @@ use crate::{CoassocError, sample_pairs};
 /// stored, neighbours in ascending order. What is not stored is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SparseEvidence {
-    base_clusterings: usize,
+    pub(crate) base_clusterings: usize,
     /// Where the row of every object starts; n + 1 values.
-    starts: Vec<usize>,
-    neighbours: Vec<u32>,
-    together: Vec<u16>,
-    seen: Option<Vec<u16>>,
+    pub(crate) starts: Vec<usize>,
+    pub(crate) neighbours: Vec<u32>,
+    pub(crate) together: Vec<u16>,
+    pub(crate) seen: Option<Vec<u16>>,
 }
 
 impl SparseEvidence {

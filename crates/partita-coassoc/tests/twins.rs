@@ -104,8 +104,15 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
             let list: Vec<(u32, u32)> = sparse.each_pair().flat_map(|(i, j, ..)| [(j, i), (i, j)]).collect();
             let given = SparseEvidence::of_pairs(&ensemble, &list, MemoryBudget::UNLIMITED, &Silent);
             assert_eq!(given.unwrap(), sparse);
+            assert_eq!(from_its_parts(&sparse), sparse);
         }
     }
+}
+
+fn from_its_parts(evidence: &SparseEvidence) -> SparseEvidence {
+    let (starts, neighbours) = (evidence.starts().to_vec(), evidence.all_neighbours().to_vec());
+    let (together, seen) = (evidence.all_together().to_vec(), evidence.all_seen().map(<[u16]>::to_vec));
+    SparseEvidence::from_parts(evidence.base_clusterings(), starts, neighbours, together, seen).expect("its own parts")
 }
 
 #[test]

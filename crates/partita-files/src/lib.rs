@@ -13,6 +13,7 @@
 //! | [`read_labels`] | a column of any of these | O(n) | 4 bytes an object |
 //! | [`write_labels`], [`labels_csv`] | text | O(n) | none |
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
+//! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
 //! | [`catalogue`], [`verify`] | the data sets that Partita is measured on | O(size) | 64 KiB |
 //! | [`synthesise`], [`draw_ensemble`] | point sets and ensembles drawn from a recipe | O(n d K) | none |
 //! | [`write_whole`] | anything, beside its target and then renamed | O(size) | 64 KiB |
@@ -62,6 +63,7 @@ mod parquet_file;
 mod parquet_pages;
 mod raw;
 mod soft;
+mod sparse_npz;
 mod synth;
 mod table;
 mod table_binary;
@@ -76,6 +78,7 @@ pub use ensemble::{EnsembleOptions, LoadedEnsemble, read_ensemble, write_ensembl
 pub use error::{Cell, FileError, Row};
 pub use labels::{LabelColumn, Labels, labels_csv, read_labels, write_labels};
 pub use soft::{read_soft, write_soft};
+pub use sparse_npz::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use synth::{SynthError, SynthSettings, Synthetic, SyntheticName, draw_ensemble, synthesise, synthetic_names};
 pub use table::{Table, TableOptions, read_table, write_table};
 pub use text::Header;

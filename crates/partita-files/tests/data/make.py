@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.io
+import scipy.sparse
 
 members = np.array([[1, 10, -1], [1, 20, 0], [2, -1, 0], [2, 20, 7]])
 truth = np.array([5, 5, 6, 6])
@@ -24,6 +25,11 @@ np.savez("plain.npz", labels=members, y=np.array(["u", "u", "v", "v"]))
 np.savez_compressed("table.npz", X=table, y=truth, columns=np.array(["one", "two"]))
 np.save("complex.npy", table.astype(complex))
 np.save("objects.npy", np.array([None, 1], dtype=object), allow_pickle=True)
+
+counts = scipy.sparse.csr_matrix((np.array([7, 65535, 0], "u2"), [0, 3, 1], [0, 2, 2, 3]), shape=(3, 4))
+scipy.sparse.save_npz("sparse.npz", counts)
+scipy.sparse.save_npz("sparse-columns.npz", counts.tocsc())
+scipy.sparse.save_npz("sparse-halves.npz", scipy.sparse.csr_matrix(np.array([[0.5, 0.0]])))
 
 scipy.io.savemat("packed.mat", {"members": members.astype(float), "gt": truth[:, None]}, do_compression=True)
 scipy.io.savemat("plain.mat", {"other": "text", "gt": truth[None, :].astype("u1"), "members": members.astype("i2")})

@@ -1,0 +1,42 @@
+//! Sparse evidence on disk, in SciPy's layout.
+
+use partita_coassoc::SparseEvidence;
+use partita_core::{MemoryBudget, Seed, Silent};
+use partita_files::{SparseCounts, read_sparse_npz, write_sparse_npz};
+
+/// The matrix of c, with M and, where labels are missing, N beside it.
+fn counts(evidence: &SparseEvidence) -> SparseCounts<'_> {
+    let bases = vec![evidence.base_clusterings() as u16];
+    let mut beside = vec![("base_clusterings".to_owned(), bases.into())];
+    beside.extend(evidence.all_seen().filter(|seen| !seen.is_empty()).map(|seen| ("seen".to_owned(), seen.into())));
+    SparseCounts {
+        shape: (evidence.objects(), evidence.objects()),
+        starts: evidence.starts().into(),
+        columns: evidence.all_neighbours().into(),
+        values: evidence.all_together().into(),
+        beside,
+    }
+}
+
+fn evidence(counts: SparseCounts<'_>) -> SparseEvidence {
+    let beside = |name: &str| counts.beside.iter().find(|(found, _)| found == name).map(|(_, values)| values.to_vec());
+    let bases = usize::from(beside("base_clusterings").expect("M")[0]);
+    let seen = beside("seen");
+    let (starts, columns) = (counts.starts.into_owned(), counts.columns.into_owned());
+    SparseEvidence::from_parts(bases, starts, columns, counts.values.into_owned(), seen).expect("evidence")
+}
+
+#[test]
+fn evidence_reads_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("evidence.npz");
+    for seed in 0..200 {
+        let missing = if seed % 2 == 0 { 0.0 } else { 0.3 };
+        let ensemble = partita_conformance::draw(Seed::new(seed), missing).ensemble;
+        let pairs = 5 + seed % 50;
+        let budget = MemoryBudget::UNLIMITED;
+        let sampled = SparseEvidence::sample(&ensemble, pairs, Seed::new(seed), budget, &Silent).expect("evidence");
+        write_sparse_npz(&file, &counts(&sampled)).expect("a file");
+        assert_eq!(evidence(read_sparse_npz(&file, budget).expect("a matrix")), sampled, "seed {seed}");
+    }
+}

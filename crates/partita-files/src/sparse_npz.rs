@@ -1,0 +1,244 @@
+//! Sparse matrices of counts in NPZ, as `scipy.sparse.save_npz` writes compressed rows.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+use partita_core::MemoryBudget;
+
+use crate::archive::Archive;
+use crate::error::FileError;
+use crate::npy;
+use crate::npz::{Npz, NpzWriter};
+use crate::raw::RawArray;
+use crate::whole::write_whole;
+
+/// A sparse matrix of counts in compressed rows: the values of row `i` and their columns stand at
+/// `starts[i]..starts[i + 1]`. Whoever reads one checks nothing more than that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SparseCounts<'a> {
+    /// Rows and columns.
+    pub shape: (usize, usize),
+    /// Where every row starts, and where the last ends (SciPy: `indptr`); one more than the rows.
+    pub starts: Cow<'a, [usize]>,
+    /// The column of every value (SciPy: `indices`).
+    pub columns: Cow<'a, [u32]>,
+    /// The values (SciPy: `data`).
+    pub values: Cow<'a, [u16]>,
+    /// Arrays of any length that lie beside the matrix under names of their own, which SciPy passes over. None is empty.
+    pub beside: Vec<(String, Cow<'a, [u16]>)>,
+}
+
+const FORMAT: &str = "format";
+const OURS: [&str; 5] = [FORMAT, "shape", "indptr", "indices", "data"];
+
+impl npy::Element for u16 {
+    const DESCR: &'static str = "<u2";
+    fn write(self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&self.to_le_bytes())
+    }
+}
+
+/// Writes a sparse matrix that `scipy.sparse.load_npz` reads (unsigned values of two bytes). The same matrix gives the
+/// same bytes.
+///
+/// # Errors
+/// [`FileError::Io`] when the system refuses.
+///
+/// # Cost
+/// O(stored values) time, no memory.
+pub fn write_sparse_npz(path: &Path, matrix: &SparseCounts<'_>) -> Result<(), FileError> {
+    let SparseCounts { shape, starts, columns, values, beside } = matrix;
+    let wide = values.len().max(shape.0).max(shape.1) > i32::MAX as usize;
+    write_whole(path, |out| {
+        let mut archive = NpzWriter::new(out);
+        archive.bytes(&format!("{FORMAT}.npy"), &word("csr"))?;
+        archive.array("shape", &[2], [shape.0 as i64, shape.1 as i64])?;
+        // SciPy wants both in the same type, and takes the shorter one where it can.
+        if wide {
+            archive.array("indptr", &[starts.len()], starts.iter().map(|&start| start as i64))?;
+            archive.array("indices", &[columns.len()], columns.iter().map(|&column| i64::from(column)))?;
+        } else {
+            archive.array("indptr", &[starts.len()], starts.iter().map(|&start| start as i32))?;
+            archive.array("indices", &[columns.len()], columns.iter().map(|&column| column as i32))?;
+        }
+        archive.array("data", &[values.len()], values.iter().copied())?;
+        for (name, values) in beside {
+            archive.array(name, &[values.len()], values.iter().copied())?;
+        }
+        archive.finish()
+    })
+}
+
+/// An NPY file of one text and no dimension.
+fn word(text: &str) -> Vec<u8> {
+    let header = format!("{{'descr': '|S{}', 'fortran_order': False, 'shape': (), }}", text.len());
+    // Version 1, a header of 118 bytes that ends in a line break, and data from byte 128 on.
+    [b"\x93NUMPY\x01\0\x76\0", format!("{header:<117}\n{text}").as_bytes()].concat()
+}
+
+/// Reads a sparse matrix of counts in compressed rows that [`write_sparse_npz`] or `scipy.sparse.save_npz` wrote.
+///
+/// # Errors
+/// [`FileError`] when the file is no such matrix, a value is no whole number of 0 to 65,535, a column is out of range,
+/// or the matrix does not fit the budget.
+///
+/// # Cost
+/// O(stored values) time; the file's arrays one after the other, unpacked, and the matrix.
+pub fn read_sparse_npz(path: &Path, budget: MemoryBudget) -> Result<SparseCounts<'static>, FileError> {
+    let mut archive = Npz::open(path)?;
+    check_format(path, &mut archive)?;
+    let shape = numbers::<u64>(path, &needed(path, &mut archive, "shape")?)?;
+    let &[rows, columns] = &shape[..] else {
+        return Err(FileError::damaged(path, format!("'shape' has {} numbers; a matrix has two", shape.len())));
+    };
+    let starts: Vec<usize> = numbers(path, &needed(path, &mut archive, "indptr")?)?;
+    let stored = starts.last().copied().unwrap_or(0);
+    let bytes = 8 * starts.len() as u64 + 14 * stored as u64;
+    let way_out = "raise the limit or store fewer pairs";
+    let fits = budget.check("the sparse matrix", bytes, way_out);
+    fits.map_err(|source| FileError::Budget { path: path.into(), source })?;
+    let (indices, values): (Vec<u32>, Vec<u16>) = match stored {
+        // The arrays are empty then, which no other reader of arrays takes.
+        0 if archive.array("data").is_err() => (Vec::new(), Vec::new()),
+        _ => (
+            numbers(path, &needed(path, &mut archive, "indices")?)?,
+            numbers(path, &needed(path, &mut archive, "data")?)?,
+        ),
+    };
+    let starts_fit = starts.len() as u64 == rows + 1 && starts[0] == 0 && starts.is_sorted();
+    if !starts_fit || indices.len() != stored || values.len() != stored {
+        return Err(FileError::damaged(path, "its arrays do not fit together; write it again with save_npz"));
+    }
+    if let Some(column) = indices.iter().find(|&&column| u64::from(column) >= columns) {
+        return Err(FileError::damaged(path, format!("a value stands in column {column} of {columns}")));
+    }
+    let beside = beside(path, &mut archive)?;
+    let shape = (rows as usize, columns as usize);
+    Ok(SparseCounts { shape, starts: starts.into(), columns: indices.into(), values: values.into(), beside })
+}
+
+/// Refuses what is not in compressed rows.
+fn check_format(path: &Path, archive: &mut Npz<'_>) -> Result<(), FileError> {
+    let known = archive.arrays();
+    let missing = || FileError::NoArray { path: path.into(), array: FORMAT.into(), known };
+    let bytes = archive.bytes(&format!("{FORMAT}.npy"))?.ok_or_else(missing)?;
+    // One word of bytes or of characters of four bytes, after a header that ends in a line break.
+    let text = bytes.iter().rposition(|&byte| byte == b'\n').map_or(&bytes[..], |end| &bytes[end + 1..]);
+    let format: Vec<u8> = text.iter().copied().filter(|&byte| byte != 0).collect();
+    if format == b"csr" {
+        return Ok(());
+    }
+    let found = format!("in the layout '{}'", String::from_utf8_lossy(&format));
+    Err(FileError::kind(path, "the sparse matrix", found, "compressed rows (matrix.tocsr())"))
+}
+
+fn needed(path: &Path, archive: &mut Npz<'_>, name: &str) -> Result<RawArray, FileError> {
+    let known = archive.arrays();
+    archive.array(name)?.ok_or_else(|| FileError::NoArray { path: path.into(), array: name.into(), known })
+}
+
+/// An array beside the matrix.
+type Named<'a> = (String, Cow<'a, [u16]>);
+
+fn beside(path: &Path, archive: &mut Npz<'_>) -> Result<Vec<Named<'static>>, FileError> {
+    let mut names = archive.arrays();
+    names.retain(|name| !OURS.contains(&name.as_str()));
+    let read = |name: String| {
+        let values: Vec<u16> = numbers(path, &needed(path, archive, &name)?)?;
+        Ok((name, values.into()))
+    };
+    names.into_iter().map(read).collect()
+}
+
+/// A column of whole numbers that fit the type.
+fn numbers<T: TryFrom<u64>>(path: &Path, array: &RawArray) -> Result<Vec<T>, FileError> {
+    // Whole numbers up to 2^53 are exact.
+    let number = |row: usize| {
+        let value = array.float(row, 0);
+        let whole = value.filter(|&value| (0.0..9e15).contains(&value) && value.fract() == 0.0);
+        whole.and_then(|value| T::try_from(value as u64).ok()).ok_or_else(|| {
+            let text = array.text(row, 0);
+            let reason = format!("value {} of {} is {text}; counts are whole numbers to 65535", row + 1, array.name());
+            FileError::damaged(path, reason)
+        })
+    };
+    (0..array.rows()).map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(name: &str) -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+    }
+
+    fn small() -> SparseCounts<'static> {
+        SparseCounts {
+            shape: (3, 4),
+            starts: vec![0, 2, 2, 3].into(),
+            columns: vec![0, 3, 1].into(),
+            values: vec![7, 65_535, 0].into(),
+            beside: vec![("seen".into(), vec![9, 65_535, 1].into())],
+        }
+    }
+
+    #[test]
+    fn matrices_read_back_and_repeat_byte_by_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a.npz", "b.npz"].map(|name| folder.path().join(name));
+        files.iter().for_each(|file| write_sparse_npz(file, &small()).unwrap());
+        assert_eq!(read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(), small());
+        assert_eq!(std::fs::read(&files[0]).unwrap(), std::fs::read(&files[1]).unwrap());
+        let starts = vec![0; 4].into();
+        let empty = SparseCounts { starts, columns: Cow::default(), values: Cow::default(), beside: vec![], ..small() };
+        write_sparse_npz(&files[0], &empty).unwrap();
+        assert_eq!(read_sparse_npz(&files[0], MemoryBudget::UNLIMITED).unwrap(), empty);
+    }
+
+    /// `data/make.py` has the commands.
+    #[test]
+    fn matrices_of_scipy_are_read() {
+        let matrix = read_sparse_npz(&data("sparse.npz"), MemoryBudget::UNLIMITED).unwrap();
+        assert_eq!(matrix, SparseCounts { beside: Vec::new(), ..small() });
+        let refusal = |name: &str| read_sparse_npz(&data(name), MemoryBudget::UNLIMITED).unwrap_err().to_string();
+        assert!(refusal("sparse-columns.npz").contains("'csc'; compressed rows"), "{}", refusal("sparse-columns.npz"));
+        assert!(
+            refusal("sparse-halves.npz").contains("value 1 of array 'data' is 0.5"),
+            "{}",
+            refusal("sparse-halves.npz")
+        );
+        assert!(refusal("plain.npz").contains("has no array 'format'"), "{}", refusal("plain.npz"));
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.npz");
+        let refusal = |matrix: SparseCounts<'_>, budget: u64| {
+            write_sparse_npz(&file, &matrix).unwrap();
+            read_sparse_npz(&file, MemoryBudget::new(budget)).unwrap_err().to_string()
+        };
+        let with = |starts: &[usize]| SparseCounts { starts: starts.to_vec().into(), ..small() };
+        for starts in [&[0, 2, 1, 3][..], &[1, 2, 2, 3], &[0, 2, 3], &[0, 2, 2, 4], &[0, 0, 0, 0]] {
+            assert!(refusal(with(starts), u64::MAX).contains("do not fit together"), "{starts:?}");
+        }
+        assert!(refusal(SparseCounts { shape: (3, 3), ..small() }, u64::MAX).contains("column 3 of 3"));
+        assert!(refusal(small(), 10).contains("memory budget is 10 bytes; raise the limit"));
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, whole) = (folder.path().join("a.npz"), std::fs::read(data("sparse.npz")).unwrap());
+        for at in (0..whole.len()).step_by(5) {
+            for bytes in [whole[..at].to_vec(), [&whole[..at], &[whole[at] ^ 0x41], &whole[at + 1..]].concat()] {
+                std::fs::write(&file, bytes).unwrap();
+                if let Err(error) = read_sparse_npz(&file, MemoryBudget::UNLIMITED) {
+                    assert!(!error.to_string().contains('\n'), "{error}");
+                }
+            }
+        }
+    }
+}
