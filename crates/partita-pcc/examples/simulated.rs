@@ -15,11 +15,11 @@ use partita_pcc::{PCC_KL, PCC_L2};
 
 fn main() {
     println!("means        method  mean J    most J    four live  probability outside the four largest");
-    for (least, most) in [(1.0, 5.0), (0.5, 3.0), (0.0, 2.0)] {
+    for range @ (least, most) in [(1.0, 5.0), (0.5, 3.0), (0.0, 2.0)] {
         for (name, method) in [("kl", &PCC_KL as &dyn Consensus), ("l2", &PCC_L2)] {
             let (mut all, mut four, mut outside) = (Vec::new(), 0, 0.0f64);
             for seed in (0..10).map(Seed::new) {
-                let truth = simulated_data::truth(least, most, seed.child(0));
+                let truth = simulated_data::truth(200, range, seed.child(0));
                 let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
                 let mut problem = Problem::new(&ensemble, Clusters::Exactly(8));
                 problem.seed = seed.child(2);

@@ -12,7 +12,7 @@ use crate::dense::{Dense, WAY_OUT};
 use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::Evidence;
-use crate::methods::{PARTNERS, RESTARTS, ROUNDS, TOLERANCE, bytes, counted};
+use crate::methods::{PARTNERS, RESTARTS, ROUNDS, TOLERANCE, bytes, counted, named};
 use crate::pcc::pcc;
 use crate::settings::{PccSettings, Solver};
 use crate::shares::Shares;
@@ -108,7 +108,7 @@ fn solve(
     let common =
         PccSettings { solver: Solver::Growth, restarts, tolerance, rounds, partners, ..PccSettings::default() };
     let what = (problem, clusters);
-    counted(
+    let outcome = counted(
         problem,
         clusters,
         &common,
@@ -127,7 +127,8 @@ fn solve(
                 go(&Shares::new(sparse), bases, what, &common, watch)
             }
         },
-    )
+    )?;
+    Ok(named(outcome, problem.ensemble))
 }
 
 impl Consensus for BaumEagon {

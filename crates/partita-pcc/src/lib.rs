@@ -8,7 +8,10 @@
 //! ```
 //!
 //! Pick this crate for soft labels that mean something: an object between two clusters is told from one that is
-//! unlike all. K is the most clusters that may be used; some may stay empty.
+//! unlike all. K is the most clusters that may be used; some may stay empty. Where K is not given, the methods other than
+//! [`BAUM_EAGON`] run with K above, drop empty clusters, and go down from there as long as either half of the base
+//! clusterings predicts the other as well (details `held_out`). That finds the number of blocks on evidence in blocks; base
+//! clusterings of many more clusters than there are classes make evidence in small blocks, of which it finds many.
 //!
 //! | method | d | time | memory |
 //! |---|---|---|---|
@@ -55,6 +58,7 @@
 //! Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo: *Probabilistic evidence accumulation for clustering
 //! ensembles*, ICPRAM 2013; *Probabilistic consensus clustering using evidence accumulation*, Machine Learning 98, 2015.
 
+mod auto;
 mod baum_eagon;
 mod block;
 mod dense;

@@ -2,16 +2,17 @@
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads, SettingHelp,
-    SettingsError, Watch,
+    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads,
+    SettingHelp, SettingsError, Watch,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::auto::auto;
 use crate::dense::{Dense, WAY_OUT};
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::pcc::pcc;
+use crate::pcc::{ISOLATED, isolated, pcc};
 use crate::settings::PccSettings;
 use crate::sparse::Sparse;
 use crate::starts::{Start, TREE, base_starts};
@@ -63,7 +64,7 @@ pub static PEACE: Pcc = Pcc {
 pub static PCC: Pcc = Pcc {
     divergence: None,
     card: &MethodCard {
-        settings: &[DIVERGENCE, SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS],
+        settings: &[DIVERGENCE, SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS, MOST],
         ..card("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5")
     },
 };
@@ -85,6 +86,9 @@ pub(crate) const PARTNERS: SettingHelp = SettingHelp {
     help: "mean partners of an object in a sample of the pairs; 0 for all pairs; unset: all up to 10,000 objects, then 30",
 };
 
+const MOST: SettingHelp =
+    SettingHelp { name: "most", help: "the most clusters tried where K is not given; unset: √n, but at most 20" };
+
 const fn card(name: &'static str, summary: &'static str) -> MethodCard {
     MethodCard {
         name,
@@ -94,7 +98,7 @@ const fn card(name: &'static str, summary: &'static str) -> MethodCard {
         reads: Reads::Labels,
         missing: MissingLabels::Handled,
         soft: true,
-        chooses_clusters: false,
+        chooses_clusters: true,
         clusters_is_maximum: true,
         weighted: false,
         seeded: true,
@@ -103,7 +107,7 @@ const fn card(name: &'static str, summary: &'static str) -> MethodCard {
         memory: "n² up to 10,000 objects, then n",
         bytes,
         way_out: WAY_OUT,
-        settings: &[SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS],
+        settings: &[SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS, MOST],
     }
 }
 
@@ -142,7 +146,7 @@ pub(crate) fn counted<T>(
 }
 
 /// The ensemble as evidence, and the consensus.
-fn solve(
+pub(crate) fn solve(
     problem: &Problem<'_>,
     clusters: usize,
     settings: &AnyPccSettings,
@@ -150,14 +154,31 @@ fn solve(
 ) -> Result<Outcome, PccError> {
     let AnyPccSettings { divergence, common } = settings;
     let (divergence, seed) = (*divergence, problem.seed);
-    counted(
+    let outcome = counted(
         problem,
         clusters,
         common,
         watch,
         |dense, bases| pcc(&dense, bases, divergence, clusters, seed, common, watch),
         |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, common, watch),
-    )
+    )?;
+    Ok(named(outcome, problem.ensemble))
+}
+
+/// Objects without partners by name. Without names only their number is told: places in the canonical order mean
+/// nothing to a user.
+pub(crate) fn named(mut outcome: Outcome, ensemble: &Ensemble) -> Outcome {
+    let Some(Value::Array(places)) = outcome.details.remove(ISOLATED) else { return outcome };
+    let names: Vec<String> = match ensemble.object_names() {
+        Some(names) => places.iter().filter_map(Value::as_u64).map(|i| names[i as usize].clone()).collect(),
+        None => Vec::new(),
+    };
+    outcome.warnings.pop();
+    outcome.warnings.push(isolated(places.len(), names.iter().cloned()));
+    if !names.is_empty() {
+        outcome.details.insert(ISOLATED.into(), names.into());
+    }
+    outcome
 }
 
 /// The child of the seed that draws pairs; starts have small numbers.
@@ -195,8 +216,11 @@ impl Consensus for Pcc {
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let method = self.card.name;
         let (settings, json) = self.settings(problem).map_err(|source| ConsensusError::Settings { method, source })?;
-        let Clusters::Exactly(clusters) = problem.clusters else { return Err(ConsensusError::Auto { method }) };
-        let mut outcome = solve(problem, clusters, &settings, watch).map_err(|error| error.of(method))?;
+        let found = match problem.clusters {
+            Clusters::Exactly(clusters) => solve(problem, clusters, &settings, watch),
+            Clusters::Auto => auto(problem, &settings, watch),
+        };
+        let mut outcome = found.map_err(|error| error.of(method))?;
         outcome.settings = json;
         Ok(outcome)
     }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Objective, Outcome, Seed, Sense, Stopped, Watch};
+use partita_core::{Objective, Outcome, Seed, Sense, SoftPartition, Stopped, Watch};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -52,6 +52,16 @@ pub fn pcc<E: Evidence>(
     }
 }
 
+/// The divergence of counts from what a soft partition says.
+pub(crate) fn held_out<E: Evidence>(evidence: &E, soft: &SoftPartition, divergence: Divergence) -> f64 {
+    let table = Table::of(soft.rows(), evidence.layout());
+    match divergence {
+        Divergence::Kl => objective(&Kl, evidence, &table),
+        Divergence::L2 => objective(&L2, evidence, &table),
+        Divergence::Beta(power) => objective(&Beta(power), evidence, &table),
+    }
+}
+
 /// The two of `bases` with the lowest objectives before the other starts.
 fn with_best<D: Bregman, E: Evidence>(law: &D, evidence: &E, bases: Vec<Start>, starts: Vec<Start>) -> Vec<Start> {
     let value = |start: &Start| objective(law, evidence, &Table::of(start.soft.rows(), evidence.layout()));
@@ -60,7 +70,8 @@ fn with_best<D: Bregman, E: Evidence>(law: &D, evidence: &E, bases: Vec<Start>, 
     valued.into_iter().take(2).map(|(_, start)| start).chain(starts).collect()
 }
 
-/// [`pcc`] under any law, from given starts. Objects without partners keep uniform rows.
+/// [`pcc`] under any law, from given starts. Objects that are in no pair of the evidence keep uniform rows;
+/// `details.isolated` lists them and a warning names the first.
 ///
 /// # Errors
 /// [`PccError`] if a start does not fit the evidence, or the law or solver keep no promise.
@@ -175,11 +186,23 @@ fn outcome<E: Evidence>(
         Some(Objective { name: OBJECTIVE, sense: Sense::Minimise, value: kept.objective, trace: kept.trace });
     let alone: Vec<usize> = (0..evidence.count()).filter(|&i| evidence.weight(i) == 0.0).collect();
     if !alone.is_empty() {
-        outcome.warnings.push(format!(
-            "{} objects share no base clustering with any other object; nothing is known of their clusters and their \
-             probabilities are uniform",
-            alone.len()
-        ));
+        outcome.details.insert(ISOLATED.into(), alone.clone().into());
+        outcome.warnings.push(isolated(alone.len(), alone.iter().map(ToString::to_string)));
     }
     outcome
+}
+
+/// The detail that lists objects without partners.
+pub(crate) const ISOLATED: &str = "isolated";
+
+/// What is said of objects without partners, the first few by name.
+pub(crate) fn isolated(count: usize, names: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = names.take(SHOWN).collect();
+    let more = if count > shown.len() && !shown.is_empty() { ", …" } else { "" };
+    let list = if shown.is_empty() { String::new() } else { format!(" ({}{more})", shown.join(", ")) };
+    format!(
+        "{count} objects{list} are in no pair of the evidence; nothing is known of their clusters and their \
+         probabilities are uniform"
+    )
 }

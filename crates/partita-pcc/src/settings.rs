@@ -39,12 +39,21 @@ pub struct PccSettings {
     /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset, all pairs are read up to
     /// 10,000 objects, and 30 partners beyond.
     pub partners: Option<u32>,
+    /// The most clusters that are tried where K is not given. Unset: √n, but at most 20.
+    pub most: Option<NonZeroU32>,
 }
 
 impl Default for PccSettings {
     fn default() -> Self {
         let number = |number| NonZeroU32::new(number).expect("not 0");
-        Self { solver: Solver::default(), restarts: number(3), tolerance: 1e-5, rounds: number(1000), partners: None }
+        Self {
+            solver: Solver::default(),
+            restarts: number(3),
+            tolerance: 1e-5,
+            rounds: number(1000),
+            partners: None,
+            most: None,
+        }
     }
 }
 

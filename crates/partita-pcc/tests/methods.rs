@@ -1,7 +1,7 @@
 //! The methods keep the promises on their cards.
 
-use partita_core::{Clusters, EnsembleBuilder, Problem, SettingPairs, Silent, consense};
-use partita_pcc::{BAUM_EAGON, PCC, PCC_KL, PCC_L2, PEACE};
+use partita_core::{Clusters, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingPairs, Silent, consense};
+use partita_pcc::{BAUM_EAGON, Dense, Divergence, PCC, PCC_KL, PCC_L2, PEACE, PccError, PccSettings, Sparse, pcc};
 
 #[test]
 fn cards_are_kept() {
@@ -48,5 +48,43 @@ fn a_divergence_without_guarantee_is_refused() {
         problem.settings = SettingPairs::parse(&[format!("divergence={text}")]).unwrap();
         let error = consense(&PCC, &problem, &Silent).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn objects_without_partners_are_named_and_uniform() {
+    let mut builder = EnsembleBuilder::new(5);
+    builder.push("a", [Some(0), Some(0), Some(1), Some(1), None]).unwrap();
+    builder.push("b", [None, None, None, None, Some(0)]).unwrap();
+    let ensemble = builder.finish().unwrap();
+    for named in [false, true] {
+        let names = ["p", "q", "r", "s", "alone"].map(str::to_owned).to_vec();
+        let ensemble = if named { ensemble.clone().with_object_names(names).unwrap() } else { ensemble.clone() };
+        let outcome = consense(&PCC_KL, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent).unwrap();
+        assert_eq!(outcome.soft.unwrap().rows().row(4).to_vec(), [0.5, 0.5]);
+        let expected = if named { "1 objects (alone) are in no pair" } else { "1 objects are in no pair" };
+        assert!(outcome.warnings[0].starts_with(expected), "{:?}", outcome.warnings);
+        assert_eq!(outcome.details.get("isolated").is_some(), named);
+    }
+    let mut builder = EnsembleBuilder::new(40);
+    (0..6).for_each(|u| builder.push(format!("u{u}"), (0..40).map(|i| Some((i + u) / 21))).unwrap());
+    let ensemble = builder.finish().unwrap();
+    let sparse = Sparse::sample(&ensemble, 1, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let outcome = pcc(&sparse, vec![], Divergence::L2, 2, Seed::new(1), &PccSettings::default(), &Silent).unwrap();
+    let alone = outcome.details["isolated"].as_array().unwrap();
+    assert!(
+        !alone.is_empty() && alone.iter().all(|i| sparse.pairs().neighbours(i.as_u64().unwrap() as usize).is_empty())
+    );
+    assert!(outcome.warnings[0].contains("are in no pair of the evidence"));
+}
+
+#[test]
+fn more_clusters_than_objects_are_refused() {
+    let mut builder = EnsembleBuilder::new(4);
+    builder.push("u", (0..4).map(Some)).unwrap();
+    let dense = Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+    for clusters in [0, 5] {
+        let error = pcc(&dense, vec![], Divergence::Kl, clusters, Seed::new(1), &PccSettings::default(), &Silent);
+        assert_eq!(error.unwrap_err(), PccError::Clusters { clusters, objects: 4 });
     }
 }

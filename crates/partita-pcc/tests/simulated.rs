@@ -1,11 +1,10 @@
 //! The simulated data of the PCC paper: probabilities are recovered, with half of the clusters left empty.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod simulated_data;
 
-use partita_core::{MemoryBudget, Seed, Silent};
+use partita_core::{Clusters, Consensus, MemoryBudget, Problem, Seed, Silent, consense};
 use partita_metrics::jensen_shannon;
-use partita_pcc::{Dense, Divergence, PccSettings, pcc};
+use partita_pcc::{Dense, Divergence, PCC_KL, PCC_L2, PccSettings, pcc};
 
 #[test]
 fn simulated_probabilities_are_recovered() {
@@ -13,7 +12,7 @@ fn simulated_probabilities_are_recovered() {
     (settings.restarts, settings.tolerance) = (std::num::NonZeroU32::MIN, 1e-3);
     let mut sums = [0.0; 2];
     for seed in (0..10).map(Seed::new) {
-        let truth = simulated_data::truth(1.0, 5.0, seed.child(0));
+        let truth = simulated_data::truth(200, (1.0, 5.0), seed.child(0));
         let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
         let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
         for (sum, divergence) in sums.iter_mut().zip([Divergence::Kl, Divergence::L2]) {
@@ -24,4 +23,18 @@ fn simulated_probabilities_are_recovered() {
     }
     // The paper reports 0.0012 for both.
     assert!(sums.iter().all(|sum| sum / 10.0 <= 0.0012), "mean divergence 0.1 · {sums:?}");
+}
+
+#[test]
+fn the_number_of_clusters_is_found() {
+    for seed in (0..2).map(Seed::new) {
+        let truth = simulated_data::truth(50, (1.0, 5.0), seed.child(0));
+        let ensemble = simulated_data::ensemble(&truth, 200, seed.child(1));
+        for method in [&PCC_KL as &dyn Consensus, &PCC_L2] {
+            let outcome = consense(method, &Problem::new(&ensemble, Clusters::Auto), &Silent).unwrap();
+            let told = format!("seed {}: {:?}", seed.number(), outcome.details["held_out"]);
+            assert_eq!(outcome.details["chosen"], 4, "{told}");
+            assert_eq!(outcome.soft.unwrap().clusters(), 4);
+        }
+    }
 }

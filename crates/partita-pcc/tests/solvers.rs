@@ -215,3 +215,41 @@ fn evidence_that_is_all_equal_is_no_trouble() {
         }
     }
 }
+
+#[test]
+fn block_ends_no_higher_than_greedy_in_the_same_basin() {
+    let (mut apart, mut runs) = (0, 0);
+    for seed in 0..100 {
+        let (evidence, _) = problem(seed);
+        let (ensemble, clusters) = drawn(seed);
+        let planted: Vec<u32> = (0..ensemble.objects()).map(|i| (i % clusters) as u32).collect();
+        let planted = partita_core::Partition::new(planted, clusters).unwrap();
+        let start = Start::softened("planted", &planted, clusters).soft;
+        let above = |law: &dyn Fn(&PccSettings) -> f64| {
+            let [block, greedy] = [Solver::Block, Solver::Greedy].map(|solver| {
+                let mut settings = settings(solver);
+                (settings.tolerance, settings.rounds) = (1e-8, NonZeroU32::new(5000).unwrap());
+                law(&settings)
+            });
+            (block - greedy) / greedy.max(1e-6)
+        };
+        let end = |settings: &PccSettings, kl: bool| {
+            let run = if kl {
+                descend(&Kl, &evidence, &start, settings, &Silent)
+            } else {
+                descend(&L2, &evidence, &start, settings, &Silent)
+            };
+            run.unwrap().objective
+        };
+        for above in [above(&|settings| end(settings, true)), above(&|settings| end(settings, false))] {
+            runs += 1;
+            // Beyond this they are in different basins, either of which may be the lower.
+            if above.abs() > 1e-4 {
+                apart += 1;
+            } else {
+                assert!(above <= 1e-6, "seed {seed}: block ends {above} above greedy");
+            }
+        }
+    }
+    assert!(runs == 200 && apart <= 20, "{apart} of {runs} ended in different basins");
+}

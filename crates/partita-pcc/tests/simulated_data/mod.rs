@@ -5,20 +5,17 @@ use partita_core::{Ensemble, EnsembleBuilder, Seed, SoftPartition};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-/// Objects of each of the four Gaussians.
-const EACH: usize = 200;
-
-/// Four Gaussians in the plane with unit variance, one in each orthant, coordinates of the means between `least` and
-/// `most` from 0: the probability of every point having come from each.
-pub(crate) fn truth(least: f64, most: f64, seed: Seed) -> SoftPartition {
+/// Four Gaussians in the plane with unit variance and `each` objects, one in each orthant, coordinates of the means
+/// between `least` and `most` from 0: the probability of every point having come from each.
+pub(crate) fn truth(each: usize, (least, most): (f64, f64), seed: Seed) -> SoftPartition {
     let mut rng = seed.rng();
     let means: [[f64; 2]; 4] = std::array::from_fn(|k| {
         let signs = [if k % 2 == 0 { 1.0 } else { -1.0 }, if k < 2 { 1.0 } else { -1.0 }];
         signs.map(|sign| sign * rng.random_range(least..most))
     });
-    let mut rows = Array2::zeros((4 * EACH, 4));
+    let mut rows = Array2::zeros((4 * each, 4));
     for (i, mut row) in rows.outer_iter_mut().enumerate() {
-        let point: [f64; 2] = means[i / EACH].map(|mean| mean + Distribution::<f64>::sample(&StandardNormal, &mut rng));
+        let point: [f64; 2] = means[i / each].map(|mean| mean + Distribution::<f64>::sample(&StandardNormal, &mut rng));
         for (k, mean) in means.iter().enumerate() {
             let distance: f64 = point.iter().zip(mean).map(|(x, m)| (x - m) * (x - m)).sum();
             row[k] = (-0.5 * distance).exp();

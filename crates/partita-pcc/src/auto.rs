@@ -1,0 +1,114 @@
+//! How many clusters.
+//!
+//! K is the most clusters that a run may use, and on evidence in blocks it leaves the others empty: a run with K above,
+//! without its empty clusters, is an upper bound. Going down from there, K is as small as it can be without predicting
+//! base clusterings that were not seen worse. A likelihood penalised by a count of parameters would not do: a pair's count
+//! shares its labels with those of 2(n−2) other pairs, and by how much they repeat each other depends on the ensemble.
+
+use partita_core::ndarray::Array2;
+use partita_core::{Clusters, Ensemble, Flow, Outcome, Problem, SoftPartition, Stopped, Watch};
+use serde_json::{Value, json};
+
+use crate::error::PccError;
+use crate::methods::{AnyPccSettings, counted, solve};
+use crate::pcc::held_out;
+
+/// Divergences from what was not seen that differ by less than this share are the same.
+const MARGIN: f64 = 1e-3;
+
+/// Numbers of clusters in a row that predict worse, after which the search ends.
+const PATIENCE: usize = 2;
+
+/// The most clusters that are tried unless the settings say otherwise: √n, but not more than this.
+const MOST: usize = 20;
+
+/// Relative gap at which halves are compared.
+const ROUGH: f64 = 1e-3;
+
+/// The consensus with a number of clusters of its own choice. `details.chosen` is that number, `details.live_at_most` how
+/// many clusters the first run left, `details.held_out` the divergence of either half of the base clusterings from what
+/// the other half predicts, for every number tried.
+pub(crate) fn auto(problem: &Problem<'_>, settings: &AnyPccSettings, watch: &dyn Watch) -> Result<Outcome, PccError> {
+    let objects = problem.ensemble.objects();
+    let most = settings.common.most.map_or(objects.isqrt().min(MOST), |most| most.get() as usize).clamp(1, objects);
+    let mut rough = settings.clone();
+    rough.common.tolerance = rough.common.tolerance.max(ROUGH);
+    let first = solve(problem, most, &rough, watch)?;
+    let live = first.partition.live_clusters();
+    if first.stopped == Stopped::Interrupted {
+        return Ok(first);
+    }
+    let (chosen, told) = descend(problem, live, &rough, watch)?;
+    let mut outcome = solve(problem, chosen, settings, watch)?;
+    outcome.details.insert("chosen".into(), chosen.into());
+    outcome.details.insert("live_at_most".into(), json!({ "clusters": most, "live": live }));
+    outcome.details.insert("held_out".into(), told.into());
+    Ok(outcome)
+}
+
+/// From `live` clusters down: the smallest number that predicts as well as the best, and what was found.
+fn descend(
+    problem: &Problem<'_>,
+    live: usize,
+    settings: &AnyPccSettings,
+    watch: &dyn Watch,
+) -> Result<(usize, Vec<Value>), PccError> {
+    let bases = problem.ensemble.bases().len() as u32;
+    let parity = |odd: u32| (0..bases).filter(|u| u % 2 == odd).collect::<Vec<u32>>();
+    let objects: Vec<u32> = (0..problem.ensemble.objects() as u32).collect();
+    let halves = [0, 1].map(|odd| problem.ensemble.select(&objects, &parity(odd)));
+    let (mut tried, mut told, mut worse) = (Vec::new(), Vec::new(), 0);
+    if bases < 2 {
+        return Ok((live, told));
+    }
+    for clusters in (1..=live).rev() {
+        let [one, two] = [(0, 1), (1, 0)]
+            .map(|(fitted, seen)| divergence(problem, (&halves[fitted], &halves[seen]), clusters, settings, watch));
+        let value = one? + two?;
+        told.push(json!({ "clusters": clusters, "divergence": value }));
+        tried.push((clusters, value));
+        let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
+        worse = if value > best * (1.0 + MARGIN) { worse + 1 } else { 0 };
+        if worse >= PATIENCE || watch.tick((live - clusters) as u64, live as u64) == Flow::Stop {
+            break;
+        }
+    }
+    let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
+    let enough = tried.iter().rev().find(|(_, value)| *value <= best * (1.0 + MARGIN));
+    Ok((enough.map_or(live, |&(clusters, _)| clusters), told))
+}
+
+/// Divergence of the base clusterings in `seen` from what those in `fitted` predict.
+fn divergence(
+    problem: &Problem<'_>,
+    (fitted, seen): (&Ensemble, &Ensemble),
+    clusters: usize,
+    settings: &AnyPccSettings,
+    watch: &dyn Watch,
+) -> Result<f64, PccError> {
+    let half = |ensemble| {
+        let mut half = Problem::new(ensemble, Clusters::Exactly(clusters));
+        (half.seed, half.budget) = (problem.seed, problem.budget);
+        half
+    };
+    let outcome = solve(&half(fitted), clusters, settings, watch)?;
+    let soft = outcome.soft.expect("PCC is soft");
+    let soft = smoothed(&soft, fitted);
+    counted(
+        &half(seen),
+        clusters,
+        &settings.common,
+        watch,
+        |dense, _| Ok(held_out(&dense, &soft, settings.divergence)),
+        |sparse, _| Ok(held_out(&sparse, &soft, settings.divergence)),
+    )
+}
+
+/// With one more label for every object, which may be any: what was not seen among a few labels is not impossible.
+fn smoothed(soft: &SoftPartition, ensemble: &Ensemble) -> SoftPartition {
+    let labels = |i: usize| (0..ensemble.bases().len()).filter(|&u| ensemble.label(i, u).is_some()).count() as f64;
+    let (rows, clusters) = (soft.rows(), soft.clusters() as f64);
+    let seen: Vec<f64> = (0..soft.objects()).map(labels).collect();
+    let row = |(i, k): (usize, usize)| (rows[[i, k]] * seen[i] + 1.0 / clusters) / (seen[i] + 1.0);
+    SoftPartition::new(Array2::from_shape_fn(rows.dim(), row)).expect("means of rows on the simplex")
+}
