@@ -56,8 +56,8 @@ impl Default for HbgfSettings {
 ///
 /// With [`HbgfCut::Metis`] the edges that are cut are minimised between parts of about the same number of objects, base
 /// clusters weighing next to nothing; a part may then be without objects. The certainty is the share of the object's
-/// labels whose base clusters are in its part. Where clusters differ in size this does harm: on a set like KDD'99, with
-/// half of the labels missing, ARI falls below 0.1 where the spectral cut has 0.6.
+/// labels whose base clusters are in its part. Where clusters differ in size this does harm: on a set of one class with 87 %
+/// of the objects and half of the labels missing, ARI is 0.06 where the spectral cut has 0.69.
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not
