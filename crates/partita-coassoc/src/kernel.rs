@@ -222,31 +222,81 @@ fn add<const R: usize>(tally: &mut Tally<R>, counts: &[[u8; LANES]; R]) {
 mod tests {
     use super::*;
     use partita_core::Seed;
-    use rand::RngExt;
+    use rand::{Rng, RngExt};
+
+    /// Blocks of labels, few of them so that many are equal.
+    fn columns<L: Label, const N: usize>(count: usize, rng: &mut impl Rng) -> Vec<[L; N]> {
+        (0..count).map(|_| std::array::from_fn(|_| L::of(rng.random_range(0..5) * 60))).collect()
+    }
+
+    fn blocks_are_counted<L: Label>(bases: usize, rng: &mut impl Rng) {
+        let (block, rows): (Vec<[L; LANES]>, Vec<[L; LANES]>) = (columns(bases, rng), columns(bases, rng));
+        for level in Simd::detect() {
+            let mut equal = [[3; LANES]; 4];
+            agreements(level, &block, &rows, 60, &mut equal);
+            let row: Vec<(L, u32)> = (0..bases).map(|u| (rows[u][5], u as u32)).collect();
+            let mut sum = [3; LANES];
+            weighted_agreements(level, &block, &row, &mut sum);
+            for lane in 0..LANES {
+                let count = |r: usize| (0..bases).filter(|&u| block[u][lane] == rows[u][60 + r]).count() as u16;
+                assert!((0..4).all(|r| equal[r][lane] == 3 + count(r)), "{level:?} {bases}");
+                let count: usize = (0..bases).filter(|&u| block[u][lane] == rows[u][5]).sum();
+                assert_eq!(sum[lane], 3 + count as u32, "{level:?} {bases}");
+            }
+        }
+    }
+
+    fn bits_are_counted(bases: usize, rng: &mut impl Rng) {
+        let (block, rows): (Vec<[u8; LANES]>, Vec<[u8; LANES]>) = (columns(bases, rng), columns(bases, rng));
+        for level in Simd::detect() {
+            let mut bits = [[3; LANES]; 2];
+            common_bits(level, &block, &rows, 62, &mut bits);
+            for (lane, r) in (0..LANES).flat_map(|lane| (0..2).map(move |r| (lane, r))) {
+                let count: u32 = (0..bases).map(|u| (block[u][lane] & rows[u][62 + r]).count_ones()).sum();
+                assert_eq!(u32::from(bits[r][lane]), 3 + count, "{level:?} {bases}");
+            }
+        }
+    }
+
+    fn pairs_are_counted<L: Label>(chunks: usize, rng: &mut impl Rng) {
+        let rows: Vec<[L; WIDTH]> = columns(6 * chunks, rng);
+        let words: Vec<u64> = (0..6 * chunks).map(|_| rng.random()).collect();
+        let pairs: Vec<(u32, u32)> = (0..6).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+        for level in Simd::detect() {
+            let (mut equal, mut bits) = (vec![9; pairs.len()], vec![9; pairs.len()]);
+            pair_agreements(level, &rows, chunks, &pairs, &mut equal);
+            pair_common_bits(level, &words, chunks, &pairs, &mut bits);
+            for (at, &(i, j)) in pairs.iter().enumerate() {
+                let of = |i: u32| i as usize * chunks..(i as usize + 1) * chunks;
+                let (a, b) = (rows[of(i)].as_flattened(), rows[of(j)].as_flattened());
+                let count = a.iter().zip(b).filter(|(a, b)| a == b).count();
+                assert_eq!(usize::from(equal[at]), count, "{level:?} {chunks}");
+                let both = words[of(i)].iter().zip(&words[of(j)]).map(|(a, b)| (a & b).count_ones());
+                assert_eq!(u32::from(bits[at]), both.sum::<u32>(), "{level:?} {chunks}");
+            }
+        }
+    }
 
     #[test]
     fn all_levels_count_what_the_definition_says() {
         let mut rng = Seed::new(1).rng();
-        for bases in [1, 7, 100, 248, 249, 600] {
-            let mut columns = || (0..bases).map(|_| std::array::from_fn(|_| rng.random_range(0..5u8) * 60)).collect();
-            let (block, rows): (Vec<[u8; LANES]>, Vec<[u8; LANES]>) = (columns(), columns());
-            for level in Simd::detect() {
-                let (mut equal, mut bits) = ([[3; LANES]; 4], [[3; LANES]; 2]);
-                agreements(level, &block, &rows, 8, &mut equal);
-                common_bits(level, &block, &rows, 20, &mut bits);
-                let row: Vec<(u8, u32)> = (0..bases).map(|u| (rows[u][5], u as u32)).collect();
-                let mut sum = [3; LANES];
-                weighted_agreements(level, &block, &row, &mut sum);
-                for lane in 0..LANES {
-                    let count = |r: usize| (0..bases).filter(|&u| block[u][lane] == rows[u][8 + r]).count() as u16;
-                    assert!((0..4).all(|r| equal[r][lane] == 3 + count(r)), "{level:?} {bases}");
-                    let bit = |u: usize, r: usize| (block[u][lane] & rows[u][20 + r]).count_ones();
-                    let count = |r: usize| (0..bases).map(|u| bit(u, r)).sum::<u32>();
-                    assert!((0..2).all(|r| u32::from(bits[r][lane]) == 3 + count(r)), "{level:?} {bases}");
-                    let count: usize = (0..bases).filter(|&u| block[u][lane] == rows[u][5]).sum();
-                    assert_eq!(sum[lane], 3 + count as u32);
-                }
-            }
+        for bases in [1, 7, 31, 32, 100, 248, 249, 600] {
+            blocks_are_counted::<u8>(bases, &mut rng);
+            blocks_are_counted::<u16>(bases, &mut rng);
+            bits_are_counted(bases, &mut rng);
         }
+        for chunks in [1, 3, 248, 249] {
+            pairs_are_counted::<u8>(chunks, &mut rng);
+            pairs_are_counted::<u16>(chunks, &mut rng);
+        }
+    }
+
+    /// The plain version is always among those tried, and on a machine with AVX2 a vector version is too.
+    #[test]
+    fn the_plain_version_is_tried_and_the_best_one() {
+        let levels: Vec<Simd> = Simd::detect().collect();
+        assert_eq!(levels.last(), Some(&Simd(Level::Plain)));
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(levels.len() > 1, is_x86_feature_detected!("avx2") || is_x86_feature_detected!("avx512dq"));
     }
 }
