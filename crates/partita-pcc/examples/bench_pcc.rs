@@ -1,17 +1,28 @@
-//! How long the solvers take to a relative gap of 1e-5, beside a plain one, in the same run.
+//! The solvers of PCC: `cargo xtask bench pcc [-- large]`.
 //!
-//! `cargo run --release -p partita-pcc --example bench_pcc -- 1000 10 3` makes n = 1000 objects in K = 10 Gaussian blobs
-//! (5-D, centres uniform in [−6, 6]⁵, sd 2), 100 k-means with k in [K/2, 2K] on 0.9 subsamples, and runs 3 times, one
-//! Dirichlet(1) start each. CPU seconds are user and system time of the process; the pool has one thread unless a
-//! fourth argument says otherwise.
-#![expect(clippy::print_stdout, reason = "an example prints what it measures")]
+//! The first four tables go from one Dirichlet(1) start to a relative gap of 1e-5, with all pairs counted beforehand. Data: n
+//! objects in K Gaussian blobs (5-D, centres uniform in [−6, 6]⁵, sd 2), 100 k-means with k in [K/2, 2K] on 0.9 subsamples.
+//! `plain` is the same step written without care for speed. Every contestant runs in a process of its own, in turns with
+//! the others, three times, on one thread unless the table says otherwise; figures are medians.
+//!
+//! `large` measures the whole method instead, at its defaults with one random start: 100,000 and 1,000,000 objects with 30
+//! sampled partners each, 20 base clusterings by random Voronoi cells, K = 10, two threads, once. `peak` counts labels and
+//! the points they were made from.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
-use std::time::Instant;
+use std::error::Error;
+use std::{env, io};
 
-use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, SoftPartition};
-use partita_pcc::{Bregman, Dense, Kl, L2, PccSettings, Solver, Start, descend, measure};
+use partita_conformance::race::{Contestant, Figures, race, stage};
+use partita_core::{
+    Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingPairs, Silent, SoftPartition,
+    consense,
+};
+use partita_pcc::{Bregman, Dense, Kl, L2, PCC_KL, PCC_L2, PccSettings, Solver, Start, descend};
 use rand::RngExt;
 use rand_distr::{Distribution, Normal};
+
+const ROUNDS: usize = 3;
 
 type Point = [f64; 5];
 
@@ -58,14 +69,6 @@ fn ensemble(objects: usize, clusters: usize, seed: Seed) -> Ensemble {
     builder.finish().expect("there are objects")
 }
 
-/// User and system seconds of this process.
-fn cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
-}
-
 /// The plain solver: projected exchanges object by object, one pair of clusters at a time, written with no care for
 /// speed. It stops at the same gap.
 fn plain(law: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition, tolerance: f64) -> (f64, usize) {
@@ -103,58 +106,133 @@ fn plain(law: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition, tolera
     unreachable!("the loop returns")
 }
 
-fn main() {
-    let arguments: Vec<usize> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
-    let at = |place: usize, default: usize| arguments.get(place).copied().unwrap_or(default);
-    let (objects, clusters, runs) = (at(0, 1000), at(1, 10), at(2, 3));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(at(3, 1)).build().expect("a pool of threads");
-    let ensemble = ensemble(objects, clusters, Seed::new(1));
-    let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).expect("counts fit");
-    println!("n = {objects}, K = {clusters}, M = 100, {} thread(s)", at(3, 1));
-    println!("run  divergence solver  objective        gap       rounds  cpu s  wall s");
-    for run in 0..runs {
-        let start = Start::random("", objects, clusters, Seed::new(100 + run as u64)).soft;
-        pool.install(|| {
-            race(run, "kl", &Kl, &evidence, &start);
-            race(run, "l2", &L2, &evidence, &start);
-        });
-        if objects <= 1000 && run == 0 {
-            let pairs = |i: usize, j: usize| {
-                let both = ensemble
-                    .bases()
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(u, _)| Some((ensemble.label(i, u)?, ensemble.label(j, u)?)));
-                both.fold((0.0, 0.0), |(c, n), (a, b)| {
-                    (c + f64::from(u8::from(a == b && i != j)), n + f64::from(u8::from(i != j)))
-                })
-            };
-            let pairs: Vec<(f64, f64)> = (0..objects * objects).map(|at| pairs(at / objects, at % objects)).collect();
-            baseline(run, "kl", &Kl, &pairs, &start);
-            baseline(run, "l2", &L2, &pairs, &start);
-        }
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["case", law, solver, n, k, threads] => case(law, solver, n.parse()?, k.parse()?, threads.parse()?)?,
+        ["whole", law, n] => whole(law, n.parse()?),
+        ["large"] => large()?,
+        _ => tables()?,
     }
+    Ok(())
 }
 
-fn race(run: usize, name: &str, law: &impl Bregman, evidence: &Dense, start: &SoftPartition) {
-    for solver in [Solver::Block, Solver::Greedy] {
-        let mut settings = PccSettings::default();
-        settings.solver = solver;
-        let (seconds, clock) = (cpu(), Instant::now());
-        let end = descend(law, evidence, start, &settings, &Silent).expect("a random start is soft");
-        let (seconds, wall) = (cpu() - seconds, clock.elapsed().as_secs_f64());
-        let gap = measure(law, evidence, &end.soft).expect("the same objects").relative_gap;
-        let solver = format!("{solver:?}").to_lowercase();
+/// One solver from one start.
+fn case(law: &str, solver: &str, n: usize, k: usize, threads: usize) -> Result<(), Box<dyn Error>> {
+    let ensemble = ensemble(n, k, Seed::new(1));
+    let start = Start::random("", n, k, Seed::new(100)).soft;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    if solver == "plain" {
+        let pairs: Vec<(f64, f64)> = (0..n * n).map(|at| pair(&ensemble, at / n, at % n)).collect();
+        let run = || match law {
+            "kl" => plain(&Kl, &pairs, &start, 1e-5),
+            _ => plain(&L2, &pairs, &start, 1e-5),
+        };
+        stage(|| {
+            let (gap, rounds) = run();
+            vec![("gap", gap), ("rounds", rounds as f64)]
+        });
+        return Ok(());
+    }
+    let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent)?;
+    let mut settings = PccSettings::default();
+    settings.solver = if solver == "block" { Solver::Block } else { Solver::Greedy };
+    stage(|| {
+        let end = pool.install(|| match law {
+            "kl" => descend(&Kl, &evidence, &start, &settings, &Silent),
+            _ => descend(&L2, &evidence, &start, &settings, &Silent),
+        });
+        let end = end.expect("a random start is soft");
+        vec![("gap", end.kkt_gap), ("rounds", end.rounds as f64), ("objective", end.objective)]
+    });
+    Ok(())
+}
+
+/// Together and seen, of two objects.
+fn pair(ensemble: &Ensemble, i: usize, j: usize) -> (f64, f64) {
+    if i == j {
+        return (0.0, 0.0);
+    }
+    let both = (0..ensemble.bases().len()).filter_map(|u| Some((ensemble.label(i, u)?, ensemble.label(j, u)?)));
+    both.fold((0.0, 0.0), |(c, n), (a, b)| (c + f64::from(u8::from(a == b)), n + 1.0))
+}
+
+fn tables() -> io::Result<()> {
+    for (n, k, solvers) in [(1000, 10, &["block", "greedy", "plain"][..]), (5000, 4, &["block", "greedy"])] {
+        let cases = ["kl", "l2"].iter().flat_map(|law| solvers.iter().map(|solver| (*law, *solver, n, k, 1)));
+        table(&format!("n = {n}, K = {k}"), &cases.collect::<Vec<_>>())?;
+    }
+    let laws = ["kl", "l2"];
+    let sizes = laws.iter().flat_map(|law| [1000, 2000, 4000].map(|n| (*law, "block", n, 4, 1)));
+    table("growth with n, K = 4", &sizes.collect::<Vec<_>>())?;
+    let counts = laws.iter().flat_map(|law| [5, 10, 20].map(|k| (*law, "block", 2000, k, 1)));
+    table("growth with K, n = 2000", &counts.collect::<Vec<_>>())?;
+    let threads = laws.iter().flat_map(|law| [1, 2].map(|threads| (*law, "block", 4000, 10, threads)));
+    table("threads, n = 4000, K = 10", &threads.collect::<Vec<_>>())
+}
+
+fn table(title: &str, cases: &[(&str, &str, usize, usize, usize)]) -> io::Result<()> {
+    let contestants: Vec<Contestant> = (cases.iter())
+        .map(|&(law, solver, n, k, threads)| {
+            let (n, k, count) = (n.to_string(), k.to_string(), threads.to_string());
+            let name = format!("{law} {solver} n={n} K={k} threads={threads}");
+            Contestant::own(name, &["case", law, solver, &n, &k, &count]).on(threads)
+        })
+        .collect();
+    show(title, &contestants, &race(&contestants, ROUNDS)?);
+    Ok(())
+}
+
+fn show(title: &str, contestants: &[Contestant], figures: &[Figures]) {
+    println!("\n{title}\n{:44} {:>8} {:>8} {:>9} {:>7} {:>9}", "", "cpu s", "wall s", "peak MiB", "rounds", "gap");
+    for (contestant, figures) in contestants.iter().zip(figures) {
+        let at = |name: &str| figures.get(name).copied().unwrap_or(f64::NAN);
+        let peak = at("peak") / f64::from(1 << 20);
         println!(
-            "{run:3}  {name:10} {solver:7} {:16.6} {gap:9.2e} {:7} {seconds:6.2} {wall:6.2}",
-            end.objective, end.rounds
+            "{:44} {:8.2} {:8.2} {peak:9.0} {:7.0} {:9.2e}",
+            contestant.name,
+            at("cpu"),
+            at("wall"),
+            at("rounds"),
+            at("gap")
         );
     }
 }
 
-fn baseline(run: usize, name: &str, law: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition) {
-    let (seconds, clock) = (cpu(), Instant::now());
-    let (gap, rounds) = plain(law, pairs, start, 1e-5);
-    let (seconds, wall) = (cpu() - seconds, clock.elapsed().as_secs_f64());
-    println!("{run:3}  {name:10} plain   {:>16} {gap:9.2e} {rounds:7} {seconds:6.2} {wall:6.2}", "");
+/// The whole method on sampled pairs.
+fn whole(law: &str, n: usize) {
+    let method: &dyn Consensus = if law == "kl" { &PCC_KL } else { &PCC_L2 };
+    let ensemble = voronoi(n, Seed::new(1));
+    let mut problem = Problem::new(&ensemble, Clusters::Exactly(10));
+    problem.settings = SettingPairs::parse(&["partners=30", "restarts=1"]).expect("pairs of name and value");
+    stage(|| {
+        let outcome = consense(method, &problem, &Silent).expect("a consensus of complete labels");
+        vec![("gap", outcome.kkt_gap.unwrap_or(f64::NAN)), ("rounds", outcome.rounds as f64)]
+    });
+}
+
+fn large() -> io::Result<()> {
+    let cases = ["l2", "kl"].iter().flat_map(|law| ["100000", "1000000"].map(|n| (*law, n)));
+    let contestants: Vec<Contestant> =
+        cases.map(|(law, n)| Contestant::own(format!("pcc-{law} n={n}"), &["whole", law, n]).on(2)).collect();
+    show("30 partners an object, M = 20, K = 10", &contestants, &race(&contestants, 1)?);
+    Ok(())
+}
+
+/// Ten Gaussian blobs, and 20 partitions into 5 to 20 random cells.
+fn voronoi(n: usize, seed: Seed) -> Ensemble {
+    let mut rng = seed.rng();
+    let normal = Normal::new(0.0, 2.0).expect("2 is a standard deviation");
+    let centres: Vec<Point> = (0..10).map(|_| std::array::from_fn(|_| rng.random_range(-6.0..6.0))).collect();
+    let points: Vec<Point> = (0..n).map(|i| centres[i % 10].map(|centre| centre + normal.sample(&mut rng))).collect();
+    let mut builder = EnsembleBuilder::new(n);
+    for u in 0..20 {
+        let cells: Vec<Point> = (0..rng.random_range(5..=20)).map(|_| points[rng.random_range(0..n)]).collect();
+        let near = |point: &Point| {
+            let order = |a: &usize, b: &usize| distance(&cells[*a], point).total_cmp(&distance(&cells[*b], point));
+            (0..cells.len()).min_by(order).map(|cell| cell as u32)
+        };
+        builder.push_clusters(format!("u{u}"), points.iter().map(near), cells.len()).expect("a cell an object");
+    }
+    builder.finish().expect("there are objects")
 }

@@ -96,7 +96,6 @@ fn divergence(
     let soft = smoothed(&soft, fitted);
     counted(
         &half(seen),
-        clusters,
         &settings.common,
         watch,
         |dense, _| Ok(held_out(&dense, &soft, settings.divergence)),

@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, Reads, SettingHelp, Watch,
+    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Outcome, Problem, Reads, SettingHelp,
+    Watch,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +18,6 @@ use crate::pcc::pcc;
 use crate::settings::{PccSettings, Solver};
 use crate::shares::Shares;
 use crate::sparse::Sparse;
-use crate::starts::Start;
 
 /// Settings of [`BAUM_EAGON`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ fn solve(
 ) -> Result<Outcome, PccError> {
     fn go<E: Evidence>(
         evidence: &E,
-        bases: Vec<Start>,
+        bases: Option<&Ensemble>,
         (problem, clusters): (&Problem<'_>, usize),
         common: &PccSettings,
         watch: &dyn Watch,
@@ -110,7 +110,6 @@ fn solve(
     let what = (problem, clusters);
     let outcome = counted(
         problem,
-        clusters,
         &common,
         watch,
         |dense: Dense, bases| {

@@ -15,7 +15,7 @@ use crate::error::PccError;
 use crate::pcc::{ISOLATED, isolated, pcc};
 use crate::settings::PccSettings;
 use crate::sparse::Sparse;
-use crate::starts::{Start, TREE, base_starts};
+use crate::starts::TREE;
 
 /// Settings of [`PCC`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,23 +125,22 @@ pub(crate) fn bytes(size: &ProblemSize) -> u64 {
     evidence + starts * n * (size.clusters as u64 * 32 + 64)
 }
 
-/// Counts the pairs of the ensemble, all or a sample, and hands them to `dense` or `sparse` with base clusterings to
-/// start from where no tree is grown.
+/// Counts the pairs of the ensemble, all or a sample, and hands them to `dense` or `sparse` with the ensemble where its base
+/// clusterings shall be started from, because no tree is grown.
 pub(crate) fn counted<T>(
     problem: &Problem<'_>,
-    clusters: usize,
     settings: &PccSettings,
     watch: &dyn Watch,
-    dense: impl FnOnce(Dense, Vec<Start>) -> Result<T, PccError>,
-    sparse: impl FnOnce(Sparse, Vec<Start>) -> Result<T, PccError>,
+    dense: impl FnOnce(Dense, Option<&Ensemble>) -> Result<T, PccError>,
+    sparse: impl FnOnce(Sparse, Option<&Ensemble>) -> Result<T, PccError>,
 ) -> Result<T, PccError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
     let objects = ensemble.objects();
     if let Some(partners) = settings.sampled(objects) {
         let evidence = Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, watch)?;
-        return sparse(evidence, base_starts(ensemble, clusters));
+        return sparse(evidence, Some(ensemble));
     }
-    let bases = if objects > TREE { base_starts(ensemble, clusters) } else { Vec::new() };
+    let bases = (objects > TREE).then_some(ensemble);
     dense(Dense::count(ensemble, budget, watch)?, bases)
 }
 
@@ -156,7 +155,6 @@ pub(crate) fn solve(
     let (divergence, seed) = (*divergence, problem.seed);
     let outcome = counted(
         problem,
-        clusters,
         common,
         watch,
         |dense, bases| pcc(&dense, bases, divergence, clusters, seed, common, watch),

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Objective, Outcome, Seed, Sense, SoftPartition, Stopped, Watch};
+use partita_core::{Ensemble, Objective, Outcome, Seed, Sense, SoftPartition, Stopped, Watch};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -12,13 +12,13 @@ use crate::error::PccError;
 use crate::evidence::Evidence;
 use crate::laws::{Beta, Bregman, Kl, L2};
 use crate::settings::PccSettings;
-use crate::starts::{Start, level, starts};
+use crate::starts::{Start, base_starts, level, starts};
 use crate::survey::objective;
 use crate::table::Table;
 
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
-/// Runs from every start of [`starts`], and from the two best of `bases` (see [`crate::base_starts`]) where no tree
+/// Runs from every start of [`starts`], and from the two best base clusterings of `bases` (see [`base_starts`]) where no tree
 /// was grown, to a relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is
 /// within 1 % of the first), and the lower one is kept. `details.restarts` has the objective of every run and whether it
 /// was finished; `details.spread` is that of all runs, `details.spread_of_finished` that of those which were.
@@ -30,7 +30,7 @@ use crate::table::Table;
 /// Every run takes some tens of rounds, O(n² K) each on dense evidence and O(pairs · K) on sparse.
 pub fn pcc<E: Evidence>(
     evidence: &E,
-    bases: Vec<Start>,
+    bases: Option<&Ensemble>,
     divergence: Divergence,
     clusters: usize,
     seed: Seed,
@@ -42,6 +42,7 @@ pub fn pcc<E: Evidence>(
         return Err(PccError::Clusters { clusters, objects });
     }
     let starts = starts(evidence, clusters, seed, settings)?;
+    let bases = bases.into_iter().flat_map(|ensemble| base_starts(ensemble, clusters));
     match divergence {
         Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, starts), settings, watch),
         Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, starts), settings, watch),
@@ -62,12 +63,22 @@ pub(crate) fn held_out<E: Evidence>(evidence: &E, soft: &SoftPartition, divergen
     }
 }
 
-/// The two of `bases` with the lowest objectives before the other starts.
-fn with_best<D: Bregman, E: Evidence>(law: &D, evidence: &E, bases: Vec<Start>, starts: Vec<Start>) -> Vec<Start> {
-    let value = |start: &Start| objective(law, evidence, &Table::of(start.soft.rows(), evidence.layout()));
-    let mut valued: Vec<(f64, Start)> = bases.into_iter().map(|start| (value(&start), start)).collect();
-    valued.sort_by(|a, b| a.0.total_cmp(&b.0));
-    valued.into_iter().take(2).map(|(_, start)| start).chain(starts).collect()
+/// The two of `bases` with the lowest objectives before the other starts. The rest are not held: on a million objects each
+/// takes as much memory as the evidence.
+fn with_best<D: Bregman, E: Evidence>(
+    law: &D,
+    evidence: &E,
+    bases: impl Iterator<Item = Start>,
+    starts: Vec<Start>,
+) -> Vec<Start> {
+    let mut kept: Vec<(f64, Start)> = Vec::new();
+    for start in bases {
+        let value = objective(law, evidence, &Table::of(start.soft.rows(), evidence.layout()));
+        let place = kept.partition_point(|(better, _)| *better <= value);
+        kept.insert(place, (value, start));
+        kept.truncate(2);
+    }
+    kept.into_iter().map(|(_, start)| start).chain(starts).collect()
 }
 
 /// [`pcc`] under any law, from given starts. Objects that are in no pair of the evidence keep uniform rows;
@@ -93,11 +104,16 @@ pub fn pcc_from<D: Bregman, E: Evidence>(
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
     let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
-    let table = |start: &Start| Table::of(start.soft.rows(), evidence.layout());
     let mut rough = settings.clone();
     rough.tolerance = settings.tolerance.max(ROUGH);
-    let mut runs: Vec<Descent> =
-        starts.par_iter().map(|start| run(law, evidence, table(start), &rough, &progress)).collect();
+    let names: Vec<String> = starts.iter().map(|start| start.name.clone()).collect();
+    let mut runs: Vec<Descent> = (starts.into_par_iter())
+        .map(|start| {
+            let table = Table::of(start.soft.rows(), evidence.layout());
+            drop(start);
+            run(law, evidence, table, &rough, &progress)
+        })
+        .collect();
     let last = finalists(&runs);
     if rough.tolerance > settings.tolerance {
         runs = (runs.into_par_iter().enumerate())
@@ -112,7 +128,7 @@ pub fn pcc_from<D: Bregman, E: Evidence>(
             best
         }
     });
-    Ok(outcome(evidence, &starts, runs, kept, finished))
+    Ok(outcome(evidence, &names, runs, kept, finished))
 }
 
 /// Relative gap at which starts are compared; only the best go on from there.
@@ -154,14 +170,14 @@ const OBJECTIVE: &str = "divergence of the observed shares from the model's, wei
 
 fn outcome<E: Evidence>(
     evidence: &E,
-    starts: &[Start],
+    names: &[String],
     mut runs: Vec<Descent>,
     best: usize,
     finished: impl Fn(usize) -> bool,
 ) -> Outcome {
-    let told: Vec<Value> = (starts.iter().zip(&runs).enumerate())
-        .map(|(at, (start, run))| {
-            json!({ "start": start.name, "objective": run.objective, "rounds": run.rounds, "kkt_gap": run.kkt_gap,
+    let told: Vec<Value> = (names.iter().zip(&runs).enumerate())
+        .map(|(at, (name, run))| {
+            json!({ "start": name, "objective": run.objective, "rounds": run.rounds, "kkt_gap": run.kkt_gap,
                     "finished": finished(at), "stopped": run.stopped })
         })
         .collect();
@@ -177,7 +193,7 @@ fn outcome<E: Evidence>(
     outcome.rounds = kept.rounds;
     outcome.kkt_gap = Some(kept.kkt_gap);
     outcome.details.insert("restarts".into(), told.into());
-    outcome.details.insert("start".into(), starts[best].name.clone().into());
+    outcome.details.insert("start".into(), names[best].clone().into());
     let spread = |highest: f64| if kept.objective > 0.0 { highest / kept.objective - 1.0 } else { 0.0 };
     outcome.details.insert("spread".into(), spread(highest).into());
     outcome.details.insert("spread_of_finished".into(), spread(highest_finished).into());

@@ -99,10 +99,10 @@ pub(crate) fn level<E: Evidence>(evidence: &E, start: &mut Start) {
 
 /// Soft versions of the base clusterings with the numbers of clusters nearest to K, a few of them. Where a base
 /// clustering has more than K clusters the largest are kept; objects without a label in it have uniform rows.
-pub fn base_starts(ensemble: &Ensemble, clusters: usize) -> Vec<Start> {
+pub fn base_starts(ensemble: &Ensemble, clusters: usize) -> impl Iterator<Item = Start> + '_ {
     let mut order: Vec<usize> = (0..ensemble.bases().len()).collect();
     order.sort_by_key(|&u| (ensemble.bases()[u].clusters().abs_diff(clusters), u));
-    order.into_iter().take(CANDIDATES).map(|u| base_start(ensemble, u, clusters)).collect()
+    order.into_iter().take(CANDIDATES).map(move |u| base_start(ensemble, u, clusters))
 }
 
 fn base_start(ensemble: &Ensemble, u: usize, clusters: usize) -> Start {

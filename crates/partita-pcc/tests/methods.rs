@@ -70,7 +70,7 @@ fn objects_without_partners_are_named_and_uniform() {
     (0..6).for_each(|u| builder.push(format!("u{u}"), (0..40).map(|i| Some((i + u) / 21))).unwrap());
     let ensemble = builder.finish().unwrap();
     let sparse = Sparse::sample(&ensemble, 1, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
-    let outcome = pcc(&sparse, vec![], Divergence::L2, 2, Seed::new(1), &PccSettings::default(), &Silent).unwrap();
+    let outcome = pcc(&sparse, None, Divergence::L2, 2, Seed::new(1), &PccSettings::default(), &Silent).unwrap();
     let alone = outcome.details["isolated"].as_array().unwrap();
     assert!(
         !alone.is_empty() && alone.iter().all(|i| sparse.pairs().neighbours(i.as_u64().unwrap() as usize).is_empty())
@@ -84,7 +84,7 @@ fn more_clusters_than_objects_are_refused() {
     builder.push("u", (0..4).map(Some)).unwrap();
     let dense = Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
     for clusters in [0, 5] {
-        let error = pcc(&dense, vec![], Divergence::Kl, clusters, Seed::new(1), &PccSettings::default(), &Silent);
+        let error = pcc(&dense, None, Divergence::Kl, clusters, Seed::new(1), &PccSettings::default(), &Silent);
         assert_eq!(error.unwrap_err(), PccError::Clusters { clusters, objects: 4 });
     }
 }

@@ -16,7 +16,7 @@ fn simulated_probabilities_are_recovered() {
         let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
         let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
         for (sum, divergence) in sums.iter_mut().zip([Divergence::Kl, Divergence::L2]) {
-            let outcome = pcc(&evidence, vec![], divergence, 8, seed.child(2), &settings, &Silent).unwrap();
+            let outcome = pcc(&evidence, None, divergence, 8, seed.child(2), &settings, &Silent).unwrap();
             assert_eq!(outcome.partition.live_clusters(), 4, "{divergence} seed {}", seed.number());
             *sum += jensen_shannon(&outcome.soft.unwrap(), &truth).unwrap();
         }
