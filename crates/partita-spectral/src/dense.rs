@@ -1,11 +1,12 @@
-//! All eigenpairs of a dense matrix. The only module that names the linear algebra behind it.
+//! All eigenpairs of a dense matrix, by whichever linear algebra is built in.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par};
 use partita_core::ndarray::{Array1, Array2, ArrayView2};
 
 use crate::SpectralError;
+#[cfg(not(feature = "lapack"))]
+use crate::faer::rising;
+#[cfg(feature = "lapack")]
+use crate::lapack::rising;
 use crate::pairs::{Eigenpairs, Solver, orient};
 
 /// Entries may differ from their mirror image by so much of the largest entry: rounding of a sum of many terms.
@@ -53,20 +54,9 @@ pub(crate) fn solve(matrix: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<
     if side == 0 {
         return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
     }
-    let held = matrix.as_standard_layout();
-    let numbers = held.as_slice().expect("standard layout is one slice");
-    let matrix = MatRef::from_row_major_slice(numbers, side, side);
-    let mut values = faer::diag::Diag::<f64>::zeros(side);
-    let mut vectors = Mat::<f64>::zeros(side, side);
-    let need = self_adjoint_evd_scratch::<f64>(side, ComputeEigenvectors::Yes, Par::Seq, faer::prelude::default());
-    let mut memory = MemBuffer::new(need);
-    let stack = MemStack::new(&mut memory);
-    let output = Some(vectors.as_mut());
-    self_adjoint_evd(matrix, values.as_mut(), output, Par::Seq, stack, faer::prelude::default())
-        .map_err(|_| SpectralError::Dense { side })?;
-    let values = values.column_vector();
+    let (values, vectors) = rising(matrix)?;
     let falling = |j: usize| side - 1 - j;
-    let mut columns = Array2::from_shape_fn((side, side), |(i, j)| vectors[(i, falling(j))]);
+    let mut columns = Array2::from_shape_fn((side, side), |(i, j)| vectors[[i, falling(j)]]);
     orient(&mut columns);
     Ok((Array1::from_shape_fn(side, |j| values[falling(j)]), columns))
 }

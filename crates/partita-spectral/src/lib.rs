@@ -13,6 +13,10 @@
 //! Eigenpairs come largest first. Every eigenvector has length 1 and its largest component (the first of equals) is
 //! positive. Where an eigenvalue is multiple, its vectors are one orthonormal basis of many.
 //!
+//! The feature `lapack` solves dense matrices by the `dsyev` of the system's OpenBLAS instead of faer; results agree to
+//! rounding. It is for those who must use the library that the rest of their numbers come from: faer is quicker, has
+//! nothing to install and gives the same bits on every machine with the same instructions.
+//!
 //! ```
 //! use partita_core::{Seed, ndarray::array};
 //! use partita_spectral::{LanczosSettings, symmetric_eigen, top_eigenpairs};
@@ -31,7 +35,11 @@
 mod basis;
 mod dense;
 mod error;
+#[cfg(any(not(feature = "lapack"), test))]
+mod faer;
 mod lanczos;
+#[cfg(feature = "lapack")]
+mod lapack;
 mod pairs;
 
 pub use dense::symmetric_eigen;

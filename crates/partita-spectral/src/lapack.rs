@@ -1,0 +1,88 @@
+//! Dense eigenpairs by the LAPACK of the system's OpenBLAS.
+
+use std::sync::Once;
+
+use ndarray_linalg::{Eigh, UPLO};
+use partita_core::ndarray::{Array1, Array2, ArrayView2};
+
+use crate::SpectralError;
+
+unsafe extern "C" {
+    /// Says how many threads OpenBLAS may use.
+    #[link_name = "openblas_set_num_threads"]
+    fn set_threads(threads: std::ffi::c_int);
+}
+
+/// OpenBLAS sums in another order for another number of threads, and would take cores that the caller has given to
+/// others. The variable of the environment is read before `main`, too early to be set here.
+fn one_thread() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the function belongs to OpenBLAS, which this feature links, takes a C int and has no precondition.
+    ONCE.call_once(|| unsafe { set_threads(1) });
+}
+
+/// Eigenvalues, rising, and their vectors as columns (`dsyev`). The side is not 0.
+pub(crate) fn rising(matrix: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
+    one_thread();
+    matrix.eigh(UPLO::Lower).map_err(|_| SpectralError::Dense { side: matrix.nrows() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::Seed;
+    use partita_core::ndarray::s;
+    use rand::RngExt;
+
+    /// Matrices of many sides: of random entries, of repeated eigenvalues, of low rank, normalised graphs.
+    fn cases() -> impl Iterator<Item = Array2<f64>> {
+        (0..48u64).map(|case| {
+            let mut rng = Seed::new(case).rng();
+            let side = 1 + (case as usize * 7) % 90;
+            let half = Array2::from_shape_fn((side, side), |_| rng.random_range(-1.0..1.0));
+            match case % 4 {
+                0 => &half + &half.t(),
+                1 => {
+                    let (_, frame) = crate::faer::rising((&half + &half.t()).view()).expect("finite numbers");
+                    let values = Array1::from_shape_fn(side, |j| [2.0, 2.0, 2.0, -1.0, 0.5][j % 5]);
+                    let matrix = (&frame * &values).dot(&frame.t());
+                    (&matrix + &matrix.t()) * 0.5
+                }
+                2 => half.slice(s![.., ..side.min(3)]).dot(&half.slice(s![.., ..side.min(3)]).t()),
+                _ => {
+                    let graph = (&half + &half.t()).mapv(f64::abs);
+                    let root = graph.rows().into_iter().map(|row| row.sum().sqrt().recip()).collect::<Array1<f64>>();
+                    let matrix = &graph * &root;
+                    let scaled = (&matrix.t() * &root).reversed_axes();
+                    (&scaled + &scaled.t()) * 0.5
+                }
+            }
+        })
+    }
+
+    /// Where each run of eigenvalues that are equal to the seventh digit ends.
+    fn ends(values: &Array1<f64>, scale: f64) -> Vec<usize> {
+        (1..=values.len()).filter(|&j| j == values.len() || values[j] - values[j - 1] > 1e-7 * scale).collect()
+    }
+
+    #[test]
+    fn both_backends_agree_on_values_and_subspaces() {
+        let mut compared = 0;
+        for matrix in cases() {
+            let (values, vectors) = rising(matrix.view()).expect("finite numbers");
+            let (others, frame) = crate::faer::rising(matrix.view()).expect("finite numbers");
+            let scale = others.iter().fold(1e-300f64, |largest, value| largest.max(value.abs()));
+            assert!((&values - &others).iter().all(|gap| gap.abs() <= 1e-8 * scale), "{values} {others}");
+            let mut first = 0;
+            for end in ends(&others, scale) {
+                let (a, b) = (vectors.slice(s![.., first..end]), frame.slice(s![.., first..end]));
+                // Two bases of one space have the same projection onto it.
+                let gap = a.dot(&a.t()) - b.dot(&b.t());
+                assert!(gap.iter().all(|gap| gap.abs() < 1e-8), "{} of {}", end - first, values.len());
+                first = end;
+                compared += 1;
+            }
+        }
+        assert!(compared > 700, "{compared}");
+    }
+}
