@@ -15,6 +15,7 @@
 
 use std::error::Error;
 use std::fs::File;
+use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
@@ -36,16 +37,17 @@ struct Run {
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [word, folder] = &words[..]
-        && word == "own"
-    {
-        return own(Path::new(folder));
+    match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["own", folder] => return own(Path::new(folder)),
+        // For a profile: `prepare c 100 FOLDER`, then `perf record … own FOLDER`.
+        ["prepare", case, runs, folder] => return prepare(case, runs.parse()?, Path::new(folder)),
+        ["core"] => {
+            core();
+            return Ok(());
+        }
+        _ => {}
     }
     let number = |place: usize, default: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(default);
-    if words.first().is_some_and(|word| word == "core") {
-        core();
-        return Ok(());
-    }
     let (runs, rounds) = (number(0, 100), number(1, 3));
     println!("{runs} runs a case, medians of {rounds} rounds\n");
     println!(
@@ -149,7 +151,7 @@ fn prepare(case: &str, count: usize, folder: &Path) -> Result<(), Failure> {
         Run { centres: centres.collect(), objects }
     });
     let runs: Vec<Run> = runs.collect();
-    serde_json::to_writer(File::create(folder.join("runs.json"))?, &runs)?;
+    serde_json::to_writer(BufWriter::new(File::create(folder.join("runs.json"))?), &runs)?;
     Ok(())
 }
 
@@ -163,7 +165,7 @@ fn mixture(objects: usize, dimensions: usize, clusters: usize) -> Result<Table, 
 /// Our own turn.
 fn own(folder: &Path) -> Result<(), Failure> {
     let table = read_table(&folder.join("table.npy"), &TableOptions::default())?.values;
-    let runs: Vec<Run> = serde_json::from_reader(File::open(folder.join("runs.json"))?)?;
+    let runs: Vec<Run> = serde_json::from_reader(BufReader::new(File::open(folder.join("runs.json"))?))?;
     let starts: Vec<Array2<f64>> = runs.iter().map(|run| table.select(Axis(0), &run.centres)).collect();
     let runs: Vec<KMeansRun<'_>> = runs
         .iter()
