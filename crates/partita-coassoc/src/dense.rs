@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use partita_core::{Ensemble, Flow, MemoryBudget, Watch, chunks};
 use rayon::prelude::*;
 
-use crate::CoassocError;
 use crate::kernel::LANES;
 use crate::tiles::{GROUP, Tiles};
+use crate::{CoassocError, most_that_fit};
 
 /// For every pair of objects, how often they are together and how often both are labelled.
 ///
@@ -99,7 +99,9 @@ impl CoAssociation {
         CoassocError::check_bases(base_clusterings)?;
         let missing = ensemble.missing() > 0;
         let needed = Self::bytes(objects, base_clusterings, missing);
-        budget.check("the co-association of all pairs", needed, "take the sparse evidence of sampled pairs")?;
+        let fit = most_that_fit(budget, objects as u64, |n| Self::bytes(n as usize, base_clusterings, missing));
+        let way_out = format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
+        budget.check("the co-association of all pairs", needed, &way_out)?;
         let tiles = Tiles::new(ensemble);
         let (together, seen) = if base_clusterings <= 255 {
             let (c, seen) = triangles(&tiles, |count| count as u8, watch)?;

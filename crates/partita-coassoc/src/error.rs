@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::BudgetError;
+use partita_core::{BudgetError, MemoryBudget};
 
 /// Why there are no pair statistics.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,5 +53,28 @@ impl CoassocError {
             return Err(Self::TooManyBaseClusterings { base_clusterings });
         }
         Ok(())
+    }
+}
+
+/// The largest number up to `most` whose `bytes`, which grow with it, stay within the budget: what would fit.
+pub fn most_that_fit(budget: MemoryBudget, most: u64, bytes: impl Fn(u64) -> u64) -> u64 {
+    let (mut fits, mut above) = (0, most.saturating_add(1));
+    while above - fits > 1 {
+        let middle = fits + (above - fits) / 2;
+        if bytes(middle) <= budget.bytes() { fits = middle } else { above = middle }
+    }
+    fits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_that_fits_is_found() {
+        for budget in 0..200 {
+            let found = most_that_fit(MemoryBudget::new(budget), 12, |n| n * n);
+            assert_eq!(found, budget.isqrt().min(12));
+        }
     }
 }

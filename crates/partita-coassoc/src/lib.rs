@@ -40,7 +40,7 @@ mod tiles;
 
 pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
-pub use error::CoassocError;
+pub use error::{CoassocError, most_that_fit};
 pub use picture::{heat_map, vat_order};
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;

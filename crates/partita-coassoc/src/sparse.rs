@@ -4,7 +4,7 @@ use partita_core::{Ensemble, Flow, MemoryBudget, Seed, Watch};
 use sprs::CsMatViewI;
 
 use crate::pairs::Rows;
-use crate::{CoassocError, sample_pairs};
+use crate::{CoassocError, most_that_fit, sample_pairs};
 
 /// c and N of some pairs of objects: symmetric n × n matrices in compressed rows, both directions of every pair
 /// stored, neighbours in ascending order. What is not stored is not known.
@@ -66,8 +66,10 @@ impl SparseEvidence {
 
     fn check(ensemble: &Ensemble, pairs: u64, budget: MemoryBudget) -> Result<(), CoassocError> {
         CoassocError::check_bases(ensemble.bases().len())?;
-        let needed = Self::bytes(ensemble.objects(), ensemble.bases().len(), pairs, ensemble.missing() > 0);
-        Ok(budget.check("the sparse evidence", needed, "take fewer pairs")?)
+        let (objects, bases, missing) = (ensemble.objects(), ensemble.bases().len(), ensemble.missing() > 0);
+        let bytes = |pairs: u64| Self::bytes(objects, bases, pairs, missing);
+        let way_out = format!("{} pairs would fit", most_that_fit(budget, pairs, bytes));
+        Ok(budget.check("the sparse evidence", bytes(pairs), &way_out)?)
     }
 
     /// Counts sorted different pairs and stores both directions.

@@ -4,6 +4,9 @@ use partita_coassoc::{CoAssociation, CoassocError, EvidenceRows, Seen, SparseEvi
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
 use rand::RngExt;
 
+/// Of these two thirds, 200, have missing labels.
+const ENSEMBLES: u64 = 300;
+
 /// Ensembles of one or two bytes a label, with few or many base clusterings, with and without missing labels.
 fn draw(seed: u64) -> Ensemble {
     let mut rng = Seed::new(seed).rng();
@@ -39,7 +42,7 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn dense_counts_are_those_of_the_naive_twin() {
-    for seed in 0..210 {
+    for seed in 0..ENSEMBLES {
         let ensemble = draw(seed);
         let n = ensemble.objects();
         let count = || CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
@@ -56,7 +59,7 @@ fn dense_counts_are_those_of_the_naive_twin() {
 
 #[test]
 fn rows_are_those_of_the_naive_twin() {
-    for seed in 0..210 {
+    for seed in 0..ENSEMBLES {
         let ensemble = draw(seed);
         let rows = EvidenceRows::new(&ensemble).unwrap();
         let object = seed as usize % ensemble.objects();
@@ -81,7 +84,7 @@ fn rows_are_those_of_the_naive_twin() {
 
 #[test]
 fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
-    for seed in 0..210 {
+    for seed in 0..ENSEMBLES {
         let ensemble = draw(seed);
         let n = ensemble.objects() as u64;
         let all = n * (n - 1) / 2;
@@ -124,14 +127,19 @@ fn what_can_not_be_counted_is_refused() {
         let error = of(&[(0, 1), (left, right)], MemoryBudget::UNLIMITED).unwrap_err();
         assert_eq!(error, CoassocError::NoPair { left, right, objects: n as usize });
     }
-    assert!(matches!(of(&[(0, 1)], MemoryBudget::new(10)), Err(CoassocError::Budget(_))));
-    let error = CoAssociation::count(&ensemble, MemoryBudget::new(10), &Silent).unwrap_err();
-    assert!(error.to_string().contains("sparse evidence"), "{error}");
+    let error = of(&[(0, 1)], MemoryBudget::new(10)).unwrap_err();
+    assert!(error.to_string().contains("the sparse evidence needs"), "{error}");
+    assert!(error.to_string().ends_with("0 pairs would fit"), "{error}");
+    let bytes = CoAssociation::bytes(7, ensemble.bases().len(), true);
+    assert!(CoAssociation::bytes(n as usize, ensemble.bases().len(), true) > bytes, "{n} objects");
+    let error = CoAssociation::count(&ensemble, MemoryBudget::new(bytes), &Silent).unwrap_err();
+    let way_out = "7 objects would fit; for more, take the sparse evidence of sampled pairs";
+    assert!(error.to_string().ends_with(way_out), "{error}");
 }
 
 #[test]
 fn the_strongest_are_those_of_the_naive_twin() {
-    for seed in 0..210 {
+    for seed in 0..ENSEMBLES {
         let ensemble = draw(seed);
         let n = ensemble.objects();
         let q = 1 + seed as usize % 6;

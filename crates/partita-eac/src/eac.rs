@@ -1,7 +1,7 @@
 //! Evidence accumulation: a tree over the co-association.
 
-use partita_coassoc::EvidenceRows;
-use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Stopped, Watch};
+use partita_coassoc::{EvidenceRows, most_that_fit};
+use partita_core::{BudgetError, Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Stopped, Watch};
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde_json::json;
 
@@ -40,8 +40,8 @@ pub fn eac(
 ) -> Result<Outcome, EacError> {
     let fragments = ensemble.fragments();
     let distinct = fragments.ensemble().objects();
-    let needed = bytes(distinct, ensemble.bases().len(), ensemble.missing() > 0, linkage);
-    budget.check("the tree over all pairs", needed, WAY_OUT)?;
+    let (bases, missing) = (ensemble.bases().len(), ensemble.missing() > 0);
+    check_budget(budget, distinct, |distinct| bytes(distinct, bases, missing, linkage))?;
     let rows = EvidenceRows::new(fragments.ensemble())?;
     let rows = Dissimilarities::new(rows, ensemble.objects(), linkage);
     let tree = unfold(&link_rows(&rows, fragments.weights(), linkage, watch)?, fragments.of_object());
@@ -51,7 +51,18 @@ pub fn eac(
 }
 
 /// What to do when the budget is too small.
-pub(crate) const WAY_OUT: &str = "take single link, fewer objects, or a method over label rows";
+pub(crate) const WAY_OUT: &str = "take eac-sparse or eac-single, which do not hold all pairs, or fewer objects";
+
+/// Refuses a tree over so many distinct rows that does not fit, and says how many would.
+pub(crate) fn check_budget(
+    budget: MemoryBudget,
+    distinct: usize,
+    bytes: impl Fn(usize) -> u64,
+) -> Result<(), BudgetError> {
+    let fit = most_that_fit(budget, distinct as u64, |distinct| bytes(distinct as usize));
+    let way_out = format!("{fit} distinct label rows would fit; {WAY_OUT}");
+    budget.check(&format!("the tree over {distinct} distinct label rows"), bytes(distinct), &way_out)
+}
 
 /// Bytes that [`eac`] holds at once, at most, over so many distinct label rows.
 pub fn bytes(objects: usize, base_clusterings: usize, missing: bool, linkage: Linkage) -> u64 {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::EacError;
 use crate::certainty::Tables;
-use crate::eac::{WAY_OUT, number, outcome};
+use crate::eac::{check_budget, number, outcome};
 use crate::evidence::{Weighted, rounded_unit};
 use crate::moves::moved;
 
@@ -85,7 +85,7 @@ pub fn lwea(
     let fragments = if ensemble.missing() == 0 { Some(ensemble.fragments()) } else { None };
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);
     let distinct = folded.objects();
-    budget.check("the tree over all pairs", lwea_bytes(distinct, ensemble.bases().len()), WAY_OUT)?;
+    check_budget(budget, distinct, |distinct| lwea_bytes(distinct, ensemble.bases().len()))?;
 
     let weights = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
     let rows = Weighted::new(EvidenceRows::new(folded)?, folded, ensemble.objects(), &weights);

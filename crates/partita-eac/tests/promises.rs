@@ -1,7 +1,14 @@
 //! What every method promises, and what an independent implementation found.
 
-use partita_core::{Clusters, Consensus, Ensemble, EnsembleBuilder, Partition, Problem, Silent, consense};
-use partita_eac::{EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_SPARSE, EAC_WARD, Eac, LWEA};
+use partita_core::{
+    Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Partition, Problem, Seed, Silent, consense,
+};
+use partita_eac::{
+    EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_SPARSE, EAC_WARD, Eac, LWEA, LweaSettings, bytes, eac,
+    lwea, lwea_bytes,
+};
+use partita_linkage::Linkage;
+use rand::RngExt;
 
 #[test]
 fn every_method_keeps_the_promises_on_its_card() {
@@ -38,4 +45,47 @@ fn cuts_agree_with_an_independent_implementation() {
         let h = partita_metrics::Contingency::new(&outcome.partition, &truth).unwrap().accuracy();
         assert!((h - fixtures["eac"][name]["H"].as_f64().unwrap()).abs() < 1e-12, "{name}: {h}");
     }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_would() {
+    let mut builder = EnsembleBuilder::new(300);
+    builder.push("a", (0..300).map(|i| Some(i % 200))).unwrap();
+    let ensemble = builder.finish().unwrap();
+    let refusal = |budget: u64, method: &dyn Consensus| {
+        let mut problem = Problem::new(&ensemble, Clusters::Exactly(2));
+        problem.budget = MemoryBudget::new(budget);
+        consense(method, &problem, &Silent).unwrap_err().to_string()
+    };
+    for method in [&EAC_AVERAGE as &dyn Consensus, &LWEA] {
+        let message = refusal(10_000, method);
+        assert!(message.contains("the memory budget is 9.8 KiB; take eac-sparse or eac-single"), "{message}");
+    }
+    // 300 objects are 200 distinct rows, of which 150 would fit.
+    let budget = MemoryBudget::new(bytes(150, 1, false, Linkage::Average));
+    let error = eac(&ensemble, Clusters::Exactly(2), Linkage::Average, budget, &Silent).unwrap_err().to_string();
+    assert!(error.starts_with("the tree over 200 distinct label rows needs"), "{error}");
+    assert!(error.contains("150 distinct label rows would fit; take eac-sparse or eac-single"), "{error}");
+    let budget = MemoryBudget::new(lwea_bytes(150, 1));
+    let error = lwea(&ensemble, Clusters::Auto, &LweaSettings::default(), budget, &Silent).unwrap_err().to_string();
+    assert!(error.contains("150 distinct label rows would fit"), "{error}");
+}
+
+#[test]
+fn the_longest_lifetime_finds_planted_clusters() {
+    let mut right = 0;
+    for seed in 0..200 {
+        // Every base clustering is of the planted ones, each object mislabelled once in twenty times.
+        let (planted, mut rng) = (2 + seed as u32 % 4, Seed::new(seed).rng());
+        let mut builder = EnsembleBuilder::new(60);
+        for u in 0..30 {
+            let label = |i: u32| Some(if rng.random_bool(0.05) { rng.random_range(0..planted) } else { i % planted });
+            builder.push(format!("u{u}"), (0..60).map(label)).unwrap();
+        }
+        let ensemble = builder.finish().unwrap();
+        let outcome = consense(&EAC_AVERAGE, &Problem::new(&ensemble, Clusters::Auto), &Silent).unwrap();
+        let truth: Vec<u32> = (0..60).map(|i| i % planted).collect();
+        right += usize::from(outcome.partition.by_appearance() == Partition::from_values(&truth));
+    }
+    assert_eq!(right, 200);
 }

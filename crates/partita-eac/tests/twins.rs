@@ -8,6 +8,9 @@ use partita_linkage::{Linkage, cut};
 /// What the dissimilarity 1 counts where it is rounded, for fewer than 30,000 objects.
 const UNIT: u64 = 1 << 31;
 
+/// Of these two thirds, 200, have missing labels.
+const ENSEMBLES: u64 = 300;
+
 /// Cluster pairs' sums (or smallest, or largest) of whole dissimilarities.
 type Matrix = Vec<Vec<u64>>;
 
@@ -112,7 +115,7 @@ fn agree(outcome: &Outcome, twin: &(Vec<f64>, Vec<Partition>), ties: bool, what:
 #[test]
 fn evidence_accumulation_is_the_naive_twin() {
     let mut compared = 0;
-    for seed in 0..240 {
+    for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);
         let (matrix, unit) = counted(&ensemble);
         for linkage in [Linkage::Average, Linkage::Single, Linkage::Complete] {
@@ -144,6 +147,15 @@ fn evidence(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usiz
     (0..partition.clusters() as u32).map(of).collect()
 }
 
+/// Evidence for the own cluster over the sum of that and the best other's.
+fn naive_certainty(ensemble: &Ensemble, weights: &[f64], partition: &Partition, i: usize) -> f64 {
+    let evidence = evidence(ensemble, weights, partition, i);
+    let own = partition.labels()[i] as usize;
+    let other = (0..evidence.len()).filter(|&k| k != own).map(|k| evidence[k]);
+    let other = other.fold(0.0, f64::max);
+    if evidence[own] + other > 0.0 { evidence[own] / (evidence[own] + other) } else { 0.0 }
+}
+
 /// Objects go, all at once and so often, to the cluster with most evidence; out of none that would be left empty.
 fn naive_moves(ensemble: &Ensemble, weights: &[f64], partition: &Partition, rounds: u32) -> Partition {
     let mut labels = partition.labels().to_vec();
@@ -167,7 +179,7 @@ fn naive_moves(ensemble: &Ensemble, weights: &[f64], partition: &Partition, roun
 #[test]
 fn locally_weighted_evidence_is_the_naive_twin() {
     let (mut compared, mut moved) = (0, 0);
-    for seed in 0..240 {
+    for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);
         let settings = LweaSettings::default();
         let clusters = Clusters::Exactly(2 + seed as usize % 4);
@@ -180,6 +192,10 @@ fn locally_weighted_evidence_is_the_naive_twin() {
         let expected = naive_moves(&ensemble, &weights, &first, settings.move_rounds);
         assert_eq!(outcome.partition, expected, "moves of draw {seed}");
         moved += outcome.details["moved"].as_u64().expect("a number");
+        for (i, found) in outcome.certainty.iter().enumerate() {
+            let expected = naive_certainty(&ensemble, &weights, &expected, i);
+            assert!((found - expected).abs() < 1e-12, "certainty of object {i} of draw {seed}: {found}, {expected}");
+        }
     }
     assert!(compared > 3_000, "{compared}");
     assert!(moved > 50, "{moved}");
