@@ -1,4 +1,5 @@
-//! Evidence at any size, beside what one does in Python: `cargo xtask bench evidence [--peers] [-- objects …]`.
+//! Evidence at any size, beside what one does in Python: `cargo xtask bench evidence [--peers] [-- objects … part …]`,
+//! where the parts are `count`, `link`, `pairs` and `million`; all, if none is named.
 //!
 //! Labels are 100 random Voronoi partitions (3 to 30 cells) of ten Gaussian blobs in five dimensions. Every contestant
 //! runs on one thread in a process of its own, in turns with the others, three times; figures are medians. A
@@ -72,12 +73,22 @@ fn tables(words: &[String]) -> Result<(), Box<dyn Error>> {
     let labels = voronoi(3 * largest);
     fs::write(&files[0], &labels)?;
     fs::write(&files[1], labels.chunks(BASES).take(largest).flat_map(|row| row.repeat(4)).collect::<Vec<_>>())?;
-    println!("co-association of all pairs, M = {BASES}: seconds of CPU (peak MB)");
-    table(&sizes, &COUNTING, &files)?;
-    println!("\naverage link from labels to {CLUSTERS} clusters, M = {BASES}: seconds of CPU (peak MB)");
-    table(&sizes, &LINKING, &files)?;
-    pairs(3 * largest, &files[0])?;
-    mixture(25 * largest);
+    let named: Vec<&String> = words.iter().filter(|word| word.parse::<usize>().is_err()).collect();
+    let wanted = |part: &str| named.is_empty() || named.iter().any(|word| *word == part);
+    if wanted("count") {
+        println!("co-association of all pairs, M = {BASES}: seconds of CPU (peak MB)");
+        table(&sizes, &COUNTING, &files)?;
+    }
+    if wanted("link") {
+        println!("\naverage link from labels to {CLUSTERS} clusters, M = {BASES}: seconds of CPU (peak MB)");
+        table(&sizes, &LINKING, &files)?;
+    }
+    if wanted("pairs") {
+        pairs(3 * largest, &files[0])?;
+    }
+    if wanted("million") {
+        mixture(25 * largest);
+    }
     Ok(())
 }
 
