@@ -49,25 +49,35 @@ impl npy::Element for u16 {
 /// O(stored values) time, no memory.
 pub fn write_sparse_npz(path: &Path, matrix: &SparseCounts<'_>) -> Result<(), FileError> {
     let SparseCounts { shape, starts, columns, values, beside } = matrix;
-    let wide = values.len().max(shape.0).max(shape.1) > i32::MAX as usize;
     write_whole(path, |out| {
         let mut archive = NpzWriter::new(out);
-        archive.bytes(&format!("{FORMAT}.npy"), &word("csr"))?;
-        archive.array("shape", &[2], [shape.0 as i64, shape.1 as i64])?;
-        // SciPy wants both in the same type, and takes the shorter one where it can.
-        if wide {
-            archive.array("indptr", &[starts.len()], starts.iter().map(|&start| start as i64))?;
-            archive.array("indices", &[columns.len()], columns.iter().map(|&column| i64::from(column)))?;
-        } else {
-            archive.array("indptr", &[starts.len()], starts.iter().map(|&start| start as i32))?;
-            archive.array("indices", &[columns.len()], columns.iter().map(|&column| column as i32))?;
-        }
+        write_places(&mut archive, *shape, starts, columns.iter().copied())?;
         archive.array("data", &[values.len()], values.iter().copied())?;
         for (name, values) in beside {
             archive.array(name, &[values.len()], values.iter().copied())?;
         }
         archive.finish()
     })
+}
+
+/// Everything of a matrix in compressed rows but its values.
+pub(crate) fn write_places<W: Write>(
+    archive: &mut NpzWriter<W>,
+    shape: (usize, usize),
+    starts: &[usize],
+    columns: impl ExactSizeIterator<Item = u32>,
+) -> io::Result<()> {
+    let stored = columns.len();
+    archive.bytes(&format!("{FORMAT}.npy"), &word("csr"))?;
+    archive.array("shape", &[2], [shape.0 as i64, shape.1 as i64])?;
+    // SciPy wants both in the same type, and takes the shorter one where it can.
+    if stored.max(shape.0).max(shape.1) > i32::MAX as usize {
+        archive.array("indptr", &[starts.len()], starts.iter().map(|&start| start as i64))?;
+        archive.array("indices", &[stored], columns.map(i64::from))
+    } else {
+        archive.array("indptr", &[starts.len()], starts.iter().map(|&start| start as i32))?;
+        archive.array("indices", &[stored], columns.map(|column| column as i32))
+    }
 }
 
 /// An NPY file of one text and no dimension.
@@ -87,35 +97,65 @@ fn word(text: &str) -> Vec<u8> {
 /// O(stored values) time; the file's arrays one after the other, unpacked, and the matrix.
 pub fn read_sparse_npz(path: &Path, budget: MemoryBudget) -> Result<SparseCounts<'static>, FileError> {
     let mut archive = Npz::open(path)?;
-    check_format(path, &mut archive)?;
-    let shape = numbers::<u64>(path, &needed(path, &mut archive, "shape")?)?;
+    let places = read_places(path, &mut archive, budget)?;
+    let values: Vec<u16> = match places.array(path, &mut archive, "data")? {
+        Some(data) => numbers(path, &data)?,
+        None => Vec::new(),
+    };
+    places.check(path, values.len())?;
+    let beside = beside(path, &mut archive)?;
+    let Places { shape, starts, columns } = places;
+    Ok(SparseCounts { shape, starts: starts.into(), columns: columns.into(), values: values.into(), beside })
+}
+
+/// Everything of a matrix in compressed rows but its values.
+pub(crate) struct Places {
+    pub(crate) shape: (usize, usize),
+    pub(crate) starts: Vec<usize>,
+    pub(crate) columns: Vec<u32>,
+}
+
+pub(crate) fn read_places(path: &Path, archive: &mut Npz<'_>, budget: MemoryBudget) -> Result<Places, FileError> {
+    check_format(path, archive)?;
+    let shape = numbers::<u64>(path, &needed(path, archive, "shape")?)?;
     let &[rows, columns] = &shape[..] else {
         return Err(FileError::damaged(path, format!("'shape' has {} numbers; a matrix has two", shape.len())));
     };
-    let starts: Vec<usize> = numbers(path, &needed(path, &mut archive, "indptr")?)?;
+    let starts: Vec<usize> = numbers(path, &needed(path, archive, "indptr")?)?;
     let stored = starts.last().copied().unwrap_or(0);
     let bytes = 8 * starts.len() as u64 + 14 * stored as u64;
-    let way_out = "raise the limit or store fewer pairs";
+    let way_out = "raise the limit or store fewer values";
     let fits = budget.check("the sparse matrix", bytes, way_out);
     fits.map_err(|source| FileError::Budget { path: path.into(), source })?;
-    let (indices, values): (Vec<u32>, Vec<u16>) = match stored {
-        // The arrays are empty then, which no other reader of arrays takes.
-        0 if archive.array("data").is_err() => (Vec::new(), Vec::new()),
-        _ => (
-            numbers(path, &needed(path, &mut archive, "indices")?)?,
-            numbers(path, &needed(path, &mut archive, "data")?)?,
-        ),
-    };
-    let starts_fit = starts.len() as u64 == rows + 1 && starts[0] == 0 && starts.is_sorted();
-    if !starts_fit || indices.len() != stored || values.len() != stored {
-        return Err(FileError::damaged(path, "its arrays do not fit together; write it again with save_npz"));
+    let mut places = Places { shape: (rows as usize, columns as usize), starts, columns: Vec::new() };
+    if let Some(indices) = places.array(path, archive, "indices")? {
+        places.columns = numbers(path, &indices)?;
     }
-    if let Some(column) = indices.iter().find(|&&column| u64::from(column) >= columns) {
-        return Err(FileError::damaged(path, format!("a value stands in column {column} of {columns}")));
+    Ok(places)
+}
+
+impl Places {
+    /// An array of one element a stored value; none where nothing is stored, which no other reader of arrays takes.
+    pub(crate) fn array(&self, path: &Path, archive: &mut Npz<'_>, name: &str) -> Result<Option<RawArray>, FileError> {
+        if self.starts.last().is_none_or(|&stored| stored == 0) && archive.array(name).is_err() {
+            return Ok(None);
+        }
+        needed(path, archive, name).map(Some)
     }
-    let beside = beside(path, &mut archive)?;
-    let shape = (rows as usize, columns as usize);
-    Ok(SparseCounts { shape, starts: starts.into(), columns: indices.into(), values: values.into(), beside })
+
+    /// Refuses arrays that do not fit together.
+    pub(crate) fn check(&self, path: &Path, values: usize) -> Result<(), FileError> {
+        let Self { shape, starts, columns } = self;
+        let stored = starts.last().copied().unwrap_or(0);
+        let starts_fit = starts.len() == shape.0 + 1 && starts[0] == 0 && starts.is_sorted();
+        if !starts_fit || columns.len() != stored || values != stored {
+            return Err(FileError::damaged(path, "its arrays do not fit together; write it again with save_npz"));
+        }
+        match columns.iter().find(|&&column| column as usize >= shape.1) {
+            Some(column) => Err(FileError::damaged(path, format!("a value stands in column {column} of {}", shape.1))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Refuses what is not in compressed rows.

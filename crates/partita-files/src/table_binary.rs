@@ -16,8 +16,8 @@ use crate::whole::write_whole;
 
 /// What the features may be called in an archive; the first is how we write them.
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
-const COLUMNS: &str = "columns";
-const OBJECTS: &str = "objects";
+pub(crate) const COLUMNS: &str = "columns";
+pub(crate) const OBJECTS: &str = "objects";
 
 pub(crate) fn read(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
     let format = Format::of(path)?;
@@ -73,7 +73,7 @@ pub(crate) fn write(path: &Path, table: &Table, format: Format) -> Result<(), Fi
     }
 }
 
-fn texts(array: &RawArray) -> Vec<String> {
+pub(crate) fn texts(array: &RawArray) -> Vec<String> {
     (0..array.rows()).map(|row| array.text(row, 0)).collect()
 }
 

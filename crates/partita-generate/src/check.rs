@@ -15,17 +15,3 @@ pub(crate) fn check_table(values: ArrayView2<'_, f64>) -> Result<(), GenerateErr
         None => Ok(()),
     }
 }
-
-/// Refuses in addition a table that nothing can be learned from: a single row, or rows that are all equal.
-pub(crate) fn check_varied(values: ArrayView2<'_, f64>) -> Result<(), GenerateError> {
-    check_table(values)?;
-    let (rows, columns) = values.dim();
-    if rows < 2 {
-        return Err(GenerateError::TooSmall { rows, columns });
-    }
-    let first = values.row(0);
-    if values.outer_iter().all(|row| row == first) {
-        return Err(GenerateError::Constant { rows });
-    }
-    Ok(())
-}

@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use partita_core::ndarray::ArrayView2;
 use partita_core::{MemoryBudget, Seed, Watch};
 
-use crate::check::check_varied;
 use crate::found::Found;
 use crate::generate::{Generated, assemble, bytes};
 use crate::make::make;
-use crate::part_file::{Header, PartFile, fingerprint, read};
+use crate::part_file::{Header, PartFile, read};
 use crate::plan::{Plan, plan};
 use crate::progress::Progress;
-use crate::{GenerateError, Recipe};
+use crate::{GenerateError, Recipe, TableView};
 
 /// Where finished base clusterings are kept. Start from [`Durable::new`] and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,16 +44,17 @@ impl Durable {
 /// As [`generate`](crate::generate); [`GenerateError::PartFile`] if the file can not be made (it exists), read or
 /// written, [`GenerateError::OtherWork`] if it belongs to another recipe, seed, table or part, and
 /// [`GenerateError::Damaged`] if it was altered.
-pub fn generate_durable(
-    values: ArrayView2<'_, f64>,
+pub fn generate_durable<'a>(
+    values: impl Into<TableView<'a>>,
     recipe: &Recipe,
     seed: Seed,
     durable: &Durable,
     budget: MemoryBudget,
     watch: &dyn Watch,
 ) -> Result<Generated, GenerateError> {
-    check_varied(values)?;
-    let (n, d) = values.dim();
+    let values = values.into();
+    values.check()?;
+    let n = values.dim().0;
     recipe.check(n)?;
     let (index, of) = durable.part;
     if index >= of {
@@ -63,8 +62,12 @@ pub fn generate_durable(
     }
     let mut plans = plan(recipe, n, seed);
     plans.retain(|plan| plan.run as u64 % u64::from(of) == u64::from(index));
-    budget.check("generation", bytes(recipe, n, d), "ask for fewer or simpler base clusterings, or sample the rows")?;
-    let table = fingerprint([n as u64, d as u64].into_iter().chain(values.iter().map(|value| value.to_bits())));
+    budget.check(
+        "generation",
+        bytes(recipe, &values),
+        "ask for fewer or simpler base clusterings, or sample the rows",
+    )?;
+    let table = values.fingerprint();
     let header =
         Header { recipe: recipe.to_json(seed), objects: n, table, part: durable.part, note: durable.note.clone() };
     let (file, kept) = if durable.resume {

@@ -1,18 +1,17 @@
 //! From a table and a recipe to an ensemble.
 
-use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, MemoryBudget, Seed, Stopped, Watch};
 use serde::Serialize;
 
-use crate::check::check_varied;
 use crate::found::Found;
 use crate::kmeans::NONE;
-use crate::make::make;
+use crate::make::{make, stays_sparse};
 use crate::plan::{Plan, plan};
 use crate::progress::Progress;
 use crate::spectral::{DENSE_ROWS, NEIGHBOURS};
 use crate::tree::linkage;
-use crate::{BaseKind, BaseSpec, GenerateError, Recipe};
+use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView};
 
 /// An ensemble, and how its base clusterings came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +49,7 @@ pub struct BaseFacts {
     pub stopped: Stopped,
 }
 
-/// Makes the ensemble that a recipe asks for from a table (n × d).
+/// Makes the ensemble that a recipe asks for from a table (n × d), dense or sparse.
 ///
 /// Every base clustering takes its chance from `seed.child(run)`: what it finds depends neither on the other
 /// base clusterings nor on the number of threads. When the watch says stop, the finished ones are returned.
@@ -62,26 +61,36 @@ pub struct BaseFacts {
 ///
 /// # Cost
 /// k-means: O(n·d·k) time a round and base clustering. Memory: 16·n·d + 3·n·M bytes.
-pub fn generate(
-    values: ArrayView2<'_, f64>,
+pub fn generate<'a>(
+    values: impl Into<TableView<'a>>,
     recipe: &Recipe,
     seed: Seed,
     budget: MemoryBudget,
     watch: &dyn Watch,
 ) -> Result<Generated, GenerateError> {
-    check_varied(values)?;
-    let (n, d) = values.dim();
+    let values = values.into();
+    values.check()?;
+    let n = values.dim().0;
     recipe.check(n)?;
     let plans = plan(recipe, n, seed);
-    budget.check("generation", bytes(recipe, n, d), "ask for fewer or simpler base clusterings, or sample the rows")?;
+    budget.check(
+        "generation",
+        bytes(recipe, &values),
+        "ask for fewer or simpler base clusterings, or sample the rows",
+    )?;
     let progress = Progress::new(plans.len(), watch);
     let found = make(values, recipe, &plans, &progress, &|_, _| ())?;
     assemble(&plans, found, n, recipe.to_json(seed))
 }
 
 /// Bytes held at once, at most.
-pub(crate) fn bytes(recipe: &Recipe, n: usize, d: usize) -> u64 {
-    let (table, labels) = (16 * (n * d) as u64, 4 * (n * recipe.runs()) as u64);
+pub(crate) fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
+    let (n, d) = values.dim();
+    let table = match values {
+        TableView::Sparse(values) if stays_sparse(recipe) => 8 * (values.nnz() + 4 * d * recipe.base_k.bounds(n).1),
+        _ => 16 * n * d,
+    };
+    let (table, labels) = (table as u64, 4 * (n * recipe.runs()) as u64);
     let rows = recipe.rows(n) as u64;
     let threads = rayon::current_num_threads().min(recipe.runs()) as u64;
     let pairs = |spec: &BaseSpec| match spec.kind {

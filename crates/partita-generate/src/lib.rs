@@ -16,7 +16,8 @@
 //! | `spectral` | eigenvectors of a graph with local scales, then k-means; above 3000 rows the graph keeps 30 neighbours a row | n²·d and n²·k (n·k above 3000 rows) an eigenvector step | 40·n² (500·n) |
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
 //!
-//! Each may see a share of the objects only; the others have no label in that base clustering.
+//! Each may see a share of the objects only; the others have no label in that base clustering. k-means reads sparse
+//! tables as they are; everything else makes them dense.
 //!
 //! ```
 //! use partita_core::ndarray::Array2;
@@ -54,6 +55,7 @@ mod scale;
 mod spectral;
 mod splits;
 mod tree;
+mod view;
 
 pub use base_k::BaseK;
 pub use durable::{Durable, generate_durable, merge_parts};
@@ -67,3 +69,4 @@ pub use kmeans::{
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};
+pub use view::TableView;

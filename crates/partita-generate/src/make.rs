@@ -1,16 +1,18 @@
 //! Base clusterings made: those that share work together, the others one by one.
 
-use partita_core::ndarray::ArrayView2;
 use rayon::prelude::*;
+use sprs::CsMatView;
 
 use crate::found::Found;
-use crate::kmeans::{Job, KMeansSettings, Rows, Start, in_groups, many, minibatch};
-use crate::plan::{Plan, Sight};
+use crate::kmeans::{
+    Distance, Job, KMeansSettings, Members, Rows, SparseRows, Start, in_groups, many, minibatch, sparse,
+};
+use crate::plan::{Plan, Sight, check_drawn, drawn};
 use crate::progress::Progress;
 use crate::spectral::spectral;
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
-use crate::{BaseKind, GenerateError, Recipe, Scale, scale};
+use crate::{BaseKind, GenerateError, Recipe, Scale, TableView, scale};
 
 /// What every base clusterer is given.
 pub(crate) struct Maker<'a> {
@@ -22,37 +24,100 @@ pub(crate) struct Maker<'a> {
 
 /// Makes the base clusterings of these plans; none for those that were not finished when the watch said stop.
 pub(crate) fn make(
-    values: ArrayView2<'_, f64>,
+    table: TableView<'_>,
     recipe: &Recipe,
     plans: &[Plan],
     progress: &Progress<'_>,
     keep: &(dyn Fn(&Plan, &Found) + Sync),
 ) -> Result<Vec<Option<Found>>, GenerateError> {
-    let _span = tracing::info_span!("generate", runs = plans.len(), rows = values.nrows()).entered();
-    let scaled = (recipe.scale != Scale::None).then(|| scale(values, recipe.scale));
-    let values = scaled.as_ref().map_or(values, |scaled| scaled.view());
-    let sight = Sight { values, recipe };
-    plans.iter().try_for_each(|plan| sight.check(plan))?;
-    let maker = Maker { sight: &sight, progress, keep };
-    // The second member says which plans read one shared table of single precision.
+    let n = table.dim().0;
+    let _span = tracing::info_span!("generate", runs = plans.len(), rows = n).entered();
+    plans.iter().try_for_each(|plan| check_drawn(recipe, n, plan))?;
+    let mut found: Numbered = Vec::new();
+    let mut dense: Vec<&Plan> = plans.iter().collect();
+    if let TableView::Sparse(values) = table
+        && plain(recipe)
+    {
+        let sparse;
+        (sparse, dense) = plans.iter().partition(|plan| start(plan.kind).is_some());
+        found = sparsely(values, recipe, &sparse, progress, keep)?;
+    }
+    if !dense.is_empty() {
+        let values = table.dense();
+        let scaled = (recipe.scale != Scale::None).then(|| scale(values.view(), recipe.scale));
+        let values = scaled.as_ref().map_or(values.view(), |scaled| scaled.view());
+        found.extend(densely(&Maker { sight: &Sight { values, recipe }, progress, keep }, &dense)?);
+    }
+    found.sort_unstable_by_key(|(run, _)| *run);
+    Ok(found.into_iter().map(|(_, found)| found).collect())
+}
+
+/// Base clusterings by number.
+type Numbered = Vec<(usize, Option<Found>)>;
+
+/// Whether base clusterings see the columns as they are, and every object once.
+fn plain(recipe: &Recipe) -> bool {
+    recipe.scale == Scale::None && !recipe.alters_columns() && !recipe.replacement
+}
+
+/// Whether a sparse table is never made dense.
+pub(crate) fn stays_sparse(recipe: &Recipe) -> bool {
+    plain(recipe) && recipe.base.iter().all(|spec| start(spec.kind).is_some())
+}
+
+/// k-means on the entries of a sparse table.
+fn sparsely(
+    values: CsMatView<'_, f64>,
+    recipe: &Recipe,
+    plans: &[&Plan],
+    progress: &Progress<'_>,
+    keep: &(dyn Fn(&Plan, &Found) + Sync),
+) -> Result<Numbered, GenerateError> {
+    let mut found = Vec::with_capacity(plans.len());
+    for distance in [Distance::Euclidean, Distance::Cosine] {
+        let cosine = distance == Distance::Cosine;
+        let chosen: Vec<&Plan> =
+            plans.iter().copied().filter(|plan| start(plan.kind).is_some_and(|(_, by)| by == cosine)).collect();
+        if chosen.is_empty() {
+            continue;
+        }
+        let settings = KMeansSettings { distance, ..KMeansSettings::default() };
+        let rows = SparseRows::checked(values, None, &settings)?;
+        let one = |plan: &&Plan| {
+            let members = drawn(recipe, values.rows(), plan).0;
+            let fit = if progress.stopped() { None } else { sparse(&rows, &job(plan, members), &settings, progress) };
+            let found = fit.map(|fit| {
+                let found = Found::from(fit);
+                keep(plan, &found);
+                progress.finished();
+                found
+            });
+            (plan.run, found)
+        };
+        found.par_extend(chosen.par_iter().map(one));
+    }
+    Ok(found)
+}
+
+/// Everything on a table in which every number is there.
+fn densely(maker: &Maker<'_>, plans: &[&Plan]) -> Result<Numbered, GenerateError> {
+    let recipe = maker.sight.recipe;
     let alone = recipe.alters_columns() || recipe.replacement;
     let shared = |plan: &Plan| if alone { None } else { start(plan.kind).map(|(_, cosine)| cosine) };
-    let mut found: Vec<(usize, Option<Found>)> = Vec::with_capacity(plans.len());
+    let mut found: Numbered = Vec::with_capacity(plans.len());
     for cosine in [false, true] {
-        let chosen: Vec<&Plan> = plans.iter().filter(|plan| shared(plan) == Some(cosine)).collect();
-        if !chosen.is_empty() && !progress.stopped() {
-            let rows = Rows::new(values, None, cosine);
+        let chosen: Vec<&Plan> = plans.iter().copied().filter(|plan| shared(plan) == Some(cosine)).collect();
+        if !chosen.is_empty() && !maker.progress.stopped() {
+            let rows = Rows::new(maker.sight.values, None, cosine);
             found.extend(chosen.iter().map(|plan| plan.run).zip(maker.together(&rows, &chosen)));
         }
     }
-    let rest: Vec<Plan> = plans.iter().filter(|plan| shared(plan).is_none()).copied().collect();
+    let rest: Vec<Plan> = plans.iter().copied().filter(|plan| shared(plan).is_none()).copied().collect();
     let groups: Vec<&[Plan]> = rest.chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample)).collect();
-    let alone: Vec<Vec<Option<Found>>> =
+    let made: Vec<Vec<Option<Found>>> =
         groups.par_iter().map(|plans| maker.alone(plans)).collect::<Result<_, GenerateError>>()?;
-    found.extend(rest.iter().map(|plan| plan.run).zip(alone.into_iter().flatten()));
-    found.sort_unstable_by_key(|(run, _)| *run);
-    let mut found = found.into_iter().peekable();
-    Ok(plans.iter().map(|plan| found.next_if(|(run, _)| *run == plan.run).and_then(|(_, found)| found)).collect())
+    found.extend(rest.iter().map(|plan| plan.run).zip(made.into_iter().flatten()));
+    Ok(found)
 }
 
 /// Where a k-means base clusterer starts, and whether it looks at angles.
@@ -64,6 +129,11 @@ fn start(kind: BaseKind) -> Option<(Start, bool)> {
         BaseKind::KMeansCosine => Some((Start::PlusPlus, true)),
         _ => None,
     }
+}
+
+fn job(plan: &Plan, members: Members) -> Job {
+    let start = start(plan.kind).map_or(Start::PlusPlus, |(start, _)| start);
+    Job { clusters: plan.k, start, seed: plan.seed, members, given: None }
 }
 
 impl Maker<'_> {
@@ -91,8 +161,7 @@ impl Maker<'_> {
     }
 
     fn job(&self, plan: &Plan) -> Job {
-        let start = start(plan.kind).map_or(Start::PlusPlus, |(start, _)| start);
-        Job { clusters: plan.k, start, seed: plan.seed, members: self.sight.members(plan), given: None }
+        job(plan, self.sight.members(plan))
     }
 
     /// The base clusterings of plans of one kind that see the same.
@@ -110,7 +179,7 @@ impl Maker<'_> {
     }
 
     fn one(&self, plan: &Plan) -> Option<Found> {
-        let often = self.sight.drawn(plan).1;
+        let often = drawn(self.sight.recipe, self.sight.values.nrows(), plan).1;
         let rows = |cosine: bool| Rows::new(self.sight.columns(plan).view(), often.as_deref(), cosine);
         let found = match plan.kind {
             BaseKind::Splits => splits(plan, self.sight, self.progress)?,

@@ -50,29 +50,7 @@ pub(crate) struct Sight<'a> {
 impl Sight<'_> {
     /// The objects that a plan sees.
     pub(crate) fn members(&self, plan: &Plan) -> Members {
-        self.drawn(plan).0
-    }
-
-    /// The objects that a plan sees, and where they are drawn with replacement how often each is.
-    pub(crate) fn drawn(&self, plan: &Plan) -> (Members, Option<Vec<f64>>) {
-        let n = self.values.nrows();
-        let (count, mut rng) = (self.recipe.rows(n), plan.sample.child(0).rng());
-        if !self.recipe.replacement {
-            return (Members::draw(n, count, &mut rng), None);
-        }
-        let mut often = vec![0.0; n];
-        (0..count).for_each(|_| often[rng.random_range(0..n as u64) as usize] += 1.0);
-        (Members::those(often.iter().map(|&times| times > 0.0)), Some(often))
-    }
-
-    /// Refuses a plan that sees fewer objects than it shall have clusters. Without replacement the recipe knows.
-    pub(crate) fn check(&self, plan: &Plan) -> Result<(), GenerateError> {
-        let rows = if self.recipe.replacement { self.members(plan).count() } else { usize::MAX };
-        if plan.k > rows {
-            let (share, objects) = (self.recipe.subsample, self.values.nrows());
-            return Err(GenerateError::TooManyForSubsample { clusters: plan.k, rows, share, objects });
-        }
-        Ok(())
+        drawn(self.recipe, self.values.nrows(), plan).0
     }
 
     /// The table as a plan sees it: some of the columns, or their projection; all rows.
@@ -101,6 +79,27 @@ impl Sight<'_> {
         let count = ((self.recipe.features * d as f64).round() as usize).clamp(1, d);
         Members::draw(d, count, &mut plan.sample.child(1).rng()).iter().collect()
     }
+}
+
+/// Which of n objects a plan sees, and where they are drawn with replacement how often each is.
+pub(crate) fn drawn(recipe: &Recipe, n: usize, plan: &Plan) -> (Members, Option<Vec<f64>>) {
+    let (count, mut rng) = (recipe.rows(n), plan.sample.child(0).rng());
+    if !recipe.replacement {
+        return (Members::draw(n, count, &mut rng), None);
+    }
+    let mut often = vec![0.0; n];
+    (0..count).for_each(|_| often[rng.random_range(0..n as u64) as usize] += 1.0);
+    (Members::those(often.iter().map(|&times| times > 0.0)), Some(often))
+}
+
+/// Refuses a plan that sees fewer objects than it shall have clusters. Without replacement the recipe knows.
+pub(crate) fn check_drawn(recipe: &Recipe, n: usize, plan: &Plan) -> Result<(), GenerateError> {
+    let rows = if recipe.replacement { drawn(recipe, n, plan).0.count() } else { usize::MAX };
+    if plan.k > rows {
+        let share = recipe.subsample;
+        return Err(GenerateError::TooManyForSubsample { clusters: plan.k, rows, share, objects: n });
+    }
+    Ok(())
 }
 
 /// A draw of the standard normal distribution (Box and Muller).
@@ -132,19 +131,20 @@ mod tests {
 
     #[test]
     fn with_replacement_an_object_counts_as_often_as_it_is_drawn() {
-        let table = Array2::from_shape_fn((400, 2), |(i, p)| (i + p) as f64);
         let recipe = Recipe { replacement: true, subsample: 1.0, ..Recipe::default() };
-        let sight = Sight { values: table.view(), recipe: &recipe };
         let plans = plan(&recipe, 400, Seed::new(2));
-        let (members, often) = sight.drawn(&plans[0]);
+        let (members, often) = drawn(&recipe, 400, &plans[0]);
         let often = often.unwrap();
         assert_eq!(often.iter().sum::<f64>(), 400.0);
         assert!(members.iter().all(|i| often[i] > 0.0) && members.iter().count() == members.count());
         let share = members.count() as f64 / 400.0;
         assert!((share - (1.0 - (-1.0_f64).exp())).abs() < 0.06, "{share}");
-        assert_eq!(sight.check(&plans[0]), Ok(()));
+        assert_eq!(check_drawn(&recipe, 400, &plans[0]), Ok(()));
         let crowded = Plan { k: 390, ..plans[0] };
-        assert!(matches!(sight.check(&crowded), Err(GenerateError::TooManyForSubsample { clusters: 390, .. })));
+        assert!(matches!(
+            check_drawn(&recipe, 400, &crowded),
+            Err(GenerateError::TooManyForSubsample { clusters: 390, .. })
+        ));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 
 /// Names of the recipes that [`Recipe::preset`] knows.
-pub const PRESETS: [&str; 5] = ["pcc-1", "pcc-2", "ssce", "nbce", "kdd"];
+pub const PRESETS: [&str; 6] = ["pcc-1", "pcc-2", "ssce", "nbce", "kdd", "peace-text"];
 
 impl Recipe {
     /// The recipe of a paper for a table of so many classes.
@@ -15,6 +15,7 @@ impl Recipe {
     /// | `ssce` | 20 k-means from random rows | classes | all |
     /// | `nbce` | 10 k-means from random rows | classes × 0.5, 0.75, 1, 1.5, 2 in turn, at least 2 | all |
     /// | `kdd` | 100 k-means from random rows on standardised columns | drawn from 2 to 10 | 0.5 |
+    /// | `peace-text` | 100 k-means by the angle between rows (its ensemble 1a; for 1b take `kmeans-batch:100`) | drawn from ⌈√n/2⌉ to ⌈√n⌉ | all |
     ///
     /// # Differences from the papers
     /// The PCC paper does not say which numbers of clusters its second kind of ensemble has, nor how many runs;
@@ -30,6 +31,7 @@ impl Recipe {
         let all = Self { base: random(100), base_k: BaseK::Sqrt, subsample: 1.0, ..Self::default() };
         Ok(match name {
             "pcc-1" => all,
+            "peace-text" => Self { base: vec![BaseSpec::new(BaseKind::KMeansCosine, 100)], ..all },
             "pcc-2" => {
                 use BaseKind::{Average, Centroid, KMeansRandom, Single, Spectral, Ward};
                 let base =
@@ -77,7 +79,7 @@ mod tests {
         }
         assert_eq!(Recipe::preset("nbce", 10).unwrap().base_k.to_string(), "5,8,10,15,20");
         let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
-        assert_eq!(message, "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd");
+        assert_eq!(message, "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text");
         assert_eq!(Recipe::preset("kdd", 0), Err(GenerateError::NoClusters));
     }
 

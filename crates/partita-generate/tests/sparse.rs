@@ -1,9 +1,10 @@
 //! k-means on sparse rows against the dense table.
 
 use partita_core::ndarray::{Array2, Axis, array};
-use partita_core::{Flow, Seed, Silent, Stopped, Watch};
+use partita_core::{Flow, MemoryBudget, Seed, Silent, Stopped, Watch};
 use partita_generate::{
-    Distance, GenerateError, KMeans, KMeansSettings, Start, kmeans, kmeans_from, kmeans_sparse, kmeans_sparse_from,
+    BaseSpec, Distance, GenerateError, KMeans, KMeansSettings, Recipe, Start, generate, kmeans, kmeans_from,
+    kmeans_sparse, kmeans_sparse_from,
 };
 use rand::RngExt;
 use sprs::CsMat;
@@ -145,4 +146,28 @@ fn what_can_not_be_clustered_is_refused() {
     assert!(matches!(centres, Err(GenerateError::Shape(_))));
     let stopped = kmeans_sparse(table.view(), None, 1, Seed::new(0), &settings, &No);
     assert_eq!(stopped, Err(GenerateError::NothingFinished { asked: 1 }));
+}
+
+#[test]
+fn ensembles_are_those_of_the_dense_table() {
+    let table = texts(300, 60, 4, 5);
+    let table = table.select(Axis(0), &(0..300).filter(|i| table.row(*i).sum() > 0.0).collect::<Vec<_>>());
+    let mut recipe = Recipe::default();
+    recipe.base = BaseSpec::list("kmeans-cosine:8,ward:2,splits:2").expect("base clusterers");
+    recipe.base_k = "3..6".parse().expect("a range");
+    let unlimited = MemoryBudget::UNLIMITED;
+    let dense = generate(table.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    let entries = sparse(&table);
+    let made = generate(entries.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    assert_eq!(made.ensemble, dense.ensemble);
+    // Scaling fills the table; it is made dense and nothing else changes.
+    recipe.scale = "zscore".parse().expect("a scale");
+    let dense = generate(table.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    let made = generate(entries.view(), &recipe, Seed::new(3), unlimited, &Silent).expect("an ensemble");
+    assert_eq!(made.ensemble, dense.ensemble);
+    let empty = CsMat::<f64>::zero((5, 3));
+    assert_eq!(
+        generate(empty.view(), &recipe, Seed::new(3), unlimited, &Silent).map(|_| ()),
+        Err(GenerateError::Constant { rows: 5 })
+    );
 }

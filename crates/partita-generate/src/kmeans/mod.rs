@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use lloyd::{Fit, NONE, lloyd as many};
 pub(crate) use minibatch::minibatch;
 pub(crate) use rows::{Members, Rows};
+pub(crate) use sparse::{SparseRows, sparse};
 pub use sparse::{kmeans_sparse, kmeans_sparse_from};
 
 use crate::GenerateError;
