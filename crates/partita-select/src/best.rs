@@ -1,0 +1,179 @@
+//! The method that agrees most with the ensemble.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use partita_core::{Consensus, ConsensusError, Ensemble, Flow, Outcome, Partition, Problem, Stopped, Watch, consense};
+use partita_metrics::{Contingency, MetricsError, anmi};
+use serde::Serialize;
+use tracing::info_span;
+
+use crate::SelectError;
+
+/// How far a partition agrees with an ensemble.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Agreement {
+    /// Mean normalised mutual information (geometric) with the base clusterings, each over the objects that it labels.
+    pub anmi: f64,
+    /// Mean adjusted Rand index with the base clusterings, likewise.
+    pub ari: f64,
+    /// Clusters that have objects.
+    pub live_clusters: usize,
+}
+
+/// What became of a method.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It gave a consensus.
+    Found {
+        /// How far that agrees with the ensemble.
+        agreement: Agreement,
+        /// The method's own mean certainty; not comparable between methods.
+        certainty: f64,
+        /// Why it stopped.
+        stopped: Stopped,
+    },
+    /// It gave none.
+    Refused {
+        /// Why, in its own words.
+        reason: String,
+    },
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Name of the method.
+    pub method: &'static str,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// The method chosen, and what the others did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Best {
+    /// One line a method, in the order given.
+    pub table: Vec<Entry>,
+    /// The line of the method chosen.
+    pub winner: usize,
+    /// Its consensus.
+    pub outcome: Outcome,
+}
+
+impl Best {
+    /// Name of the method chosen.
+    pub fn method(&self) -> &'static str {
+        self.table[self.winner].method
+    }
+}
+
+/// Runs every method on the problem and keeps the consensus with the highest mean NMI to the base clusterings (ANMI,
+/// Strehl and Ghosh 2002); of equals the first.
+///
+/// ```text
+/// ANMI(λ) = 1/M Σ_u I(λ, λ_u) / √(H(λ) H(λ_u))
+/// ```
+/// A method that refuses the problem, because of missing labels, memory, settings, weights or a table that is not there,
+/// is listed with its reason and costs nothing more. All run with the problem's seed and settings. When the watch asks
+/// to stop, the best consensus there is comes back and methods not reached are listed as stopped.
+///
+/// ANMI compares consensus clusterings of the same K. It knows no truth: where the base clusterings err alike, so does it.
+///
+/// # Errors
+/// [`SelectError`] when there is no method, all refuse, or the watch asks to stop before the first consensus.
+///
+/// # Cost
+/// The methods', one after the other, and O(n M) time each. Two outcomes are held.
+///
+/// # References
+/// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
+pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, watch: &dyn Watch) -> Result<Best, SelectError> {
+    if methods.is_empty() {
+        return Err(SelectError::NoMethods);
+    }
+    let stopped = AtomicBool::new(false);
+    let mut table: Vec<Entry> = Vec::with_capacity(methods.len());
+    let mut leader: Option<(f64, usize, Outcome)> = None;
+    for (at, method) in methods.iter().enumerate() {
+        let name = method.card().name;
+        let share = Share { watch, stopped: &stopped, before: at as u64, all: methods.len() as u64 };
+        let (verdict, outcome) = if share.tick(0, 1) == Flow::Stop {
+            (Verdict::Refused { reason: ConsensusError::Interrupted.to_string() }, None)
+        } else {
+            info_span!("method", name).in_scope(|| tried(*method, problem, &share))
+        };
+        if let (Verdict::Found { agreement, .. }, Some(outcome)) = (&verdict, outcome)
+            && leader.as_ref().is_none_or(|(highest, ..)| agreement.anmi > *highest)
+        {
+            leader = Some((agreement.anmi, at, outcome));
+        }
+        table.push(Entry { method: name, verdict });
+    }
+    match leader {
+        Some((_, winner, outcome)) => Ok(Best { table, winner, outcome }),
+        None if stopped.into_inner() => Err(SelectError::Interrupted),
+        None => {
+            let reason = |entry: Entry| match entry.verdict {
+                Verdict::Refused { reason } => (entry.method, reason),
+                Verdict::Found { .. } => (entry.method, String::new()),
+            };
+            Err(SelectError::AllRefused { reasons: table.into_iter().map(reason).collect() })
+        }
+    }
+}
+
+/// How far a partition agrees with the base clusterings.
+///
+/// # Errors
+/// [`MetricsError`] when it is one of other objects.
+///
+/// # Cost
+/// O(n M) time.
+pub fn agreement(partition: &Partition, ensemble: &Ensemble) -> Result<Agreement, MetricsError> {
+    let bases = ensemble.bases().len();
+    let index = |u: usize| Ok(Contingency::with_base(partition, ensemble, u)?.ari());
+    let ari = (0..bases).map(index).sum::<Result<f64, MetricsError>>()? / bases as f64;
+    Ok(Agreement { anmi: anmi(partition, ensemble)?, ari, live_clusters: partition.live_clusters() })
+}
+
+/// One method's verdict, and its consensus if it found one.
+fn tried(method: &dyn Consensus, problem: &Problem<'_>, watch: &dyn Watch) -> (Verdict, Option<Outcome>) {
+    let refused = |reason: String| (Verdict::Refused { reason }, None);
+    let outcome = match consense(method, problem, watch) {
+        Ok(outcome) => outcome,
+        Err(error) => return refused(error.to_string()),
+    };
+    match agreement(&outcome.partition, problem.ensemble) {
+        Ok(agreement) => {
+            let certainty = outcome.certainty.iter().sum::<f64>() / outcome.certainty.len() as f64;
+            (Verdict::Found { agreement, certainty, stopped: outcome.stopped }, Some(outcome))
+        }
+        Err(error) => refused(error.to_string()),
+    }
+}
+
+/// A method's share of the progress; remembers a wish to stop, so that the next method is not begun.
+struct Share<'a> {
+    watch: &'a dyn Watch,
+    stopped: &'a AtomicBool,
+    before: u64,
+    all: u64,
+}
+
+impl Watch for Share<'_> {
+    fn tick(&self, done: u64, total: u64) -> Flow {
+        const UNITS: u64 = 1000;
+        let part = (done.min(total) as f64 / total.max(1) as f64 * UNITS as f64) as u64;
+        let asked = self.stopped.load(Ordering::Relaxed)
+            || self.watch.tick(self.before * UNITS + part, self.all * UNITS) == Flow::Stop;
+        if asked {
+            self.stopped.store(true, Ordering::Relaxed);
+            return Flow::Stop;
+        }
+        Flow::Continue
+    }
+}

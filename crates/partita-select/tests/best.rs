@@ -1,0 +1,118 @@
+//! The choice among real methods.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use partita_conformance::{draw, ensemble};
+use partita_core::{Clusters, Consensus, Flow, MemoryBudget, Problem, Seed, SettingPairs, Silent, Watch, consense};
+use partita_eac::{EAC_AVERAGE, EAC_SINGLE};
+use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
+use partita_metrics::anmi;
+use partita_select::{Best, SelectError, Verdict, agreement, best};
+
+const METHODS: [&dyn Consensus; 7] = [&EAC_SINGLE, &EAC_AVERAGE, &LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
+
+fn scores(best: &Best) -> Vec<Option<f64>> {
+    let of = |verdict: &Verdict| match verdict {
+        Verdict::Found { agreement, .. } => Some(agreement.anmi),
+        _ => None,
+    };
+    best.table.iter().map(|entry| of(&entry.verdict)).collect()
+}
+
+#[test]
+fn the_highest_agreement_wins_and_the_first_of_equals() {
+    for seed in (0..30).map(Seed::new) {
+        let drawn = draw(seed, 0.2);
+        let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+        problem.seed = seed;
+        let chosen = best(&METHODS, &problem, &Silent).unwrap();
+        let found = scores(&chosen);
+        assert_eq!(found.len(), METHODS.len());
+        let highest = found.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(found.iter().position(|score| *score == Some(highest)), Some(chosen.winner));
+        assert_eq!(chosen.method(), METHODS[chosen.winner].card().name);
+
+        // The winner is what the method finds on its own, and its score is the metric's.
+        let alone = consense(METHODS[chosen.winner], &problem, &Silent).unwrap();
+        assert_eq!(alone.partition, chosen.outcome.partition);
+        assert_eq!(anmi(&alone.partition, &drawn.ensemble), Ok(highest));
+
+        let again = best(&METHODS, &problem, &Silent).unwrap();
+        assert_eq!((again.table, again.winner), (chosen.table, chosen.winner));
+    }
+}
+
+#[test]
+fn methods_that_refuse_are_listed_with_their_reason() {
+    let drawn = draw(Seed::new(3), 0.0);
+    let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+    problem.settings = SettingPairs::parse(&["theta=0.2"]).unwrap();
+    let chosen = best(&METHODS, &problem, &Silent).unwrap();
+    assert_eq!((chosen.method(), scores(&chosen).iter().flatten().count()), ("lwgp", 1));
+    let Verdict::Refused { reason } = &chosen.table[0].verdict else { panic!("single link takes no theta") };
+    assert!(reason.contains("there is no setting 'theta'"), "{reason}");
+
+    problem.settings = SettingPairs::default();
+    problem.budget = MemoryBudget::new(1);
+    let Err(SelectError::AllRefused { reasons }) = best(&METHODS, &problem, &Silent) else {
+        panic!("one byte is enough")
+    };
+    assert_eq!(reasons.len(), METHODS.len());
+    assert!(reasons.iter().all(|(_, reason)| reason.contains("memory budget")), "{reasons:?}");
+}
+
+#[test]
+fn what_all_say_is_said_once() {
+    let drawn = draw(Seed::new(3), 0.0);
+    let problem = Problem::new(&drawn.ensemble, Clusters::Exactly(0));
+    let error = best(&METHODS, &problem, &Silent).unwrap_err().to_string();
+    assert_eq!(error.matches("asked for 0 clusters").count(), 1, "{error}");
+    assert_eq!(best(&[], &problem, &Silent).unwrap_err(), SelectError::NoMethods);
+}
+
+#[test]
+fn agreement_can_be_checked_by_eye() {
+    let column = |labels: [u32; 4]| labels.map(Some).to_vec();
+    let ensemble = ensemble([("a".to_owned(), column([0, 0, 1, 1])), ("b".to_owned(), column([0, 1, 0, 1]))]);
+    let partition = partita_core::Partition::new(vec![0, 0, 1, 1], 2).unwrap();
+    let found = agreement(&partition, &ensemble).unwrap();
+    // The same as a, independent of b, whose adjusted index with it is −1/2.
+    assert!((found.anmi - 0.5).abs() < 1e-12 && (found.ari - 0.25).abs() < 1e-12, "{found:?}");
+    assert_eq!(found.live_clusters, 2);
+}
+
+/// Counts what it is told, and asks to stop after a number of ticks.
+struct Patience {
+    left: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Watch for Patience {
+    fn tick(&self, done: u64, total: u64) -> Flow {
+        assert!(done <= total);
+        assert!(self.last.fetch_max(done, Ordering::Relaxed) <= done, "progress goes back");
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if left.is_ok() { Flow::Continue } else { Flow::Stop }
+    }
+}
+
+#[test]
+fn a_stop_leaves_the_best_so_far() {
+    let drawn = draw(Seed::new(5), 0.0);
+    let problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+    let (mut interrupted, mut partial) = (0, 0);
+    for patience in 0..40 {
+        let watch = Patience { left: AtomicU64::new(patience), last: AtomicU64::new(0) };
+        match best(&METHODS, &problem, &watch) {
+            Ok(chosen) => {
+                assert_eq!(chosen.table.len(), METHODS.len());
+                partial += usize::from(scores(&chosen).iter().any(Option::is_none));
+            }
+            Err(error) => {
+                assert_eq!(error, SelectError::Interrupted);
+                interrupted += 1;
+            }
+        }
+    }
+    assert!(interrupted > 0 && partial > 0, "{interrupted} {partial}");
+}
