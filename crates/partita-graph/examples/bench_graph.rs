@@ -1,130 +1,142 @@
-//! Time, memory and agreement of the graph methods on drawn ensembles, with a naive baseline in the same run:
-//! `cargo run --release -p partita-graph --example bench_graph [objects bases clusters]...`
+//! Graph consensus beside pymetis (HBGF by METIS) and scikit-learn (one-hot rows, truncated SVD, k-means), from the same
+//! labels: `cargo xtask bench graph --peers [-- ROUNDS]`.
 //!
-//! An ensemble has K planted clusters; a base clustering draws a number of clusters from K/2 to 2K, gives every
-//! planted cluster one of them (or splits it) and mislabels a tenth of the objects. The baseline is k-means on
-//! one-hot rows, five random starts.
-
+//! | case | ensemble |
+//! |---|---|
+//! | a | 20,000 × 100, ten planted clusters; a base clustering has 5 to 20 clusters, half of its labels is noise |
+//! | b | 1,000,000 × 20, the same |
+//! | c | 20,000 × 100, three classes of 87, 9 and 4 %; k-means of halves of the objects, k from 2 to 10 |
+//! | d | 10,992 × 20 of the published pool PD, where `PARTITA_POOLS` says where that is |
+//!
+//! pymetis is left out of case b, which takes it two minutes. CPU seconds are user and system time of the consensus alone, reading not counted. One thread.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
-use std::time::{Duration, Instant};
-use std::{env, fs};
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
 
+use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
 use partita_core::ndarray::Array2;
 use partita_core::{
     BaseClustering, Clusters, Consensus, Ensemble, LabelRows, Partition, Problem, Seed, Silent, consense,
 };
+use partita_files::{EnsembleOptions, read_ensemble};
 use partita_graph::{HBGF, LWGP};
 use partita_metrics::Scores;
 use rand::RngExt;
+use serde_json::{Value, json};
 
-fn main() {
-    let numbers: Vec<usize> = env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
-    let sizes = if numbers.len() >= 3 { numbers } else { vec![11_000, 20, 10, 20_000, 100, 10, 1_000_000, 20, 10] };
-    println!(
-        "{:>8} {:>4} {:>3} {:<14} {:>8} {:>8} {:>6} {:>9}",
-        "n", "M", "K", "method", "CPU s", "wall s", "ARI", "peak MiB"
-    );
-    for size in sizes.chunks_exact(3) {
-        let (ensemble, truth) = draw(size[0], size[1], size[2], Seed::new(9));
-        for method in [&LWGP as &dyn Consensus, &HBGF] {
-            let problem = Problem::new(&ensemble, Clusters::Exactly(size[2]));
-            let run = || consense(method, &problem, &Silent).map(|outcome| outcome.partition);
-            report(size, method.card().name, &truth, || run().expect("a consensus"));
-        }
-        report(size, "one-hot k-means", &truth, || one_hot(&ensemble, size[2]));
+#[path = "../tests/unequal_set/mod.rs"]
+mod unequal_set;
+
+type Failure = Box<dyn Error>;
+
+fn main() -> Result<(), Failure> {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["own", method, folder] => return own(method, Path::new(folder)),
+        // For a profile: `prepare b FOLDER`, then `perf record … own lwgp FOLDER`.
+        ["prepare", case, folder] => return prepare(case, Path::new(folder)).map(drop),
+        _ => {}
     }
+    let rounds = words.first().and_then(|word| word.parse().ok()).unwrap_or(3);
+    println!("medians of {rounds} rounds\n");
+    println!("{:<5} {:<14} {:>7} {:>7} {:>9} {:>6}", "case", "who", "CPU s", "wall s", "peak MB", "ARI");
+    let folder = tempfile::tempdir()?;
+    for case in ["a", "b", "c", "d"] {
+        if !prepare(case, folder.path())? {
+            continue;
+        }
+        let here = folder.path().display().to_string();
+        let own = ["lwgp", "hbgf"].map(|method| Some(Contestant::own(method, &["own", method, &here])));
+        let peers =
+            [("SVD, k-means", "svd"), ("pymetis", "metis")].map(|(name, word)| Contestant::peer(name, &[word, &here]));
+        let contestants: Vec<Contestant> = own.into_iter().chain(peers).flatten().collect();
+        for (contestant, figures) in contestants.iter().zip(race(&contestants, rounds)?) {
+            line(case, &contestant.name, &figures);
+        }
+    }
+    Ok(())
 }
 
-fn report(size: &[usize], name: &str, truth: &Partition, run: impl FnOnce() -> Partition) {
-    let (cpu, wall) = (cpu(), Instant::now());
-    let found = run();
-    let (cpu, wall) = (self::cpu().saturating_sub(cpu).as_secs_f64(), wall.elapsed().as_secs_f64());
-    let ari = Scores::of(&found, truth).expect("partitions of the same objects").ari;
-    println!(
-        "{:>8} {:>4} {:>3} {name:<14} {cpu:>8.2} {wall:>8.2} {ari:>6.3} {:>9}",
-        size[0],
-        size[1],
-        size[2],
-        peak().map_or_else(|| "-".into(), |kib| (kib / 1024).to_string())
-    );
+fn line(case: &str, name: &str, figures: &Figures) {
+    let [cpu, wall, peak, ari] =
+        ["cpu", "wall", "peak", "ari"].map(|figure| figures.get(figure).copied().unwrap_or(f64::NAN));
+    println!("{case:<5} {name:<14} {cpu:>7.2} {wall:>7.2} {:>9.0} {ari:>6.3}", peak / 1e6);
 }
 
-/// User and system time of this process, where the system tells it.
-fn cpu() -> Duration {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks: u64 = [11, 12].iter().filter_map(|&at| fields.get(at)?.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks * 10)
+/// One consensus of the case in the folder.
+fn own(method: &str, folder: &Path) -> Result<(), Failure> {
+    let case: Value = serde_json::from_slice(&fs::read(folder.join("case.json"))?)?;
+    let number = |name: &str| case[name].as_u64().unwrap_or(0) as usize;
+    let (objects, bases, clusters) = (number("objects"), number("bases"), number("clusters"));
+    let labels = Array2::from_shape_vec((objects, bases), fs::read(folder.join("labels.bin"))?)?;
+    let width = |u: usize| {
+        labels.column(u).iter().filter(|&&label| label < u8::MAX).max().map_or(0, |&label| usize::from(label) + 1)
+    };
+    let named = |u: usize| BaseClustering::new(format!("u{u}"), (0..width(u)).map(|j| j.to_string()).collect());
+    let names = (0..bases).map(named).collect();
+    let ensemble = Ensemble::from_bytes(labels, names)?;
+    let truth = fs::read(folder.join("truth.bin"))?.into_iter().map(u32::from).collect();
+    let truth = Partition::new(truth, clusters)?;
+    let method: &dyn Consensus = if method == "hbgf" { &HBGF } else { &LWGP };
+    let problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
+    stage(|| {
+        let (cpu, wall) = (cpu_seconds(), Instant::now());
+        let found = consense(method, &problem, &Silent).expect("a consensus").partition;
+        let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
+        let ari = Scores::of(&found, &truth).expect("partitions of the same objects").ari;
+        vec![("cpu", cpu), ("wall", wall), ("ari", ari)]
+    });
+    Ok(())
 }
 
-/// The largest resident set so far in KiB, where the system tells it.
-fn peak() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
+/// Writes a case for all contestants; false where its data is not there.
+fn prepare(case: &str, folder: &Path) -> Result<bool, Failure> {
+    let (ensemble, truth) = match case {
+        "a" => planted(20_000, 100, 10, Seed::new(9)),
+        "b" => planted(1_000_000, 20, 10, Seed::new(9)),
+        "c" => unequal_set::unequal_set(20_000, 100, Seed::new(1)),
+        _ => match env::var_os("PARTITA_POOLS") {
+            Some(pools) => pool(Path::new(&pools))?,
+            None => return Ok(false),
+        },
+    };
+    let LabelRows::Bytes(rows) = ensemble.rows() else { return Err("more than 255 clusters".into()) };
+    fs::write(folder.join("labels.bin"), rows.iter().copied().collect::<Vec<u8>>())?;
+    fs::write(folder.join("truth.bin"), truth.labels().iter().map(|&label| label as u8).collect::<Vec<u8>>())?;
+    let case = json!({"objects": ensemble.objects(), "bases": ensemble.bases().len(), "clusters": truth.clusters()});
+    fs::write(folder.join("case.json"), case.to_string())?;
+    Ok(true)
 }
 
-fn draw(objects: usize, bases: usize, clusters: usize, seed: Seed) -> (Ensemble, Partition) {
+/// Every planted cluster has one cluster of a base clustering for its home, or two; half of the labels is noise.
+fn planted(objects: usize, bases: usize, clusters: usize, seed: Seed) -> (Ensemble, Partition) {
     let mut rng = seed.rng();
     let truth: Vec<u32> = (0..objects).map(|_| rng.random_range(0..clusters as u32)).collect();
     let mut rows = Array2::zeros((objects, bases));
-    let mut base_clusterings = Vec::new();
+    let mut names = Vec::new();
     for u in 0..bases {
         let width = rng.random_range((clusters / 2).max(2)..=2 * clusters);
         let home: Vec<[usize; 2]> =
             (0..clusters).map(|_| [rng.random_range(0..width), rng.random_range(0..width)]).collect();
         for (i, &class) in truth.iter().enumerate() {
             let own = home[class as usize][usize::from(rng.random_bool(0.3))];
-            rows[[i, u]] = if rng.random_bool(0.1) { rng.random_range(0..width) } else { own } as u8;
+            rows[[i, u]] = if rng.random_bool(0.5) { rng.random_range(0..width) } else { own } as u8;
         }
-        base_clusterings.push(BaseClustering::new(format!("u{u}"), (0..width).map(|j| j.to_string()).collect()));
+        names.push(BaseClustering::new(format!("u{u}"), (0..width).map(|j| j.to_string()).collect()));
     }
-    let ensemble = Ensemble::from_bytes(rows, base_clusterings).expect("labels below the widths");
+    let ensemble = Ensemble::from_bytes(rows, names).expect("labels below the widths");
     (ensemble, Partition::new(truth, clusters).expect("classes below K"))
 }
 
-/// k-means on one-hot rows, written plainly: centroids are lines of label shares.
-fn one_hot(ensemble: &Ensemble, clusters: usize) -> Partition {
-    let LabelRows::Bytes(rows) = ensemble.rows() else { unreachable!("drawn with few clusters") };
-    let offsets = ensemble.offsets();
-    let side = offsets[offsets.len() - 1];
-    let mut best = (f64::INFINITY, Vec::new());
-    for start in 0..5 {
-        let mut rng = Seed::new(start).rng();
-        let mut centroids = Array2::<f64>::zeros((clusters, side));
-        for mut centroid in centroids.outer_iter_mut() {
-            let row = rows.row(rng.random_range(0..rows.nrows()));
-            row.iter().zip(&offsets).for_each(|(&label, offset)| centroid[offset + usize::from(label)] = 1.0);
-        }
-        for _ in 0..20 {
-            let lengths: Vec<f64> = centroids.outer_iter().map(|c| c.dot(&c)).collect();
-            let (mut sums, mut sizes, mut loss) = (Array2::<f64>::zeros((clusters, side)), vec![0.0; clusters], 0.0);
-            let mut labels = Vec::with_capacity(rows.nrows());
-            for row in rows.outer_iter() {
-                let score = |k: usize| {
-                    let shared: f64 = row
-                        .iter()
-                        .zip(&offsets)
-                        .map(|(&label, offset)| centroids[[k, offset + usize::from(label)]])
-                        .sum();
-                    lengths[k] - 2.0 * shared
-                };
-                let scores: Vec<f64> = (0..clusters).map(score).collect();
-                let nearest = (0..clusters).fold(0, |best, k| if scores[k] < scores[best] { k } else { best });
-                loss += scores[nearest];
-                labels.push(nearest as u32);
-                sizes[nearest] += 1.0;
-                row.iter()
-                    .zip(&offsets)
-                    .for_each(|(&label, offset)| sums[[nearest, offset + usize::from(label)]] += 1.0);
-            }
-            sums.outer_iter_mut().zip(&sizes).filter(|(_, size)| **size > 0.0).for_each(|(mut sum, size)| sum /= *size);
-            centroids = sums;
-            if loss < best.0 {
-                best = (loss, labels);
-            }
-        }
-    }
-    Partition::new(best.1, clusters).expect("labels below K")
+/// Twenty base clusterings of the pool PD.
+fn pool(folder: &Path) -> Result<(Ensemble, Partition), Failure> {
+    let loaded = read_ensemble(&folder.join("PD.mat"), &EnsembleOptions::default())?;
+    let truth = Partition::from_values(&loaded.truth.ok_or("the pool has no classes")?.values);
+    let objects: Vec<u32> = (0..truth.objects() as u32).collect();
+    let bases: Vec<u32> = (0..20).map(|u| 5 * u).collect();
+    Ok((loaded.ensemble.select(&objects, &bases), truth))
 }
