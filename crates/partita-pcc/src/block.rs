@@ -37,6 +37,29 @@ pub(crate) struct Block {
     gap: f64,
     over: f64,
     gram: Option<Gram>,
+    calm: Calm,
+}
+
+/// Objects that were in order when last visited and whose partners stand still since: there is nothing to find. Kept where
+/// pairs are few; where all objects are partners somebody always moves.
+#[derive(Debug, Default)]
+struct Calm {
+    gaps: Vec<Option<f64>>,
+}
+
+impl Calm {
+    fn note(&mut self, i: usize, visit: Visit, small: f64) {
+        if let Some(gap) = self.gaps.get_mut(i) {
+            *gap = (visit.fall == 0.0 && visit.gap <= small).then_some(visit.gap);
+        }
+    }
+
+    fn moved<E: Evidence>(&mut self, evidence: &E, i: usize) {
+        if let Some(gap) = self.gaps.get_mut(i) {
+            *gap = None;
+            evidence.partners(i).unwrap_or_default().iter().for_each(|&j| self.gaps[j as usize] = None);
+        }
+    }
 }
 
 impl Block {
@@ -52,6 +75,7 @@ impl Block {
             gap: f64::INFINITY,
             over: 1.0,
             gram: None,
+            calm: Calm::default(),
         }
     }
 
@@ -64,6 +88,9 @@ impl Block {
             over: if early { 1.0 } else { self.over },
         };
         self.gram = Gram::of(race.law, race.evidence, &race.table);
+        if race.evidence.layout() == Layout::Rows {
+            self.calm.gaps.resize(race.evidence.count(), None);
+        }
         let mut worst = 0.0;
         for range in chunks(race.evidence.count(), self.group) {
             if race.stop() {
@@ -93,6 +120,9 @@ impl Block {
         }
         self.new.copy_from_slice(&self.old);
         self.move_apart(race, start, size, stride);
+        for (at, i) in range.clone().enumerate() {
+            self.calm.note(i, self.visits[at], stride.small);
+        }
         let worst = self.visits[..size].iter().fold(0.0, |worst, visit| f64::max(worst, visit.gap));
         let fall: f64 = self.visits[..size].iter().map(|visit| visit.fall).sum();
         if size > 1 && fall > 0.0 && self.interaction(race, range.clone()) > fall + 1e-13 * race.objective {
@@ -104,6 +134,8 @@ impl Block {
                 if let Some(gram) = &mut self.gram {
                     gram.moved(old, new);
                 }
+                race.costs.moved(race.evidence, i);
+                self.calm.moved(race.evidence, i);
             }
         }
         worst
@@ -123,10 +155,14 @@ impl Block {
         let threads = if work < SHARED { 1 } else { rayon::current_num_threads().min(size) };
         self.workers.resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
         let share = size.div_ceil(threads);
-        let gram = self.gram.as_ref();
+        let (gram, calm) = (self.gram.as_ref(), &self.calm);
         let part = |part: usize, new: &mut [f64], visits: &mut [Visit], worker: &mut Worker| {
             for (at, (y, out)) in new.chunks_mut(clusters).zip(visits).enumerate() {
-                *out = one((law, evidence, table, gram), start + part * share + at, y, worker, stride);
+                let i = start + part * share + at;
+                *out = match calm.gaps.get(i).copied().flatten() {
+                    Some(gap) => Visit { gap, fall: 0.0 },
+                    None => one((law, evidence, table, gram), i, y, worker, stride),
+                };
             }
         };
         let (new, visits) = (&mut self.new[..size * clusters], &mut self.visits[..size]);
@@ -155,6 +191,8 @@ impl Block {
                 if let Some(gram) = &mut self.gram {
                     gram.moved(&old, &y);
                 }
+                race.costs.moved(race.evidence, i);
+                self.calm.moved(race.evidence, i);
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::greedy::Greedy;
 use crate::growth::growth;
 use crate::laws::{Bregman, EDGE, concave_at};
 use crate::settings::{PccSettings, Solver};
-use crate::survey::{Worker, gap, look, objective, scale};
+use crate::survey::{Costs, Worker, gap, look, scale};
 use crate::table::Table;
 
 /// Where a run ended.
@@ -72,13 +72,16 @@ pub(crate) struct Race<'a, D, E> {
     pub(crate) tolerance: f64,
     /// The objective after the last round.
     pub(crate) objective: f64,
+    /// What it is the sum of. Solvers say here what they moved.
+    pub(crate) costs: Costs,
     progress: &'a Progress<'a>,
 }
 
 impl<'a, D: Bregman, E: Evidence> Race<'a, D, E> {
     pub(crate) fn new(law: &'a D, evidence: &'a E, table: Table, tolerance: f64, progress: &'a Progress<'a>) -> Self {
-        let (scale, objective) = (scale(evidence), objective(law, evidence, &table));
-        Self { law, evidence, table, scale, tolerance: tolerance * scale, objective, progress }
+        let mut costs = Costs::new(evidence.count());
+        let (scale, objective) = (scale(evidence), costs.objective(law, evidence, &table));
+        Self { law, evidence, table, scale, tolerance: tolerance * scale, objective, costs, progress }
     }
 
     pub(crate) fn stop(&self) -> bool {
@@ -173,7 +176,10 @@ pub(crate) fn run<D: Bregman, E: Evidence>(
             State::Em => em(&mut race),
             State::Growth => growth(&mut race),
         };
-        race.objective = objective(law, evidence, &race.table);
+        if !matches!(state, State::Block(_)) {
+            race.costs.all_moved();
+        }
+        race.objective = race.costs.objective(law, evidence, &race.table);
         trace.push(race.objective);
         progress.done.fetch_add(1, Ordering::Relaxed);
         certificate = None;

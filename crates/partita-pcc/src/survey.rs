@@ -1,7 +1,6 @@
 //! The objective, its gradient and the one certificate, computed the same way for every solver.
 
 use partita_core::SoftPartition;
-use partita_core::chunks;
 use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 
@@ -69,20 +68,55 @@ pub(crate) fn scale<E: Evidence>(evidence: &E) -> f64 {
 }
 
 pub(crate) fn objective<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> f64 {
-    let cost = |worker: &mut Worker, i: usize| {
-        table.read(i, &mut worker.y);
-        support(&worker.y, &mut worker.scratch.entries);
-        let (others, counts) = evidence.look(i, table, &mut worker.near);
-        let after = evidence.after(i);
-        let from = after / LANES * LANES;
-        (from..after.min(others.stride)).for_each(|j| (counts.c[j], counts.n[j]) = (0.0, 0.0));
-        fast(Cost { law, others, counts, y: &worker.scratch.entries, from })
-    };
-    let room = || Worker::new(table.clusters);
-    let ranges: Vec<_> = chunks(evidence.count(), CHUNK).collect();
-    let sums: Vec<f64> =
-        (ranges.into_par_iter()).map_init(room, |worker, range| range.map(|i| cost(worker, i)).sum()).collect();
-    sums.iter().sum()
+    Costs::new(evidence.count()).objective(law, evidence, table)
+}
+
+/// What every object's pairs with later objects cost, kept where nothing moved since.
+#[derive(Clone, Debug)]
+pub(crate) struct Costs {
+    kept: Vec<f64>,
+    stale: Vec<bool>,
+}
+
+impl Costs {
+    pub(crate) fn new(objects: usize) -> Self {
+        Self { kept: vec![0.0; objects], stale: vec![true; objects] }
+    }
+
+    /// Object `i` moved, or everything if the evidence is of all pairs.
+    pub(crate) fn moved<E: Evidence>(&mut self, evidence: &E, i: usize) {
+        self.stale[i] = true;
+        match evidence.partners(i) {
+            Some(partners) => partners.iter().for_each(|&j| self.stale[j as usize] = true),
+            None => self.stale.fill(true),
+        }
+    }
+
+    /// All objects may have moved.
+    pub(crate) fn all_moved(&mut self) {
+        self.stale.fill(true);
+    }
+
+    pub(crate) fn objective<D: Bregman, E: Evidence>(&mut self, law: &D, evidence: &E, table: &Table) -> f64 {
+        let cost = |worker: &mut Worker, i: usize| {
+            table.read(i, &mut worker.y);
+            support(&worker.y, &mut worker.scratch.entries);
+            let (others, counts) = evidence.look(i, table, &mut worker.near);
+            let after = evidence.after(i);
+            let from = after / LANES * LANES;
+            (from..after.min(others.stride)).for_each(|j| (counts.c[j], counts.n[j]) = (0.0, 0.0));
+            fast(Cost { law, others, counts, y: &worker.scratch.entries, from })
+        };
+        let chunk = |worker: &mut Worker, (at, (kept, stale)): (usize, (&mut [f64], &mut [bool]))| -> f64 {
+            for (i, (kept, stale)) in kept.iter_mut().zip(stale).enumerate().filter(|(_, (_, stale))| **stale) {
+                (*kept, *stale) = (cost(worker, at * CHUNK + i), false);
+            }
+            kept.iter().sum()
+        };
+        let chunks = self.kept.par_chunks_mut(CHUNK).zip(self.stale.par_chunks_mut(CHUNK)).enumerate();
+        let sums: Vec<f64> = chunks.map_init(|| Worker::new(table.clusters), chunk).collect();
+        sums.iter().sum()
+    }
 }
 
 /// The gradient of every object, n × K, and the largest violation.
