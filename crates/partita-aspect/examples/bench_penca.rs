@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use partita_aspect::{DyadCounts, Start};
 use partita_coassoc::{CoAssociation, SparseEvidence};
+use partita_conformance::race::cpu_seconds;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
 use rand::RngExt;
 
@@ -26,14 +27,6 @@ fn ensemble(objects: usize, clusters: usize) -> Ensemble {
         builder.push(format!("u{u}"), (0..objects).map(label)).expect("a label an object");
     }
     builder.finish().expect("there are objects")
-}
-
-/// User and system seconds of this process.
-fn cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
 }
 
 fn main() {
@@ -54,9 +47,9 @@ fn main() {
     for run in 0..runs {
         for (name, counts) in &evidence {
             let mut aspects = Start::random("", objects, clusters, Seed::new(3)).aspects;
-            let (seconds, clock) = (cpu(), Instant::now());
+            let (seconds, clock) = (cpu_seconds(), Instant::now());
             pool.install(|| (0..100).for_each(|_| aspects = aspects.improved(counts)));
-            let (seconds, wall) = (cpu() - seconds, clock.elapsed().as_secs_f64());
+            let (seconds, wall) = (cpu_seconds() - seconds, clock.elapsed().as_secs_f64());
             println!("{name:12} {run:4} {:16.3} {seconds:10.2} {wall:7.2}", aspects.log_likelihood(counts));
         }
     }
