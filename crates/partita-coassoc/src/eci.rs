@@ -28,7 +28,7 @@ pub fn cluster_weights(ensemble: &Ensemble, theta: f64) -> Vec<f64> {
 /// [`cluster_weights`] in which a base clustering that the others break up has less of a say about them:
 ///
 /// ```text
-/// t_u    = (mean of ECI over the objects that u labels)²
+/// t_u    = mean of ECI over the objects that u labels
 /// H(C)   = M Σ_u t_u H(labels of base clustering u inside C) / Σ_u t_u
 /// ECI(C) = exp(−H(C) / (θ M))
 /// ```
@@ -71,8 +71,8 @@ fn renew_trust(trust: &mut [f64], objects: &[Vec<f64>], weights: &[f64]) {
     for (trust, objects) in trust.iter_mut().zip(objects) {
         let weights = &weights[start..start + objects.len()];
         let all: f64 = objects.iter().sum();
-        let mean = objects.iter().zip(weights).map(|(count, weight)| count * weight).sum::<f64>() / all.max(1.0);
-        *trust = mean * mean;
+        let sum: f64 = objects.iter().zip(weights).map(|(count, weight)| count * weight).sum();
+        *trust = sum / all.max(1.0);
         start += objects.len();
     }
     let most = trust.iter().copied().fold(0.0, f64::max);
@@ -350,13 +350,13 @@ mod tests {
         if seen > 0.0 { (-bits / (theta * seen)).exp() } else { 1.0 }
     }
 
-    /// Squares of the mean index over labelled objects.
+    /// Mean index over labelled objects.
     fn naive_trust(ensemble: &Ensemble, index: &[f64]) -> Vec<f64> {
         let offsets = ensemble.offsets();
         let of_base = |u: usize| {
             let labels: Vec<usize> = ensemble.column(u).flatten().collect();
             let sum: f64 = labels.iter().map(|&j| index[offsets[u] + j]).sum();
-            (sum / labels.len() as f64).powi(2)
+            sum / labels.len() as f64
         };
         (0..offsets.len() - 1).map(of_base).collect()
     }
