@@ -50,8 +50,8 @@ impl Default for LweaSettings {
 /// [`EacError`] when the tree does not fit the budget, theta is not positive, or the watch asks to stop.
 ///
 /// # Cost
-/// O(n M²) a round of trust for the weights, O(n M K) a round of moves, O(f² M) for the evidence and O(f²) for the tree over f distinct label rows (all objects,
-/// when labels are missing); [`lwea_bytes`] of memory.
+/// O(n M²) a round of trust for the weights, O(f² M) for the evidence and O(f²) for the tree over f distinct label rows
+/// (all objects, when labels are missing), O(n M K) a round of moves; [`lwea_bytes`] of memory.
 ///
 /// # Differences from the paper
 /// Missing labels, which the paper has none of, count for neither the entropy nor N; M in ECI(C) is then the number
