@@ -30,6 +30,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// From a table to labels: makes an ensemble, finds its consensus, writes both.
     Run(RunArgs),
+    /// Turns documents into a sparse table of words, for `generate`.
+    Text(TextArgs),
     /// Makes an ensemble of base clusterings from a table.
     Generate(GenerateArgs),
     /// Joins what `generate --part` made, or makes an ensemble of what a run that was cut short has finished.
@@ -58,7 +60,8 @@ pub(crate) enum Command {
 /// How to read a table.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz is read too).
+    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz is read too). `generate` and
+    /// `run` take the sparse matrices of SciPy and of `partita text` too.
     pub(crate) table: PathBuf,
     /// The column with the true labels, by name or position from 1. It is not a feature; results are scored against it.
     #[arg(long, value_name = "COLUMN")]
@@ -383,6 +386,41 @@ fn parse_clusters(text: &str) -> Result<Clusters, String> {
 
 fn parse_base(text: &str) -> Result<BaseList, String> {
     BaseSpec::list(text).map(BaseList).map_err(|error| error.to_string())
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita text documents.csv --column text --label topic -o words.npz
+  partita text documents.csv --column text --set least_documents=40 --set terms=500 -o words.npz
+  partita generate words.npz --preset peace-text -o ensemble.npz
+
+Message headers and HTML go, words are made lower case, English stop words go, the rest is stemmed; words of few
+documents go (least_documents), of the others those whose counts vary most stay (terms); counts are weighted by tf-idf
+and rows brought to length 1. Each step is a setting, given as --set NAME=VALUE: headers, markup, stop_words, stemming,
+numbers (true or false), shortest, least_documents, terms, frequency (count or log), idf (none, plain or smooth),
+unit_length. The file is what scipy.sparse.save_npz writes.")]
+pub(crate) struct TextArgs {
+    /// A table with a column of texts (CSV or TSV; .gz is read too).
+    pub(crate) documents: PathBuf,
+    /// The column with the texts, by name or position from 1.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) column: String,
+    /// The column with the true labels.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+    /// A setting; may be given several times.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The table to write (.npz).
+    #[arg(short, long, value_name = "FILE.npz")]
+    pub(crate) output: PathBuf,
+    /// Replace the output if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print what was done as one JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A share of the work: the index from 0, and of how many.

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(args) => commands::run(&args),
+        Command::Text(args) => commands::text(&args),
         Command::Generate(args) => commands::generate(&args),
         Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),

@@ -101,3 +101,39 @@ fn help_teaches_by_example() {
     assert_eq!(place.partita(&["--version"]).fine(), format!("partita {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(place.partita(&["ruin"]).code, Some(2));
 }
+
+#[test]
+fn documents_become_a_consensus() {
+    let place = Workplace::new();
+    let mut documents = "text,topic\n".to_owned();
+    for i in 0..40 {
+        let (own, other) = if i % 2 == 0 { ("ships sail the \"sea\"", "wind") } else { ("bakers bake, bread", "oven") };
+        documents += &format!(
+            "\"{}, {other} {}\nand more {other}s\",{}\n",
+            own.replace('"', "\"\""),
+            i % 7,
+            ["sea", "food"][i % 2]
+        );
+    }
+    place.file("documents.csv", documents);
+    let text =
+        ["text", "documents.csv", "--column", "text", "--label", "topic", "--set", "least_documents=3", "-o", "w.npz"];
+    let facts = place.partita(&[&text[..], &["--json"]].concat()).json();
+    assert_eq!((&facts["documents"], &facts["settings"]["least_documents"]), (&40.into(), &3.into()));
+    let facts = place.partita(&["inspect", "w.npz", "--json"]).json();
+    assert_eq!((&facts["kind"], &facts["label"]["classes"]["sea"]), (&"sparse table".into(), &20.into()));
+    place.partita(&["generate", "w.npz", "--preset", "peace-text", "--base-k", "2..4", "-o", "e.npz"]).fine();
+    let recipe = &place.partita(&["inspect", "e.npz", "--json"]).json()["recipe"];
+    assert_eq!((&recipe["base"][0], &recipe["subsample"]), (&"kmeans-cosine:100".into(), &1.0.into()));
+    let run = ["run", "w.npz", "-k", "2", "--base", "kmeans-cosine:20", "--base-k", "2..4", "-o", "out", "--json"];
+    assert_eq!(place.partita(&run).json()["scores"]["h"], 1.0);
+
+    place.partita(&text).refused(&["w.npz", "exists"]);
+    let refused = |arguments: &[&str], words: &[&str]| {
+        place.partita(&[&["text", "documents.csv", "-o", "x.npz"], arguments].concat()).refused(words);
+    };
+    refused(&["--column", "txt"], &["documents.csv", "txt"]);
+    refused(&["--column", "text", "--set", "term=5"], &["term"]);
+    refused(&["--column", "text", "--set", "least_documents=99"], &["99"]);
+    place.partita(&["run", "w.npz", "-k", "2", "-m", "ssce", "-o", "o"]).refused(&["ssce", "table"]);
+}

@@ -15,9 +15,10 @@ pub use partita_core::{
     consense, ndarray,
 };
 pub use {
-    partita_coassoc as coassoc, partita_eac as eac, partita_files as files, partita_generate as generate,
-    partita_graph as graph, partita_linkage as linkage, partita_median as median, partita_metrics as metrics,
-    partita_mixture as mixture, partita_pcc as pcc, partita_ssce as ssce,
+    partita_aspect as aspect, partita_coassoc as coassoc, partita_eac as eac, partita_files as files,
+    partita_generate as generate, partita_graph as graph, partita_linkage as linkage, partita_median as median,
+    partita_metrics as metrics, partita_mixture as mixture, partita_pcc as pcc, partita_ssce as ssce,
+    partita_text as text,
 };
 
 /// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read
@@ -34,6 +35,8 @@ pub static METHODS: &[&dyn Consensus] = &[
     &partita_pcc::PCC_L2,
     &partita_pcc::PCC,
     &partita_pcc::PEACE,
+    &partita_pcc::BAUM_EAGON,
+    &partita_aspect::PENCA,
     &partita_mixture::MM,
     &partita_mixture::BCE,
     &partita_mixture::NBCE_GIBBS,
@@ -43,6 +46,7 @@ pub static METHODS: &[&dyn Consensus] = &[
     &partita_graph::HBGF,
     &partita_graph::CSPA,
     &partita_graph::MCLA,
+    &partita_graph::HGPA,
     &partita_ssce::SSCE,
     &partita_ssce::SSCE_P,
     &partita_median::KC,

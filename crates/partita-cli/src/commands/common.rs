@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use partita::files::{self, EnsembleOptions, LoadedEnsemble, Table, TableOptions};
-use partita::generate::{Durable, Generated, Recipe, generate, generate_durable};
+use partita::files::{self, EnsembleOptions, LabelColumn, LoadedEnsemble, SparseTable, Table, TableOptions};
+use partita::generate::{Durable, Generated, Recipe, TableView, generate, generate_durable};
 use partita::{Consensus, MemoryBudget, Model, Outcome, Problem, Seed, consense};
 
 use crate::args::{ComputeArgs, TableArgs};
@@ -36,17 +36,17 @@ impl Compute {
     /// Makes an ensemble of a table, with a part file where one is named.
     pub(crate) fn generate(
         &self,
-        table: &Table,
+        table: &AnyTable,
         recipe: &Recipe,
         durable: Option<&Durable>,
     ) -> Result<Generated, Failure> {
         let progress = Progress::new("base clusterings");
-        let (values, seed) = (table.values.view(), Seed::new(self.seed));
+        let (values, seed) = (table.view(), Seed::new(self.seed));
         let mut made = match durable {
             Some(durable) => generate_durable(values, recipe, seed, durable, self.budget, &progress)?,
             None => generate(values, recipe, seed, self.budget, &progress)?,
         };
-        if let Some(names) = &table.object_names {
+        if let Some(names) = table.object_names() {
             made.ensemble = made.ensemble.with_object_names(names.clone())?;
         }
         Ok(made)
@@ -96,6 +96,52 @@ pub(crate) fn read_table(args: &TableArgs) -> Result<Table, Failure> {
     let mut options = TableOptions::default();
     options.label.clone_from(&args.label);
     Ok(files::read_table(&args.table, &options)?)
+}
+
+/// A table as it lies on the disk.
+pub(crate) enum AnyTable {
+    Dense(Table),
+    Sparse(SparseTable),
+}
+
+impl AnyTable {
+    pub(crate) fn read(args: &TableArgs, budget: MemoryBudget) -> Result<Self, Failure> {
+        if !files::is_sparse_table(&args.table) {
+            return Ok(Self::Dense(read_table(args)?));
+        }
+        let mut table = files::read_sparse_table(&args.table, budget)?;
+        if let Some(column) = &args.label {
+            table.label = table.label.filter(|label| label.name == *column);
+            if table.label.is_none() {
+                let here = args.table.display();
+                return Err(Failure::input(format!(
+                    "{here}: a sparse table has its classes in the array y; --label is label"
+                )));
+            }
+        }
+        Ok(Self::Sparse(table))
+    }
+
+    pub(crate) fn view(&self) -> TableView<'_> {
+        match self {
+            Self::Dense(table) => table.values.view().into(),
+            Self::Sparse(table) => table.values.view().into(),
+        }
+    }
+
+    pub(crate) fn object_names(&self) -> Option<&Vec<String>> {
+        match self {
+            Self::Dense(table) => table.object_names.as_ref(),
+            Self::Sparse(table) => table.object_names.as_ref(),
+        }
+    }
+
+    pub(crate) fn label(&self) -> Option<&LabelColumn> {
+        match self {
+            Self::Dense(table) => table.label.as_ref(),
+            Self::Sparse(table) => table.label.as_ref(),
+        }
+    }
 }
 
 pub(crate) fn read_ensemble(path: &Path, label: Option<&String>) -> Result<LoadedEnsemble, Failure> {

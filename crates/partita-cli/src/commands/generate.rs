@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, EnsembleOptions, LabelColumn, Table};
+use partita::files::{self, EnsembleOptions, LabelColumn};
 use partita::generate::{Durable, Generated, Recipe, merge_parts};
 use partita::{Clusters, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::common::{Compute, read_table, unless_interrupted};
+use super::common::{AnyTable, Compute, unless_interrupted};
 use crate::args::{GenerateArgs, MergeArgs};
 use crate::failure::Failure;
 use crate::output::{may_write, print_json, say};
@@ -31,7 +31,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     may_write(&args.output, args.force || args.resume)?;
     let mut durable = part_file(args)?;
     let compute = Compute::start(&args.compute, seed)?;
-    let table = read_table(&args.table)?;
+    let table = AnyTable::read(&args.table, compute.budget)?;
     durable.note = note(&table)?;
     let watch = Stopwatch::start();
     let made = compute.generate(&table, &recipe, Some(&durable))?;
@@ -43,7 +43,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
         )
     })?;
     if args.part.is_none() {
-        files::write_ensemble(&args.output, &made.ensemble, table.label.as_ref())?;
+        files::write_ensemble(&args.output, &made.ensemble, table.label())?;
         std::fs::remove_file(&durable.path).map_err(|error| Failure::input(format!("{part}: {error}")))?;
     }
     let resumed = if made.resumed > 0 { format!(", {} of them from before", made.resumed) } else { String::new() };
@@ -102,9 +102,9 @@ fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Res
     Ok(())
 }
 
-fn note(table: &Table) -> Result<String, Failure> {
-    let label = table.label.as_ref().map(|label| (label.name.clone(), label.values.clone()));
-    Ok(serde_json::to_string(&Note { objects: table.object_names.clone(), label })?)
+fn note(table: &AnyTable) -> Result<String, Failure> {
+    let label = table.label().map(|label| (label.name.clone(), label.values.clone()));
+    Ok(serde_json::to_string(&Note { objects: table.object_names().cloned(), label })?)
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {

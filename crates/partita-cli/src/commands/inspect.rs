@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use partita::Ensemble;
-use partita::files::{LabelColumn, Table};
+use partita::files::{self, LabelColumn, SparseTable, Table};
+use partita::{Ensemble, MemoryBudget};
 use serde_json::{Value, json};
 
 use super::common::{load_model, read_ensemble, read_table};
@@ -14,6 +14,9 @@ use crate::output;
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let facts = match args.kind.unwrap_or_else(|| guess(&args.file)) {
+        Kind::Table if files::is_sparse_table(&args.file) => {
+            sparse_facts(&files::read_sparse_table(&args.file, MemoryBudget::UNLIMITED)?)
+        }
         Kind::Table => table_facts(&read_table(&TableArgs { table: args.file.clone(), label: args.label.clone() })?),
         Kind::Ensemble => {
             let loaded = read_ensemble(&args.file, args.label.as_ref())?;
@@ -27,6 +30,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
 /// What the name of a file suggests.
 fn guess(path: &Path) -> Kind {
     match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npz") if files::is_sparse_table(path) => Kind::Table,
         Some("mat" | "npz") => Kind::Ensemble,
         Some("json") => Kind::Model,
         _ => Kind::Table,
@@ -47,6 +51,21 @@ fn table_facts(table: &Table) -> Value {
         "label": table.label.as_ref().map(classes),
         "named_objects": table.object_names.is_some(),
         "features": (0..table.columns.len()).map(range).collect::<Vec<_>>(),
+    })
+}
+
+fn sparse_facts(table: &SparseTable) -> Value {
+    let (objects, columns) = table.values.shape();
+    let stored = table.values.nnz();
+    json!({
+        "kind": "sparse table",
+        "objects": objects,
+        "columns": columns,
+        "stored_numbers": stored,
+        "share_stored": stored as f64 / (objects * columns).max(1) as f64,
+        "label": table.label.as_ref().map(classes),
+        "named_objects": table.object_names.is_some(),
+        "features": table.columns,
     })
 }
 

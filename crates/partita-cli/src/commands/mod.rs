@@ -10,6 +10,7 @@ mod methods;
 mod predict;
 mod run;
 mod synth;
+mod text;
 
 pub(crate) use consensus::consensus;
 pub(crate) use evaluate::evaluate;
@@ -20,3 +21,4 @@ pub(crate) use methods::methods;
 pub(crate) use predict::predict;
 pub(crate) use run::run;
 pub(crate) use synth::synth;
+pub(crate) use text::text;

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use partita::files::{self, LabelColumn, Table};
+use partita::files::{self, LabelColumn};
 use partita::generate::Recipe;
 use partita::metrics::Scores;
 use partita::{Consensus, Ensemble, Outcome, Problem, ProblemSize};
 use serde::Serialize;
 
-use super::common::{Compute, method, read_table, unless_interrupted};
+use super::common::{AnyTable, Compute, method, unless_interrupted};
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::output::{Targets, print, print_json, say_warnings, write_json, write_result, write_text};
@@ -38,14 +38,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
     let (recipe, seed) = recipe(&args.recipe, Some(args.clusters))?;
     let compute = Compute::start(&args.compute, seed)?;
-    let table = read_table(&args.table)?;
+    let table = AnyTable::read(&args.table, compute.budget)?;
     check(args, &methods, &table, &recipe, &compute)?;
     make_folder(&args.output)?;
 
     let watch = Stopwatch::start();
     let made = compute.generate(&table, &recipe, None)?;
     let generate = watch.read();
-    files::write_ensemble(&args.output.join("ensemble.npz"), &made.ensemble, table.label.as_ref())?;
+    files::write_ensemble(&args.output.join("ensemble.npz"), &made.ensemble, table.label())?;
     let mut records: Vec<Record> = Vec::new();
     for (place, method) in methods.iter().enumerate().take_while(|_| !interrupted()) {
         let folder = if place == 0 { args.output.clone() } else { args.output.join(method.card().name) };
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             Err(failure) => return Err(failure),
         }
     }
-    let base_scores = table.label.as_ref().map(|truth| base_scores(&made.ensemble, truth)).unwrap_or_default();
+    let base_scores = table.label().map(|truth| base_scores(&made.ensemble, truth)).unwrap_or_default();
     let record = RunRecord {
         first: records.first(),
         table: &args.table.table,
@@ -76,11 +76,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 fn check(
     args: &RunArgs,
     methods: &[&dyn Consensus],
-    table: &Table,
+    table: &AnyTable,
     recipe: &Recipe,
     compute: &Compute,
 ) -> Result<(), Failure> {
-    let objects = table.values.nrows();
+    let objects = table.view().dim().0;
     recipe.check(objects)?;
     let base_clusterings = recipe.runs();
     let clusters = match args.clusters {
@@ -119,17 +119,20 @@ fn consense(
     compute: &Compute,
     method: &dyn Consensus,
     args: &RunArgs,
-    table: &Table,
+    table: &AnyTable,
     ensemble: &Ensemble,
     folder: &Path,
 ) -> Result<Record, Failure> {
     let mut problem = Problem::new(ensemble, args.clusters);
-    problem.features = partita::Features::new(&table.columns, table.values.view()).ok();
+    // Methods that read the table say so where there is none.
+    if let AnyTable::Dense(table) = table {
+        problem.features = partita::Features::new(&table.columns, table.values.view()).ok();
+    }
     let (outcome, mut record) = compute.consense(method, problem, &args.table.table)?;
     say_warnings(method.card().name, &outcome);
     write(&outcome, ensemble, folder)?;
     let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
-    record.scores = table.label.as_ref().and_then(|truth| score(found, truth));
+    record.scores = table.label().and_then(|truth| score(found, truth));
     Ok(record)
 }
 

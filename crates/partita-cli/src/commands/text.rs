@@ -1,0 +1,49 @@
+//! `partita text`: documents in, a sparse table of words out.
+
+use partita::SettingPairs;
+use partita::files::{self, SparseTable};
+use partita::text::{TextSettings, tf_idf};
+use serde_json::json;
+
+use super::common::unless_interrupted;
+use crate::args::TextArgs;
+use crate::failure::Failure;
+use crate::output::{may_write, print_json, say};
+use crate::progress::{Progress, listen_for_ctrl_c};
+use crate::record::VERSION;
+
+pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
+    may_write(&args.output, args.force)?;
+    listen_for_ctrl_c()?;
+    let settings: TextSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let documents = files::read_labels(&args.documents, Some(&args.column))?;
+    let label = match &args.label {
+        Some(column) => Some(files::read_labels(&args.documents, Some(column))?.column),
+        None => None,
+    };
+    let texts = documents.column.values.iter().map(|text| text.as_deref().unwrap_or_default());
+    let made = tf_idf(texts, &settings, &Progress::new("documents"))?;
+    unless_interrupted(|| "nothing was written".into())?;
+    let (n, d) = made.matrix.shape();
+    for document in made.empty_documents().into_iter().take(1) {
+        let empty = made.empty_documents().len();
+        let first =
+            documents.object_names.as_ref().map_or_else(|| (document + 1).to_string(), |names| names[document].clone());
+        say(&format!("{empty} of {n} documents have none of the kept words; the first is {first}"));
+    }
+    let entries = made.matrix.nnz();
+    let table = SparseTable { columns: made.terms, values: made.matrix, object_names: documents.object_names, label };
+    files::write_sparse_table(&args.output, &table)?;
+    say(&format!("{n} documents × {d} of {} words are in {}", made.found, args.output.display()));
+    if args.json {
+        print_json(&json!({
+            "documents": n,
+            "words": d,
+            "words_found": made.found,
+            "entries": entries,
+            "settings": settings,
+            "version": VERSION,
+        }))?;
+    }
+    Ok(())
+}
