@@ -17,6 +17,9 @@ const SAMPLE_PER_CLUSTER: usize = 64;
 /// Squared distance to a centroid that is not there yet: the first row is drawn by weight alone.
 const FAR: f64 = 1e9;
 
+/// Squared distance of rows of length 1 that is nothing but rounding.
+const ROUNDING: f64 = 1e-13;
+
 /// How to search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
@@ -75,21 +78,28 @@ fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], clusters: usize, rng: &mut
     let trials = 2 + clusters.ilog2() as usize;
     let mut centroids = Array2::zeros((0, rows.ncols()));
     let mut gaps = vec![FAR; rows.nrows()];
+    let squares: Vec<f64> = rows.outer_iter().map(|row| row.dot(&row)).collect();
     for placed in 0..clusters {
         let mass: Vec<f64> = gaps.iter().zip(weights).map(|(gap, weight)| gap * weight).collect();
         let total: f64 = mass.iter().sum();
         if total <= 0.0 {
             break;
         }
-        let attempt = |row: usize| {
-            let closer = |(gap, other): (&f64, _)| distance(rows.row(row), other).min(*gap);
-            let next: Vec<f64> = gaps.iter().zip(rows.outer_iter()).map(closer).collect();
+        let chosen: Vec<usize> =
+            (0..if placed == 0 { 1 } else { trials }).map(|_| pick(&mass, rng.random_range(0.0..total))).collect();
+        // One product for all trials; what rounding leaves between equal rows is no distance.
+        let products = rows.dot(&rows.select(Axis(0), &chosen).t());
+        let attempt = |(trial, &row): (usize, &usize)| {
+            let closer = |((i, gap), products): ((usize, &f64), ArrayView1<'_, f64>)| {
+                let other = squares[i] + squares[row] - 2.0 * products[trial];
+                if other < ROUNDING { 0.0 } else { other.min(*gap) }
+            };
+            let next: Vec<f64> = gaps.iter().enumerate().zip(products.outer_iter()).map(closer).collect();
             let loss: f64 = next.iter().zip(weights).map(|(gap, weight)| gap * weight).sum();
             (loss, row, next)
         };
-        let best = (0..if placed == 0 { 1 } else { trials })
-            .map(|_| attempt(pick(&mass, rng.random_range(0.0..total))))
-            .reduce(|best, next| if next.0 < best.0 { next } else { best });
+        let best =
+            chosen.iter().enumerate().map(attempt).reduce(|best, next| if next.0 < best.0 { next } else { best });
         let (_, row, next) = best.expect("at least one trial");
         centroids.push_row(rows.row(row)).expect("rows of one length");
         gaps = next;
