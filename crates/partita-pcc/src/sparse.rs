@@ -65,15 +65,16 @@ impl View for Sparse {
         let clusters = table.clusters;
         local.objects = self.reach(i);
         local.stride = local.objects.next_multiple_of(LANES);
-        local.values.clear();
         local.values.resize(local.stride * clusters, 0.0);
         counts.c.clear();
         counts.n.clear();
-        for (at, (j, c, n)) in self.pairs.row(i).enumerate() {
-            let row = &table.values[j as usize * clusters..(j as usize + 1) * clusters];
-            for (k, &y) in row.iter().enumerate() {
-                local.values[k * local.stride + at] = y;
-            }
+        // Column after column: the first pass fetches all rows at once, the others find them in the cache.
+        let neighbours = self.pairs.neighbours(i);
+        for (k, column) in local.values.chunks_mut(local.stride.max(1)).enumerate() {
+            column.iter_mut().zip(neighbours).for_each(|(to, &j)| *to = table.values[j as usize * clusters + k]);
+            column[neighbours.len()..].fill(0.0);
+        }
+        for (_, c, n) in self.pairs.row(i) {
             counts.c.push(c.into());
             counts.n.push(n.into());
         }
