@@ -51,8 +51,9 @@ fn main() -> Result<(), Failure> {
         }
         let here = folder.path().display().to_string();
         let own = ["lwgp", "hbgf"].map(|method| Some(Contestant::own(method, &["own", method, &here])));
-        let peers =
-            [("SVD, k-means", "svd"), ("pymetis", "metis")].map(|(name, word)| Contestant::peer(name, &[word, &here]));
+        let peers = [("SVD, k-means", "svd"), ("pymetis", "metis")].into_iter();
+        let peers = peers.filter(|(_, word)| case != "b" || *word != "metis");
+        let peers = peers.map(|(name, word)| Contestant::peer(name, &[word, &here]));
         let contestants: Vec<Contestant> = own.into_iter().chain(peers).flatten().collect();
         for (contestant, figures) in contestants.iter().zip(race(&contestants, rounds)?) {
             line(case, &contestant.name, &figures);
