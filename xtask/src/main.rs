@@ -8,6 +8,7 @@ mod demo;
 mod docs;
 mod markers;
 mod new;
+mod optional;
 mod peers;
 mod setup;
 mod shell;

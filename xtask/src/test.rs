@@ -5,17 +5,19 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, shell, tidy};
+use crate::{demo, docs, optional, shell, tidy};
 
 /// Runs every step; stops at the first that fails.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     type Step = fn(&Workspace) -> Result<()>;
-    let steps: [(&str, Step); 7] = [
+    let steps: [(&str, Step); 9] = [
         ("format", format),
         ("tidy", tidy::run),
         ("clippy", clippy),
         ("documents of the code", rustdoc),
         ("tests", tests),
+        ("kernels under a sanitizer", optional::sanitizer),
+        ("LAPACK", optional::lapack),
         ("demo", demo::run),
         ("generated documents", docs::check),
     ];

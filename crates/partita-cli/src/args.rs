@@ -58,7 +58,7 @@ pub(crate) enum Command {
 }
 
 /// How to read a table.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct TableArgs {
     /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz is read too). `generate` and
     /// `run` take the sparse matrices of SciPy and of `partita text` too.
@@ -66,6 +66,15 @@ pub(crate) struct TableArgs {
     /// The column with the true labels, by name or position from 1. It is not a feature; results are scored against it.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
+    /// Columns to leave out, by name or position from 1.
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    pub(crate) skip: Vec<String>,
+    /// Make a column of zeros and ones of every value of a column that holds words (CSV, TSV).
+    #[arg(long)]
+    pub(crate) one_hot: bool,
+    /// Fill gaps with the mean of their column (CSV, TSV).
+    #[arg(long)]
+    pub(crate) fill: bool,
 }
 
 /// What `--base` takes: kinds of base clusterings with how many of each.

@@ -54,6 +54,16 @@ impl Coded {
         self.values.is_empty()
     }
 
+    /// The distinct values in the order of their first appearance.
+    pub(crate) fn values(&self) -> &[String] {
+        &self.values
+    }
+
+    /// The code of every row, [`MISSING`] where there is no value.
+    pub(crate) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
     /// The column with every value spelt out.
     pub(crate) fn column(self, name: &str) -> LabelColumn {
         let value = |&code: &u32| self.values.get(code as usize).cloned();

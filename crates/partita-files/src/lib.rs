@@ -52,6 +52,7 @@ mod ensemble_binary;
 mod ensemble_npz;
 mod ensemble_parquet;
 mod error;
+mod features;
 mod input;
 mod labels;
 mod labels_binary;

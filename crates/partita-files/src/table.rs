@@ -9,9 +9,10 @@ use partita_core::ndarray::Array2;
 use crate::coded::{self, Coded};
 use crate::columns::{self, SPLIT};
 use crate::error::{Cell, FileError, Row};
+use crate::features::{Features, is_word};
 use crate::input::Format;
 use crate::labels::LabelColumn;
-use crate::number::{Short, number};
+use crate::number::Short;
 use crate::text::{Header, TextReader};
 use crate::whole::{text_writer, write_text};
 use crate::{table_binary, table_parquet};
@@ -44,6 +45,12 @@ pub struct TableOptions {
     pub delimiter: Option<u8>,
     /// Refuse what can not be clustered: a single row, or columns that are all constant.
     pub clusterable: bool,
+    /// Make a column of zeros and ones of every value of a column that holds words, called `column=value` (text files).
+    /// Without, a word is an error.
+    pub one_hot: bool,
+    /// Fill a missing number with the mean of its column, a missing word with zeros (text files). Without, a gap is an
+    /// error.
+    pub fill: bool,
     /// How much memory the numbers may take.
     pub budget: MemoryBudget,
 }
@@ -56,6 +63,8 @@ impl Default for TableOptions {
             header: Header::default(),
             delimiter: None,
             clusterable: true,
+            one_hot: false,
+            fill: false,
             budget: MemoryBudget::default(),
         }
     }
@@ -174,19 +183,20 @@ struct Growing<'a> {
     path: &'a Path,
     names: &'a [String],
     roles: Vec<Role>,
-    numbers: Vec<f64>,
+    features: Features,
     objects: Vec<String>,
     label: Coded,
 }
 
 impl Growing<'_> {
     fn push(&mut self, record: &ByteRecord, row: Row) -> Result<(), FileError> {
+        let mut place = 0;
         for ((field, role), name) in record.iter().zip(&self.roles).zip(self.names) {
             match role {
-                Role::Feature => match number(field) {
-                    Some(value) if value.is_finite() => self.numbers.push(value),
-                    other => return Err(no_number(self.path, row, name, field, other)),
-                },
+                Role::Feature => {
+                    self.features.push(self.path, row, name, place, field)?;
+                    place += 1;
+                }
                 Role::Label => self.label.push(coded::text(self.path, row, name, field)?, row),
                 Role::Objects => self.objects.push(coded::text(self.path, row, name, field)?.trim().to_owned()),
                 Role::Skipped => {}
@@ -201,25 +211,39 @@ fn from_text(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
     let names = reader.names();
     columns::distinct(path, &names)?;
     let roles = roles(path, &names, options)?;
-    let (numbers, objects, label) = (Vec::new(), Vec::new(), Coded::default());
-    let mut growing = Growing { path, names: &names, roles, numbers, objects, label };
+    let places: Vec<usize> = (0..names.len()).filter(|&at| roles[at] == Role::Feature).collect();
+    let words = if options.one_hot { with_words(path, options, &places)? } else { vec![false; places.len()] };
+    let (features, objects, label) = (Features::new(words, options.fill), Vec::new(), Coded::default());
+    let mut growing = Growing { path, names: &names, roles, features, objects, label };
     let mut record = ByteRecord::new();
     let mut rows = 0;
     while let Some(row) = reader.next(&mut record)? {
         growing.push(&record, row)?;
         rows += 1;
-        check_budget(path, options.budget, growing.numbers.len())?;
+        check_budget(path, options.budget, growing.features.len())?;
     }
     if rows == 0 {
         return Err(FileError::NoRows(path.into()));
     }
-    let Growing { roles, numbers, objects, label, .. } = growing;
+    let Growing { roles, features, objects, label, .. } = growing;
     let of = |wanted: Role| roles.iter().position(|role| *role == wanted);
-    let columns: Vec<String> =
-        names.iter().zip(&roles).filter(|(_, role)| **role == Role::Feature).map(|(name, _)| name.clone()).collect();
-    let values = Array2::from_shape_vec((rows, columns.len()), numbers).expect("every row has every feature");
+    let own: Vec<&str> = places.iter().map(|&at| names[at].as_str()).collect();
+    let (columns, values) = features.finish(path, &own, options.budget)?;
     let label = of(Role::Label).map(|at| label.column(if reader.header().is_some() { &names[at] } else { "label" }));
     Ok(Table { columns, values, object_names: of(Role::Objects).map(|_| objects), label })
+}
+
+/// Which of the features hold a word somewhere.
+fn with_words(path: &Path, options: &TableOptions, places: &[usize]) -> Result<Vec<bool>, FileError> {
+    let mut reader = TextReader::open(path, options.header, options.delimiter)?;
+    let mut words = vec![false; places.len()];
+    let mut record = ByteRecord::new();
+    while reader.next(&mut record)?.is_some() {
+        for (word, &at) in words.iter_mut().zip(places) {
+            *word = *word || record.get(at).is_some_and(is_word);
+        }
+    }
+    Ok(words)
 }
 
 pub(crate) fn check_budget(path: &Path, budget: MemoryBudget, numbers: usize) -> Result<(), FileError> {
@@ -299,6 +323,27 @@ mod tests {
     fn what_can_not_be_clustered_can_still_be_read() {
         let options = TableOptions { clusterable: false, ..TableOptions::default() };
         assert_eq!(read("x,y\n1,2\n", &options).unwrap().values, array![[1.0, 2.0]]);
+    }
+
+    #[test]
+    fn words_become_columns_and_gaps_are_filled() {
+        let text = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
+        let options = TableOptions { one_hot: true, fill: true, ..TableOptions::default() };
+        let table = read(text, &options).unwrap();
+        assert_eq!(table.columns, ["x", "kind=tcp", "kind=udp", "y"]);
+        let expected = array![[1., 1., 0., 2.], [3., 0., 1., 4.], [3., 0., 0., 6.], [5., 1., 0., 8.]];
+        assert_eq!(table.values, expected);
+        assert_eq!(table.label.unwrap().values.len(), 4);
+
+        let with = |one_hot: bool, fill: bool| {
+            read(text, &TableOptions { one_hot, fill, ..TableOptions::default() }).unwrap_err()
+        };
+        assert!(with(true, false).contains("line 3, column 'x': '' is missing"), "{}", with(true, false));
+        assert!(with(false, true).contains("line 2, column 'kind': 'tcp' is not a number"), "{}", with(false, true));
+        let empty = read("x,y\n1,\n2,NaN\n", &options).unwrap_err();
+        assert!(empty.contains("column 'y'") && empty.contains("no value"), "{empty}");
+        let infinite = read("x\n1\ninf\n", &options).unwrap_err();
+        assert!(infinite.contains("'inf' is not finite"), "{infinite}");
     }
 
     #[test]

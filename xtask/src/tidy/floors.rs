@@ -15,6 +15,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("partita-spectral", 2),
     ("partita-metrics", 2),
     ("partita-files", 2),
+    ("partita-text", 2),
     (CONFORMANCE, 2),
     ("partita-generate", 3),
     ("partita-eac", 3),

@@ -10,6 +10,12 @@ use crate::workspace::{Package, Workspace};
 /// Crates whose types meet across rooms: a second version is another type of the same name.
 const SINGLE: &[&str] = &["ndarray", "rand"];
 
+/// Versions that come with an optional dependency and never into the default build, by how they start.
+const OPTIONAL: &[(&str, &str)] = &[
+    // ndarray-linalg, behind the feature `lapack` of partita-spectral.
+    ("rand", "0.8."),
+];
+
 /// Complaints about lints that are not inherited and crates that are there twice.
 pub(super) fn check(workspace: &Workspace, packages: &[Package]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
@@ -36,21 +42,26 @@ fn doubles(lock: &str) -> Vec<Violation> {
     let mut violations = Vec::new();
     for name in SINGLE {
         let wanted = format!("name = \"{name}\"");
-        let found: Vec<usize> =
-            lock.lines().enumerate().filter(|(_, line)| *line == wanted).map(|(at, _)| at).collect();
-        if found.len() > 1 {
-            let versions: Vec<&str> =
-                found.iter().filter_map(|&at| lock.lines().nth(at + 1)?.split('"').nth(1)).collect();
-            let what = format!(
-                "{} versions of {name} ({}); `cargo tree -i {name}@{}` says who asks",
-                found.len(),
-                versions.join(", "),
-                versions[0]
-            );
-            violations.push(Violation::new("Cargo.lock", found[1] + 1, what));
+        let after = lock.lines().skip(1).map(|line| line.split('"').nth(1).unwrap_or_default());
+        let found: Vec<(usize, &str)> = lock
+            .lines()
+            .zip(after)
+            .enumerate()
+            .filter(|(_, (line, version))| *line == wanted && !is_optional(name, version))
+            .map(|(at, (_, version))| (at, version))
+            .collect();
+        if let [(_, first), (second, _), ..] = found[..] {
+            let versions: Vec<&str> = found.iter().map(|(_, version)| *version).collect();
+            let (count, versions) = (found.len(), versions.join(", "));
+            let what = format!("{count} versions of {name} ({versions}); `cargo tree -i {name}@{first}` says who asks");
+            violations.push(Violation::new("Cargo.lock", second + 1, what));
         }
     }
     violations
+}
+
+fn is_optional(name: &str, version: &str) -> bool {
+    OPTIONAL.iter().any(|(known, start)| *known == name && version.starts_with(start))
 }
 
 /// The numbered lines of one table of a manifest.
@@ -77,6 +88,7 @@ mod tests {
             found[0].to_string(),
             "Cargo.lock:6: 2 versions of rand (0.9.2, 0.10.3); `cargo tree -i rand@0.9.2` says who asks"
         );
+        assert_eq!(doubles(&lock.replace("0.9.2", "0.8.5")), []);
         assert_eq!(doubles("name = \"rand\"\nversion = \"1\"\nname = \"rand_core\"\n"), []);
     }
 }

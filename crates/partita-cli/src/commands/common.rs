@@ -95,6 +95,8 @@ pub(crate) fn method(name: &str) -> Result<&'static dyn Consensus, Failure> {
 pub(crate) fn read_table(args: &TableArgs) -> Result<Table, Failure> {
     let mut options = TableOptions::default();
     options.label.clone_from(&args.label);
+    options.skip.clone_from(&args.skip);
+    (options.one_hot, options.fill) = (args.one_hot, args.fill);
     Ok(files::read_table(&args.table, &options)?)
 }
 

@@ -14,7 +14,10 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     check(args, method.card())?;
     let compute = Compute::start(&args.compute, None)?;
     let loaded = read_ensemble(&args.ensemble, args.label.as_ref())?;
-    let table = args.features.clone().map(|table| read_table(&TableArgs { table, label: args.features_label.clone() }));
+    let table = args
+        .features
+        .clone()
+        .map(|table| read_table(&TableArgs { table, label: args.features_label.clone(), ..TableArgs::default() }));
     let table = table.transpose()?;
     let mut problem = Problem::new(&loaded.ensemble, args.clusters);
     problem.settings = SettingPairs::parse(&args.set)?;

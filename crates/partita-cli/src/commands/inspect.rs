@@ -17,7 +17,10 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         Kind::Table if files::is_sparse_table(&args.file) => {
             sparse_facts(&files::read_sparse_table(&args.file, MemoryBudget::UNLIMITED)?)
         }
-        Kind::Table => table_facts(&read_table(&TableArgs { table: args.file.clone(), label: args.label.clone() })?),
+        Kind::Table => {
+            let (table, label) = (args.file.clone(), args.label.clone());
+            table_facts(&read_table(&TableArgs { table, label, ..TableArgs::default() })?)
+        }
         Kind::Ensemble => {
             let loaded = read_ensemble(&args.file, args.label.as_ref())?;
             ensemble_facts(&loaded.ensemble, loaded.truth.as_ref())
