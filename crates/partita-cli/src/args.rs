@@ -232,7 +232,9 @@ pub(crate) struct MergeArgs {
 Examples:
   partita consensus ensemble.npz -m eac-average -k 10 -o labels.csv
   partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 --set restarts=8 --soft soft.csv -o labels.csv
-  partita consensus ensemble.mat -m eac-average -k 10 > labels.csv")]
+  partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
+  partita consensus ensemble.npz -m best --set among=eac-average,lwgp,pcc-l2 -k 10 -o labels.csv
+  partita consensus ensemble.npz -m pcc-l2 -k 6 --relations relations.csv --threshold 0.05 -o labels.csv")]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet or MAT). Empty, NaN
     /// and −1 mean that the label is missing.
@@ -263,6 +265,13 @@ pub(crate) struct ConsensusArgs {
     /// Where the probabilities go (object,p0,p1,…).
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,
+    /// Where the relations of the clusters go (cluster,objects,0,1,…): of the expected objects of a row's cluster, the
+    /// share that is in the column's.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) relations: Option<PathBuf>,
+    /// Probabilities below this count as 0 in the relations; what is left of a row is divided by its sum.
+    #[arg(long, value_name = "P", default_value_t = 0.0, requires = "relations")]
+    pub(crate) threshold: f64,
     /// Where a model goes that `partita predict` labels new objects with.
     #[arg(long, value_name = "MODEL.json")]
     pub(crate) model: Option<PathBuf>,

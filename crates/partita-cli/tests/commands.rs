@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Workplace, three_groups};
+use common::{Workplace, shipped, three_groups};
 use serde_json::Value;
 
 #[test]
@@ -136,4 +136,39 @@ fn documents_become_a_consensus() {
     refused(&["--column", "text", "--set", "term=5"], &["term"]);
     refused(&["--column", "text", "--set", "least_documents=99"], &["99"]);
     place.partita(&["run", "w.npz", "-k", "2", "-m", "ssce", "-o", "o"]).refused(&["ssce", "table"]);
+}
+
+#[test]
+fn the_best_of_several_methods_is_chosen_in_the_open() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    place.partita(&["generate", &iris, "--label", "label", "--base", "kmeans:20", "-o", "e.npz"]).fine();
+    let ended = place.partita(&["consensus", "e.npz", "-m", "best", "-k", "3", "-o", "l.csv", "--json"]);
+    assert!(ended.stderr.contains("eac-average") && ended.stderr.contains("chosen: "), "{}", ended.stderr);
+    let record = ended.json();
+    let chosen = record["details"]["chosen"].as_str().expect("a name").to_owned();
+    let anmi = |entry: &serde_json::Value| entry["verdict"]["found"]["agreement"]["anmi"].as_f64().unwrap_or(0.0);
+    let table = record["details"]["table"].as_array().expect("a table");
+    let best = table.iter().map(anmi).fold(0.0, f64::max);
+    assert!(table.iter().any(|entry| entry["method"] == chosen.as_str() && anmi(entry) == best));
+    let among = |names: &str| place.partita(&["consensus", "e.npz", "-m", "best", "--set", names, "-k", "3"]);
+    assert_eq!(among("among=lwgp").fine().lines().count(), 151);
+    among("among=lwgp,nothing").refused(&["nothing"]);
+}
+
+#[test]
+fn clusters_are_related() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    place.partita(&["generate", &iris, "--label", "label", "--base", "kmeans:20", "-o", "e.npz"]).fine();
+    let consensus = |more: &[&str]| place.partita(&[&["consensus", "e.npz", "-k", "3"], more].concat());
+    consensus(&["-m", "pcc-l2", "-o", "l.csv", "--relations", "r.csv", "--threshold", "0.01"]).fine();
+    let text = std::fs::read_to_string(place.path("r.csv")).expect("relations");
+    assert_eq!(text.lines().next(), Some("cluster,objects,0,1,2"));
+    let numbers: Vec<Vec<f64>> =
+        text.lines().skip(1).map(|line| line.split(',').map(|x| x.parse().expect("a number")).collect()).collect();
+    assert!((numbers.iter().map(|row| row[1]).sum::<f64>() - 150.0).abs() < 1e-9);
+    assert!(numbers.iter().all(|row| (row[2..].iter().sum::<f64>() - 1.0).abs() < 1e-9), "{text}");
+    consensus(&["-m", "eac-average", "--relations", "x.csv"]).refused(&["eac-average", "--relations"]);
+    consensus(&["-m", "pcc-l2", "-o", "m.csv", "--relations", "x.csv", "--threshold", "2"]).refused(&["2"]);
 }

@@ -1,11 +1,12 @@
 //! Which consensus to believe: several methods on the same problem, compared by how far each agrees with the ensemble.
 //!
-//! Pick this crate when you have an ensemble and no favourite method. It has no method of its own and knows none by name:
-//! it runs those it is given.
+//! Pick this crate when you have an ensemble and no favourite method. [`best`] runs the methods it is
+//! given; [`BEST`] takes them by name from the list of all.
 //!
 //! | function | what it does | time | memory |
 //! |---|---|---|---|
 //! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the hungriest method's and two outcomes |
+//! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |
 //!
 //! ```
 //! use partita_core::{Clusters, Consensus, EnsembleBuilder, Problem, Silent};
@@ -27,6 +28,8 @@
 
 mod best;
 mod error;
+mod method;
 
 pub use best::{Agreement, Best, Entry, Verdict, agreement, best};
 pub use error::SelectError;
+pub use method::{BEST, BestOf, BestSettings};

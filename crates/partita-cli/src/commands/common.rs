@@ -82,10 +82,15 @@ pub(crate) fn unless_interrupted(kept: impl FnOnce() -> String) -> Result<(), Fa
     if interrupted() { Err(Failure::Interrupted(kept())) } else { Ok(()) }
 }
 
+/// Every method, and the choice among them.
+pub(crate) fn methods() -> impl Iterator<Item = &'static dyn Consensus> {
+    partita::METHODS.iter().copied().chain([&partita_select::BEST as &dyn Consensus])
+}
+
 /// The method of this name, or an error with the nearest name.
 pub(crate) fn method(name: &str) -> Result<&'static dyn Consensus, Failure> {
-    partita::method(name).ok_or_else(|| {
-        let known = partita::METHODS.iter().map(|method| method.card().name);
+    methods().find(|method| method.card().name == name).ok_or_else(|| {
+        let known = methods().map(|method| method.card().name);
         let nearest = known.max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)));
         let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
         Failure::input(format!("there is no method '{name}'{nearest} `partita methods` lists them all"))

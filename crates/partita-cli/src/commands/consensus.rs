@@ -1,13 +1,16 @@
 //! `partita consensus`: an ensemble in, labels out.
 
+use partita::metrics::{Relations, relations};
 use partita::mixture::RowModel;
 use partita::{Ensemble, Features, Outcome, Problem, SettingPairs, SoftPartition};
+use serde_json::Value;
 
 use super::common::{Compute, method, read_ensemble, read_table, unless_interrupted};
 use crate::args::{ConsensusArgs, TableArgs};
 use crate::failure::Failure;
 use crate::output::{self, Targets, may_write, print_json, print_labels, say_warnings, write_result};
 use crate::record::score;
+use crate::table::TextTable;
 
 pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     let method = method(&args.method)?;
@@ -27,6 +30,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     }
     let (outcome, mut record) = compute.consense(method, problem, &args.ensemble)?;
     say_warnings(&args.method, &outcome);
+    say_table(&outcome);
     write(args, &loaded.ensemble, &outcome)?;
     record.scores = loaded.truth.and_then(|truth| {
         let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
@@ -40,11 +44,13 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
 
 /// Refuses what can not be written before anything is computed.
 fn check(args: &ConsensusArgs, card: &partita::MethodCard) -> Result<(), Failure> {
-    for path in [&args.output, &args.soft, &args.model].into_iter().flatten() {
+    for path in [&args.output, &args.soft, &args.model, &args.relations].into_iter().flatten() {
         may_write(path, args.force)?;
     }
-    if args.soft.is_some() && !card.soft {
-        return Err(Failure::input(format!("{} gives no probabilities; leave --soft out", card.name)));
+    for (flag, given) in [("--soft", args.soft.is_some()), ("--relations", args.relations.is_some())] {
+        if given && !card.soft {
+            return Err(Failure::input(format!("{} gives no probabilities; leave {flag} out", card.name)));
+        }
     }
     Ok(())
 }
@@ -53,6 +59,9 @@ fn write(args: &ConsensusArgs, ensemble: &Ensemble, outcome: &Outcome) -> Result
     let names = ensemble.object_names();
     let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
     write_result(&targets, names, &outcome.partition, &outcome.certainty, outcome.soft.as_ref())?;
+    if let (Some(path), Some(soft)) = (&args.relations, &outcome.soft) {
+        output::write_text(path, &relations_csv(&relations(soft, args.threshold)?))?;
+    }
     if let Some(path) = &args.model {
         output::write_json(path, &model_of(ensemble, outcome))?;
     }
@@ -60,6 +69,30 @@ fn write(args: &ConsensusArgs, ensemble: &Ensemble, outcome: &Outcome) -> Result
         print_labels(names, &outcome.partition, &outcome.certainty)?;
     }
     Ok(())
+}
+
+fn relations_csv(relations: &Relations) -> String {
+    let clusters = relations.sizes.len();
+    let heading = (0..clusters).map(|cluster| format!(",{cluster}")).collect::<String>();
+    let line = |(cluster, size): (usize, &f64)| {
+        let shares = relations.shares.row(cluster).iter().map(|share| format!(",{share}")).collect::<String>();
+        format!("{cluster},{size}{shares}\n")
+    };
+    format!("cluster,objects{heading}\n{}", relations.sizes.iter().enumerate().map(line).collect::<String>())
+}
+
+/// What a choice among methods looked at, for people.
+fn say_table(outcome: &Outcome) {
+    let Some(table) = outcome.details.get("table").and_then(Value::as_array) else { return };
+    let mut shown = TextTable::new(["method", "anmi", "mean ari", "clusters", "refused because"]);
+    for entry in table {
+        let (found, refused) = (&entry["verdict"]["found"]["agreement"], &entry["verdict"]["refused"]["reason"]);
+        let number = |name: &str| found[name].as_f64().map_or_else(String::new, |value| format!("{value:.4}"));
+        let clusters = found["live_clusters"].as_u64().map_or_else(String::new, |clusters| clusters.to_string());
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        shown.row([text(&entry["method"]), number("anmi"), number("ari"), clusters, text(refused)]);
+    }
+    output::say(&format!("{}chosen: {}", shown.render(), outcome.details["chosen"].as_str().unwrap_or_default()));
 }
 
 /// The model of the outcome; where the method has none, that of the label rows of its clusters.

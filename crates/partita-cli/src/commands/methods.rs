@@ -1,9 +1,9 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, METHODS, MissingLabels, Reads};
+use partita::{Consensus, MissingLabels, Reads};
 use serde_json::{Value, json};
 
-use super::common::method;
+use super::common::{self, method};
 use crate::args::MethodsArgs;
 use crate::failure::Failure;
 use crate::output;
@@ -14,16 +14,14 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
     match (chosen, args.json) {
         (Some(method), true) => output::print_json(&describe(method)),
         (Some(method), false) => output::print(&explain(method)),
-        (None, true) => {
-            output::print_json(&json!({ "methods": METHODS.iter().map(|m| describe(*m)).collect::<Vec<_>>() }))
-        }
+        (None, true) => output::print_json(&json!({ "methods": common::methods().map(describe).collect::<Vec<_>>() })),
         (None, false) => output::print(&list()),
     }
 }
 
 fn list() -> String {
     let mut table = TextTable::new(["method", "soft", "auto k", "missing", "time"]);
-    for card in METHODS.iter().map(|method| method.card()) {
+    for card in common::methods().map(Consensus::card) {
         let yes = |yes: bool| if yes { "yes" } else { "–" };
         let missing = yes(card.missing != MissingLabels::Refused);
         table.row([card.name, yes(card.soft), yes(card.chooses_clusters), missing, card.time]);
