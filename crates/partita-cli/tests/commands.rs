@@ -172,3 +172,24 @@ fn clusters_are_related() {
     consensus(&["-m", "eac-average", "--relations", "x.csv"]).refused(&["eac-average", "--relations"]);
     consensus(&["-m", "pcc-l2", "-o", "m.csv", "--relations", "x.csv", "--threshold", "2"]).refused(&["2"]);
 }
+
+#[test]
+fn a_table_beyond_the_memory_limit_is_read_in_groups_of_rows() {
+    let place = Workplace::new();
+    let mixture = ["synth", "gaussians", "-n", "60000", "--set", "separation=9", "-o", "big.parquet"];
+    place.partita(&mixture).fine();
+    let generate = |out: &str, more: &[&str]| {
+        let usual =
+            ["generate", "big.parquet", "--label", "label", "--base", "kmeans:3,kmeans-batch:1", "--base-k", "4"];
+        place.partita(&[&usual[..], &["--subsample", "0.05", "-o", out], more].concat())
+    };
+    generate("memory.npz", &[]).fine();
+    // The table alone is 960 kB, and 1.9 MB with what k-means makes of it.
+    generate("groups.npz", &["--max-memory", "3MiB"]).fine();
+    let facts = |name: &str| place.partita(&["inspect", name, "--json"]).json();
+    let (memory, groups) = (facts("memory.npz"), facts("groups.npz"));
+    assert_eq!((&memory["bases"], &memory["recipe"]), (&groups["bases"], &groups["recipe"]));
+    assert_eq!(groups["bases"][3]["labelled"], 3000);
+    generate("x.npz", &["--max-memory", "3MiB", "--scale", "zscore"]).refused(&["groups of rows", "raise the limit"]);
+    assert!(!place.files().iter().any(|name| name.contains("x.npz")), "{:?}", place.files());
+}

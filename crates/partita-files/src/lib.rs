@@ -84,5 +84,6 @@ pub use sparse_npz::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use sparse_table::{SparseTable, is_sparse_table, read_sparse_table, write_sparse_table};
 pub use synth::{SynthError, SynthSettings, Synthetic, SyntheticName, draw_ensemble, synthesise, synthetic_names};
 pub use table::{Table, TableOptions, read_table, write_table};
+pub use table_parquet::TableGroups;
 pub use text::Header;
 pub use whole::write_whole;

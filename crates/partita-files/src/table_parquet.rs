@@ -1,11 +1,12 @@
 //! Tables in Parquet.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita_core::ndarray::Array2;
 
 use crate::columns;
 use crate::error::{Cell, FileError, Row};
+use crate::input::Format;
 use crate::labels::LabelColumn;
 use crate::number::Short;
 use crate::parquet_file::{self, Output, ParquetFile, Value};
@@ -20,20 +21,90 @@ pub(crate) fn read(path: &Path, options: &TableOptions) -> Result<Table, FileErr
     let mut numbers = Vec::new();
     for group in 0..file.groups() {
         check_budget(path, options.budget, numbers.len() + file.rows(group) * features.len())?;
-        append(&file, group, &features, &mut numbers)?;
+        append(&file, group, &features, numbers.len() / features.len(), &mut numbers)?;
     }
-    let texts = |role| positions(&roles, role).first().map(|&at| texts(&file, at)).transpose();
-    let label = texts(Role::Label)?.map(|values| LabelColumn {
-        name: file.names()[positions(&roles, Role::Label)[0]].clone(),
-        values: values.into_iter().map(|value| (!value.is_empty()).then_some(value)).collect(),
-    });
+    let (object_names, label) = words(&file, &roles)?;
     let shape = (numbers.len() / features.len(), features.len());
     Ok(Table {
         columns: features.iter().map(|&at| file.names()[at].clone()).collect(),
         values: Array2::from_shape_vec(shape, numbers).expect("every row has every feature"),
-        object_names: texts(Role::Objects)?,
+        object_names,
         label,
     })
+}
+
+/// A Parquet table whose numbers are read group by group, when they are wanted.
+#[derive(Clone, Debug)]
+pub struct TableGroups {
+    path: PathBuf,
+    /// Names of the features, d of them.
+    pub columns: Vec<String>,
+    /// What the objects are called, n names.
+    pub object_names: Option<Vec<String>>,
+    /// The classes, where the file has them.
+    pub label: Option<LabelColumn>,
+    places: Vec<usize>,
+    rows: Vec<usize>,
+}
+
+impl TableGroups {
+    /// Opens a table; none for a file that is no Parquet.
+    ///
+    /// # Errors
+    /// [`FileError`] as [`read_table`](crate::read_table), but for numbers, which are not read yet.
+    pub fn open(path: &Path, options: &TableOptions) -> Result<Option<Self>, FileError> {
+        if Format::of(path)? != Format::Parquet {
+            return Ok(None);
+        }
+        let file = ParquetFile::open(path)?;
+        columns::distinct(path, file.names())?;
+        let mut roles = roles(path, file.names(), options)?;
+        skip_index(&file, &mut roles);
+        let places = positions(&roles, Role::Feature);
+        let (object_names, label) = words(&file, &roles)?;
+        Ok(Some(Self {
+            path: path.to_owned(),
+            columns: places.iter().map(|&at| file.names()[at].clone()).collect(),
+            object_names,
+            label,
+            rows: (0..file.groups()).map(|group| file.rows(group)).collect(),
+            places,
+        }))
+    }
+
+    /// Rows and columns.
+    pub fn dim(&self) -> (usize, usize) {
+        (self.rows.iter().sum(), self.columns.len())
+    }
+
+    /// Number of groups.
+    pub fn groups(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The numbers of a group, its rows × d.
+    ///
+    /// # Errors
+    /// [`FileError`] names the row, the column and the value that is no finite number.
+    pub fn read(&self, group: usize) -> Result<Array2<f64>, FileError> {
+        let file = ParquetFile::open(&self.path)?;
+        let mut numbers = Vec::new();
+        append(&file, group, &self.places, self.rows[..group].iter().sum(), &mut numbers)?;
+        let shape = (numbers.len() / self.places.len(), self.places.len());
+        Ok(Array2::from_shape_vec(shape, numbers).expect("every row has every feature"))
+    }
+}
+
+/// Names of the objects, and their classes.
+type Words = (Option<Vec<String>>, Option<LabelColumn>);
+
+fn words(file: &ParquetFile<'_>, roles: &[Role]) -> Result<Words, FileError> {
+    let texts = |role| positions(roles, role).first().map(|&at| texts(file, at)).transpose();
+    let label = texts(Role::Label)?.map(|values| LabelColumn {
+        name: file.names()[positions(roles, Role::Label)[0]].clone(),
+        values: values.into_iter().map(|value| (!value.is_empty()).then_some(value)).collect(),
+    });
+    Ok((texts(Role::Objects)?, label))
 }
 
 /// An index that pandas stored is no feature, unless it was asked for by name.
@@ -49,16 +120,21 @@ fn positions(roles: &[Role], wanted: Role) -> Vec<usize> {
     roles.iter().enumerate().filter(|(_, role)| **role == wanted).map(|(at, _)| at).collect()
 }
 
-/// Adds the rows of a group, row by row.
-fn append(file: &ParquetFile<'_>, group: usize, features: &[usize], numbers: &mut Vec<f64>) -> Result<(), FileError> {
+/// Adds the rows of a group, which so many of the table stand before, row by row.
+fn append(
+    file: &ParquetFile<'_>,
+    group: usize,
+    features: &[usize],
+    before: usize,
+    numbers: &mut Vec<f64>,
+) -> Result<(), FileError> {
     let start = numbers.len();
     for (place, &at) in features.iter().enumerate() {
         // The first column is read before room is made for all: its length is then no claim but a fact.
         let column = file.column(group, at)?;
         numbers.resize(start + column.len() * features.len(), 0.0);
         for row in 0..column.len() {
-            let before = (start / features.len() + row) as u64 + 1;
-            let number = finite(file, column.value(row), at, before)?;
+            let number = finite(file, column.value(row), at, (before + row) as u64 + 1)?;
             numbers[start + row * features.len() + place] = number;
         }
     }

@@ -7,7 +7,7 @@ use partita_core::{MemoryBudget, Seed, Watch};
 
 use crate::found::Found;
 use crate::generate::{Generated, assemble, bytes};
-use crate::make::make;
+use crate::make::{check_groups, make};
 use crate::part_file::{Header, PartFile, read};
 use crate::plan::{Plan, plan};
 use crate::progress::Progress;
@@ -56,6 +56,7 @@ pub fn generate_durable<'a>(
     values.check()?;
     let n = values.dim().0;
     recipe.check(n)?;
+    check_groups(&values, recipe)?;
     let (index, of) = durable.part;
     if index >= of {
         return Err(GenerateError::Part { index, of });
@@ -67,7 +68,7 @@ pub fn generate_durable<'a>(
         bytes(recipe, &values),
         "ask for fewer or simpler base clusterings, or sample the rows",
     )?;
-    let table = values.fingerprint();
+    let table = values.fingerprint()?;
     let header =
         Header { recipe: recipe.to_json(seed), objects: n, table, part: durable.part, note: durable.note.clone() };
     let (file, kept) = if durable.resume {
@@ -80,7 +81,7 @@ pub fn generate_durable<'a>(
     let progress = Progress::new(plans.len(), watch);
     kept.keys().for_each(|_| progress.finished());
     let resumed = kept.len();
-    let made = make(values, recipe, &missing, &progress, &|plan, found| file.append(plan.run, found))?;
+    let made = make(values, recipe, &missing, budget, &progress, &|plan, found| file.append(plan.run, found))?;
     file.close()?;
     kept.extend(missing.iter().zip(made).filter_map(|(plan, found)| Some((plan.run, found?))));
     let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();

@@ -124,6 +124,18 @@ pub enum GenerateError {
     /// Not a recipe.
     #[error("this is no recipe: {0}")]
     Recipe(String),
+    /// A table that is read in groups of rows can not be read.
+    #[error("{0}")]
+    Read(String),
+    /// A base clusterer that needs the whole table in memory.
+    #[error(
+        "the table is read in groups of rows, since it does not fit the memory limit; {kind} needs all of it: take \
+         k-means kinds without scaling, replacement, projection or a share of the columns, or raise the limit"
+    )]
+    NeedsWhole {
+        /// The base clusterer, or the step.
+        kind: &'static str,
+    },
     /// A part file can not be made, read or written.
     #[error("{path}: {reason}")]
     PartFile {

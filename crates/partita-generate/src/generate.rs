@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::found::Found;
 use crate::kmeans::NONE;
-use crate::make::{make, stays_sparse};
+use crate::make::{check_groups, make, stays_sparse};
 use crate::plan::{Plan, plan};
 use crate::progress::Progress;
 use crate::spectral::{DENSE_ROWS, NEIGHBOURS};
@@ -72,6 +72,7 @@ pub fn generate<'a>(
     values.check()?;
     let n = values.dim().0;
     recipe.check(n)?;
+    check_groups(&values, recipe)?;
     let plans = plan(recipe, n, seed);
     budget.check(
         "generation",
@@ -79,7 +80,7 @@ pub fn generate<'a>(
         "ask for fewer or simpler base clusterings, or sample the rows",
     )?;
     let progress = Progress::new(plans.len(), watch);
-    let found = make(values, recipe, &plans, &progress, &|_, _| ())?;
+    let found = make(values, recipe, &plans, budget, &progress, &|_, _| ())?;
     assemble(&plans, found, n, recipe.to_json(seed))
 }
 
@@ -88,6 +89,8 @@ pub(crate) fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let (n, d) = values.dim();
     let table = match values {
         TableView::Sparse(values) if stays_sparse(recipe) => 8 * (values.nnz() + 4 * d * recipe.base_k.bounds(n).1),
+        // Two or more shares of the rows at a time, and a group while it is read.
+        TableView::Groups(table) => 40 * recipe.rows(n) * d + 16 * n.div_ceil(table.groups().max(1)) * d,
         _ => 16 * n * d,
     };
     let (table, labels) = (table as u64, 4 * (n * recipe.runs()) as u64);

@@ -17,7 +17,8 @@
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
 //!
 //! Each may see a share of the objects only; the others have no label in that base clustering. k-means reads sparse
-//! tables as they are; everything else makes them dense.
+//! tables as they are, and shares of a table that is larger than memory in groups of rows ([`RowGroups`]); everything else
+//! needs the whole table.
 //!
 //! ```
 //! use partita_core::ndarray::Array2;
@@ -69,4 +70,4 @@ pub use kmeans::{
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};
-pub use view::TableView;
+pub use view::{RowGroups, TableView};

@@ -1,18 +1,20 @@
 //! Base clusterings made: those that share work together, the others one by one.
 
+use partita_core::MemoryBudget;
+use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 use sprs::CsMatView;
 
 use crate::found::Found;
 use crate::kmeans::{
-    Distance, Job, KMeansSettings, Members, Rows, SparseRows, Start, in_groups, many, minibatch, sparse,
+    Distance, Job, KMeansSettings, Members, NONE, Rows, SparseRows, Start, in_groups, many, minibatch, sparse,
 };
 use crate::plan::{Plan, Sight, check_drawn, drawn};
 use crate::progress::Progress;
 use crate::spectral::spectral;
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
-use crate::{BaseKind, GenerateError, Recipe, Scale, TableView, scale};
+use crate::{BaseKind, BaseSpec, GenerateError, Recipe, Scale, TableView, scale};
 
 /// What every base clusterer is given.
 pub(crate) struct Maker<'a> {
@@ -27,6 +29,7 @@ pub(crate) fn make(
     table: TableView<'_>,
     recipe: &Recipe,
     plans: &[Plan],
+    budget: MemoryBudget,
     progress: &Progress<'_>,
     keep: &(dyn Fn(&Plan, &Found) + Sync),
 ) -> Result<Vec<Option<Found>>, GenerateError> {
@@ -42,8 +45,10 @@ pub(crate) fn make(
         (sparse, dense) = plans.iter().partition(|plan| start(plan.kind).is_some());
         found = sparsely(values, recipe, &sparse, progress, keep)?;
     }
-    if !dense.is_empty() {
-        let values = table.dense();
+    if let TableView::Groups(_) = table {
+        found = in_shares(&table, recipe, &dense, budget, progress, keep)?;
+    } else if !dense.is_empty() {
+        let values = table.dense()?;
         let scaled = (recipe.scale != Scale::None).then(|| scale(values.view(), recipe.scale));
         let values = scaled.as_ref().map_or(values.view(), |scaled| scaled.view());
         found.extend(densely(&Maker { sight: &Sight { values, recipe }, progress, keep }, &dense)?);
@@ -97,6 +102,83 @@ fn sparsely(
         found.par_extend(chosen.par_iter().map(one));
     }
     Ok(found)
+}
+
+/// Refuses a recipe that needs all of a table that is read in groups.
+pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<(), GenerateError> {
+    let TableView::Groups(_) = table else { return Ok(()) };
+    let whole = |spec: &&BaseSpec| start(spec.kind).is_none() && spec.kind != BaseKind::KMeansBatch;
+    match recipe.base.iter().find(whole) {
+        Some(spec) => Err(GenerateError::NeedsWhole { kind: spec.kind.name() }),
+        None if !plain(recipe) => Err(GenerateError::NeedsWhole { kind: "this recipe" }),
+        None => Ok(()),
+    }
+}
+
+/// k-means on shares of a table that does not fit: as many shares as do are gathered in one pass over its groups.
+fn in_shares(
+    table: &TableView<'_>,
+    recipe: &Recipe,
+    plans: &[&Plan],
+    budget: MemoryBudget,
+    progress: &Progress<'_>,
+    keep: &(dyn Fn(&Plan, &Found) + Sync),
+) -> Result<Numbered, GenerateError> {
+    let (n, d) = table.dim();
+    let rows = recipe.rows(n);
+    // A share in double and in single precision, once by rows and once in panels; a third is left for the rest.
+    let fits = (budget.bytes() / 3 * 2) / (20 * rows * d).max(1) as u64;
+    let mut found = Vec::with_capacity(plans.len());
+    for plans in plans.chunks(fits.clamp(1, 64) as usize) {
+        if progress.stopped() {
+            found.extend(plans.iter().map(|plan| (plan.run, None)));
+            continue;
+        }
+        let members: Vec<Members> = plans.iter().map(|plan| drawn(recipe, n, plan).0).collect();
+        let shares = gather(table, &members, d)?;
+        let one = |((plan, members), share): ((&&Plan, &Members), Array2<f64>)| {
+            let cosine = start(plan.kind).is_some_and(|(_, cosine)| cosine);
+            let rows = Rows::new(share.view(), None, cosine);
+            drop(share);
+            let job = job(plan, Members::all(members.count()));
+            let mut fit = None;
+            if plan.kind == BaseKind::KMeansBatch {
+                fit = minibatch(&rows, &job, progress);
+            } else {
+                let jobs = std::slice::from_ref(&job);
+                many(&rows, jobs, &KMeansSettings::default(), progress, &mut |_, made| fit = Some(made));
+            }
+            let made = fit.map(|fit| {
+                let mut made = Found::from(fit);
+                let mut labels = vec![NONE; n];
+                members.iter().zip(&made.labels).for_each(|(object, &label)| labels[object] = label);
+                made.labels = labels;
+                keep(plan, &made);
+                progress.finished();
+                made
+            });
+            (plan.run, made)
+        };
+        let together: Vec<_> = plans.iter().zip(&members).zip(shares).collect();
+        found.par_extend(together.into_par_iter().map(one));
+    }
+    Ok(found)
+}
+
+/// The rows of each share, in one pass over the table.
+fn gather(table: &TableView<'_>, members: &[Members], d: usize) -> Result<Vec<Array2<f64>>, GenerateError> {
+    let mut shares: Vec<Array2<f64>> = members.iter().map(|members| Array2::zeros((members.count(), d))).collect();
+    let mut wanted: Vec<_> = members.iter().map(|members| members.iter().enumerate().peekable()).collect();
+    table.each_group(|first, rows| {
+        let end = first + rows.nrows();
+        for (share, wanted) in shares.iter_mut().zip(&mut wanted) {
+            while let Some((place, object)) = wanted.next_if(|(_, object)| *object < end) {
+                share.row_mut(place).assign(&rows.row(object - first));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(shares)
 }
 
 /// Everything on a table in which every number is there.

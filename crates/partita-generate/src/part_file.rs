@@ -194,7 +194,12 @@ fn word(bytes: &[u8]) -> u64 {
 
 /// A number that differs when any of the words does, as good as always.
 pub(crate) fn fingerprint(words: impl Iterator<Item = u64>) -> u64 {
-    words.fold(0xCBF2_9CE4_8422_2325, |hash, word| {
+    continued(0xCBF2_9CE4_8422_2325, words)
+}
+
+/// The fingerprint of these words after those that gave `hash`.
+pub(crate) fn continued(hash: u64, words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(hash, |hash, word| {
         let mixed = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ mixed >> 29
     })

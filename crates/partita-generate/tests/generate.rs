@@ -236,3 +236,57 @@ fn awkward_tables_have_an_answer() {
         }
     }
 }
+
+/// A table in groups of seven rows.
+struct Sevens(Array2<f64>);
+
+impl partita_generate::RowGroups for Sevens {
+    fn dim(&self) -> (usize, usize) {
+        self.0.dim()
+    }
+
+    fn groups(&self) -> usize {
+        self.0.nrows().div_ceil(7)
+    }
+
+    fn read(&self, group: usize) -> Result<Array2<f64>, String> {
+        let rows = 7 * group..self.0.nrows().min(7 * group + 7);
+        Ok(self.0.slice(partita_core::ndarray::s![rows, ..]).to_owned())
+    }
+}
+
+#[test]
+fn a_table_in_groups_gives_the_clusters_of_the_table() {
+    use partita_generate::TableView;
+    let mut rng = Seed::new(8).rng();
+    let table = Array2::from_shape_fn((400, 3), |(i, p)| if p == i % 3 { 20.0 } else { 0.0 } + rng.random::<f64>());
+    let mut recipe = Recipe::default();
+    recipe.base = BaseSpec::list("kmeans:4,kmeans-greedy:2,kmeans-cosine:2,kmeans-batch:2").unwrap();
+    recipe.base_k = "3".parse().unwrap();
+    recipe.subsample = 0.5;
+    let whole = generate(table.view(), &recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap().ensemble;
+    let table = Sevens(table);
+    let made = |budget: u64, recipe: &Recipe| {
+        generate(TableView::Groups(&table), recipe, Seed::new(1), MemoryBudget::new(budget), &Silent)
+    };
+    // Little memory: one share a pass.
+    for budget in [u64::MAX, 60_000] {
+        let groups = made(budget, &recipe).unwrap().ensemble;
+        for u in 0..10 {
+            let pairs: std::collections::BTreeSet<_> = whole.column(u).zip(groups.column(u)).collect();
+            assert_eq!(
+                pairs.iter().filter(|pair| pair.0.is_some() && pair.1.is_some()).count(),
+                3,
+                "base clustering {u}"
+            );
+            assert!(pairs.iter().all(|pair| pair.0.is_some() == pair.1.is_some()), "the same objects are seen");
+        }
+    }
+    let refused = |change: &dyn Fn(&mut Recipe)| {
+        let mut recipe = recipe.clone();
+        change(&mut recipe);
+        made(u64::MAX, &recipe).unwrap_err().to_string()
+    };
+    assert!(refused(&|recipe| recipe.base = BaseSpec::list("ward:2").unwrap()).contains("ward needs all of it"));
+    assert!(refused(&|recipe| recipe.features = 0.7).contains("this recipe needs all of it"));
+}

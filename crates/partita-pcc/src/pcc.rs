@@ -137,7 +137,8 @@ const ROUGH: f64 = 1e-3;
 /// Runs that go on, at most.
 const FINALISTS: usize = 2;
 
-/// Runs whose objective is higher by this share do not go on: what a gap of [`ROUGH`] leaves to gain is less.
+/// Runs whose objective is higher by this share do not go on. A gap of [`ROUGH`] mostly leaves less to gain; on a plateau it
+/// can leave more, and a run that would have won is then lost.
 const BEHIND: f64 = 0.01;
 
 /// The runs that go on, best first.

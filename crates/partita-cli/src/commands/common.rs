@@ -4,8 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use partita::files::{self, EnsembleOptions, LabelColumn, LoadedEnsemble, SparseTable, Table, TableOptions};
-use partita::generate::{Durable, Generated, Recipe, TableView, generate, generate_durable};
+use partita::files::{
+    self, EnsembleOptions, LabelColumn, LoadedEnsemble, SparseTable, Table, TableGroups, TableOptions,
+};
+use partita::generate::{Durable, Generated, Recipe, RowGroups, TableView, generate, generate_durable};
+use partita::ndarray::Array2;
 use partita::{Consensus, MemoryBudget, Model, Outcome, Problem, Seed, consense};
 
 use crate::args::{ComputeArgs, TableArgs};
@@ -98,21 +101,50 @@ pub(crate) fn method(name: &str) -> Result<&'static dyn Consensus, Failure> {
 }
 
 pub(crate) fn read_table(args: &TableArgs) -> Result<Table, Failure> {
+    Ok(files::read_table(&args.table, &table_options(args))?)
+}
+
+fn table_options(args: &TableArgs) -> TableOptions {
     let mut options = TableOptions::default();
     options.label.clone_from(&args.label);
     options.skip.clone_from(&args.skip);
     (options.one_hot, options.fill) = (args.one_hot, args.fill);
-    Ok(files::read_table(&args.table, &options)?)
+    options
 }
 
 /// A table as it lies on the disk.
 pub(crate) enum AnyTable {
     Dense(Table),
     Sparse(SparseTable),
+    Groups(Groups),
+}
+
+/// A table that stays on the disk.
+pub(crate) struct Groups(TableGroups);
+
+impl RowGroups for Groups {
+    fn dim(&self) -> (usize, usize) {
+        self.0.dim()
+    }
+
+    fn groups(&self) -> usize {
+        self.0.groups()
+    }
+
+    fn read(&self, group: usize) -> Result<Array2<f64>, String> {
+        self.0.read(group).map_err(|error| error.to_string())
+    }
 }
 
 impl AnyTable {
+    /// A Parquet table that would fill half of the budget stays on the disk.
     pub(crate) fn read(args: &TableArgs, budget: MemoryBudget) -> Result<Self, Failure> {
+        if let Some(groups) = TableGroups::open(&args.table, &table_options(args))? {
+            let (n, d) = groups.dim();
+            if (16 * n * d) as u64 > budget.bytes() / 2 {
+                return Ok(Self::Groups(Groups(groups)));
+            }
+        }
         if !files::is_sparse_table(&args.table) {
             return Ok(Self::Dense(read_table(args)?));
         }
@@ -133,6 +165,7 @@ impl AnyTable {
         match self {
             Self::Dense(table) => table.values.view().into(),
             Self::Sparse(table) => table.values.view().into(),
+            Self::Groups(table) => TableView::Groups(table),
         }
     }
 
@@ -140,6 +173,7 @@ impl AnyTable {
         match self {
             Self::Dense(table) => table.object_names.as_ref(),
             Self::Sparse(table) => table.object_names.as_ref(),
+            Self::Groups(table) => table.0.object_names.as_ref(),
         }
     }
 
@@ -147,6 +181,7 @@ impl AnyTable {
         match self {
             Self::Dense(table) => table.label.as_ref(),
             Self::Sparse(table) => table.label.as_ref(),
+            Self::Groups(table) => table.0.label.as_ref(),
         }
     }
 }
