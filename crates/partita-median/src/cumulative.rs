@@ -78,7 +78,8 @@ pub enum Scheme {
 /// # Differences from the paper
 /// The un-normalised weights are read as counts of shared objects. A base clustering that shares no object with the
 /// reference casts no vote. Missing labels, weights of base clusterings, and a reference when no base clustering has
-/// K clusters are additions.
+/// K clusters are additions. A base clustering of weight 2 counts as if it were there twice, except in ACV, where
+/// copies vote one after the other and the second meets a mean that the first has moved.
 ///
 /// # Errors
 /// [`MedianError`] if K is out of range, weights do not fit, or an object has no label.

@@ -2,6 +2,7 @@
 
 use partita_core::ndarray::Array2;
 use partita_core::{ModelError, ModelInput};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -42,8 +43,33 @@ pub(crate) fn damaged(what: String) -> ModelError {
     ModelError::Damaged(what)
 }
 
-pub(crate) fn to_value(saved: &impl Serialize) -> Value {
-    serde_json::to_value(saved).expect("models are plain data")
+/// A model as JSON, with a check sum of all its other fields as `check`.
+pub(crate) fn sealed(saved: &impl Serialize) -> Value {
+    let mut value = serde_json::to_value(saved).expect("models are plain data");
+    value["check"] = check_sum(saved).into();
+    value
+}
+
+/// What [`sealed`] wrote, if nothing has changed since.
+pub(crate) fn opened<T: Serialize + DeserializeOwned>(value: &Value) -> Result<T, ModelError> {
+    let mut value = value.clone();
+    let check = value.as_object_mut().and_then(|fields| fields.remove("check"));
+    let saved: T = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+    let (written, found) = (check.as_ref().and_then(Value::as_str).unwrap_or("missing"), check_sum(&saved));
+    if written == found {
+        Ok(saved)
+    } else {
+        Err(damaged(format!(
+            "it was changed after it was written: its check sum is {written}, its content has {found}"
+        )))
+    }
+}
+
+/// FNV-1a of the model as text: finds accidents and edits; a forger can compute it, so sizes are still checked.
+fn check_sum(saved: &impl Serialize) -> String {
+    let text = serde_json::to_string(saved).expect("models are plain data");
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
 fn twice(names: &[String]) -> Option<&String> {

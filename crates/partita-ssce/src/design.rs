@@ -5,6 +5,8 @@ use std::ops::Range;
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{Ensemble, Features};
 
+use crate::SsceError;
+
 /// A place that stands for a missing label.
 const NOWHERE: u32 = u32::MAX;
 
@@ -34,15 +36,19 @@ pub(crate) struct Scaling {
 
 impl Scaling {
     /// Mean and standard deviation of every column; a constant column keeps its scale.
-    pub(crate) fn of(features: &Features<'_>) -> Self {
+    pub(crate) fn of(features: &Features<'_>) -> Result<Self, SsceError> {
         let (values, n) = (features.values(), features.values().nrows() as f64);
         let means: Vec<f64> = values.axis_iter(Axis(1)).map(|column| column.sum() / n).collect();
         let spread = |(column, mean): (partita_core::ndarray::ArrayView1<'_, f64>, &f64)| {
             let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
             if variance.sqrt() > 1e-12 * mean.abs() { variance.sqrt() } else { 1.0 }
         };
-        let spreads = values.axis_iter(Axis(1)).zip(&means).map(spread).collect();
-        Self { columns: features.columns().to_vec(), means, spreads }
+        let spreads: Vec<f64> = values.axis_iter(Axis(1)).zip(&means).map(spread).collect();
+        let columns = features.columns().to_vec();
+        match means.iter().zip(&spreads).position(|(mean, spread)| !(mean.is_finite() && spread.is_finite())) {
+            Some(at) => Err(SsceError::Scale { column: columns[at].clone() }),
+            None => Ok(Self { columns, means, spreads }),
+        }
     }
 
     /// The table with every column centred and scaled, and a column of ones where asked for.

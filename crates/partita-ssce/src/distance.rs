@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::SsceError;
-use crate::columns::{SavedScaling, damaged, table, to_value};
+use crate::columns::{SavedScaling, damaged, opened, sealed, table};
 use crate::design::Scaling;
+use crate::known::Known;
 use crate::ssce::check_table;
 
 /// What [`CentroidModel::to_json`] writes as `format`.
@@ -43,23 +44,43 @@ impl CentroidModel {
     /// The centres of the clusters of a partition.
     ///
     /// # Errors
-    /// [`SsceError::Rows`] and [`SsceError::NoColumns`].
+    /// [`SsceError::Rows`], [`SsceError::NoColumns`] and [`SsceError::Scale`].
     pub fn learn(features: &Features<'_>, partition: &Partition) -> Result<Self, SsceError> {
-        check_table(features, partition.objects())?;
-        let scaling = Scaling::of(features);
+        Self::of(features, Known::Hard(partition))
+    }
+
+    /// The centres of the clusters of a soft partition: an object counts in a cluster as much as it is probable
+    /// there.
+    ///
+    /// # Errors
+    /// As [`CentroidModel::learn`].
+    pub fn learn_soft(features: &Features<'_>, soft: &SoftPartition) -> Result<Self, SsceError> {
+        Self::of(features, Known::Soft(soft))
+    }
+
+    pub(crate) fn of(features: &Features<'_>, known: Known<'_>) -> Result<Self, SsceError> {
+        check_table(features, known.objects())?;
+        let scaling = Scaling::of(features)?;
         let x = scaling.apply(features.values(), false);
-        let mut sums = Array2::<f64>::zeros((partition.clusters(), x.ncols()));
-        for (row, &label) in x.outer_iter().zip(partition.labels()) {
-            sums.row_mut(label as usize).scaled_add(1.0, &row);
+        let mut sums = Array2::<f64>::zeros((known.clusters(), x.ncols()));
+        let mut sizes = vec![0.0; known.clusters()];
+        for (i, row) in x.outer_iter().enumerate() {
+            known.shares(i, |k, share| {
+                sums.row_mut(k).scaled_add(share, &row);
+                sizes[k] += share;
+            });
         }
-        let centre = |(sum, size): (ArrayView1<'_, f64>, &usize)| {
-            (*size > 0).then(|| sum.iter().map(|x| x / *size as f64).collect::<Vec<f64>>())
+        let centre = |(sum, size): (ArrayView1<'_, f64>, &f64)| {
+            // Less than this is rounding of a soft consensus, not an object.
+            (*size > 1e-9).then(|| sum.iter().map(|x| x / size).collect::<Vec<f64>>())
         };
-        let centroids: Vec<_> = sums.outer_iter().zip(&partition.sizes()).map(centre).collect();
-        let own = |(row, &label): (ArrayView1<'_, f64>, &u32)| {
-            centroids[label as usize].as_ref().map_or(0.0, |centre| distance(row, centre))
-        };
-        let apart: f64 = x.outer_iter().zip(partition.labels()).map(own).sum();
+        let centroids: Vec<_> = sums.outer_iter().zip(&sizes).map(centre).collect();
+        let mut apart = 0.0;
+        for (i, row) in x.outer_iter().enumerate() {
+            known.shares(i, |k, share| {
+                apart += centroids[k].as_ref().map_or(0.0, |centre| share * distance(row, centre));
+            });
+        }
         Ok(Self { variance: (apart / x.len() as f64).max(1e-9), scaling, centroids })
     }
 
@@ -68,8 +89,7 @@ impl CentroidModel {
     /// # Errors
     /// [`ModelError::Damaged`] says what is wrong.
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
-        let saved: SavedCentroids =
-            serde_json::from_value(value.clone()).map_err(|error| damaged(error.to_string()))?;
+        let saved: SavedCentroids = opened(value)?;
         let scaling = saved.scaling.checked()?;
         let fits = |centre: &Vec<f64>| centre.len() == scaling.columns.len() && centre.iter().all(|x| x.is_finite());
         if !saved.centroids.iter().flatten().all(fits) || saved.centroids.iter().flatten().next().is_none() {
@@ -84,7 +104,7 @@ impl CentroidModel {
 
 impl Model for CentroidModel {
     fn to_json(&self) -> Value {
-        to_value(&SavedCentroids {
+        sealed(&SavedCentroids {
             format: CENTROIDS.into(),
             scaling: SavedScaling::of(&self.scaling),
             centroids: self.centroids.clone(),
@@ -112,7 +132,12 @@ impl Model for CentroidModel {
     }
 }
 
-/// Labels a new object like the nearest known objects, on scaled columns. Probabilities are their shares.
+/// Labels a new object like the nearest known objects, on scaled columns. Probabilities are their votes, one each;
+/// where they are equally far, objects of the smaller index vote.
+///
+/// # Cost
+/// O(n d) time for each new object, all of n known ones being looked at; n d ≤ 10,000,000
+/// ([`NeighbourModel::MOST_NUMBERS`]) numbers are kept and saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighbourModel {
     scaling: Scaling,
@@ -135,16 +160,31 @@ struct SavedNeighbours {
 }
 
 impl NeighbourModel {
+    /// The most numbers, rows times columns, that a model keeps.
+    pub const MOST_NUMBERS: usize = 10_000_000;
+
     /// A model that asks so many neighbours among the objects of a partition.
     ///
     /// # Errors
-    /// [`SsceError::Rows`] and [`SsceError::NoColumns`].
+    /// [`SsceError::Rows`], [`SsceError::NoColumns`], [`SsceError::Scale`], [`SsceError::Clusters`] for more clusters
+    /// than objects, and [`SsceError::Neighbours`] for more numbers than are kept.
     pub fn learn(features: &Features<'_>, partition: &Partition, neighbours: NonZeroU32) -> Result<Self, SsceError> {
-        check_table(features, partition.objects())?;
-        let scaling = Scaling::of(features);
+        Self::of(features, Known::Hard(partition), neighbours)
+    }
+
+    pub(crate) fn of(features: &Features<'_>, known: Known<'_>, neighbours: NonZeroU32) -> Result<Self, SsceError> {
+        let (objects, clusters) = (known.objects(), known.clusters());
+        check_table(features, objects)?;
+        if clusters == 0 || clusters > objects {
+            return Err(SsceError::Clusters { clusters, objects });
+        }
+        let (numbers, most) = (features.values().len(), Self::MOST_NUMBERS);
+        if numbers > most {
+            return Err(SsceError::Neighbours { numbers, most });
+        }
+        let scaling = Scaling::of(features)?;
         let rows = scaling.apply(features.values(), false);
-        let (clusters, labels) = (partition.clusters(), partition.labels().to_vec());
-        Ok(Self { scaling, neighbours, clusters, rows, labels })
+        Ok(Self { scaling, neighbours, clusters, rows, labels: known.labels() })
     }
 
     /// A saved model.
@@ -152,13 +192,15 @@ impl NeighbourModel {
     /// # Errors
     /// [`ModelError::Damaged`] says what is wrong.
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
-        let saved: SavedNeighbours =
-            serde_json::from_value(value.clone()).map_err(|error| damaged(error.to_string()))?;
+        let saved: SavedNeighbours = opened(value)?;
         let scaling = saved.scaling.checked()?;
         let (n, d) = (saved.rows.len(), scaling.columns.len());
         let even = n > 0 && saved.labels.len() == n && saved.rows.iter().all(|row| row.len() == d);
         if !even || saved.rows.iter().flatten().any(|x| !x.is_finite()) {
             return Err(damaged(format!("it needs as many labels as rows, and {d} finite numbers a row")));
+        }
+        if saved.clusters > n {
+            return Err(damaged(format!("it has {} clusters of {n} objects", saved.clusters)));
         }
         if saved.labels.iter().any(|&label| label as usize >= saved.clusters) {
             return Err(damaged(format!("it has a label beyond its {} clusters", saved.clusters)));
@@ -182,7 +224,7 @@ impl NeighbourModel {
 
 impl Model for NeighbourModel {
     fn to_json(&self) -> Value {
-        to_value(&SavedNeighbours {
+        sealed(&SavedNeighbours {
             format: NEIGHBOURS.into(),
             scaling: SavedScaling::of(&self.scaling),
             neighbours: self.neighbours,

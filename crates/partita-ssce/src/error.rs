@@ -25,6 +25,22 @@ pub enum SsceError {
     /// A table without columns.
     #[error("the table has no columns")]
     NoColumns,
+    /// Numbers so large that a column has no standard deviation.
+    #[error("the numbers of column '{column}' are too large to be scaled")]
+    Scale {
+        /// Name of the column.
+        column: String,
+    },
+    /// More numbers than a model of nearest neighbours keeps.
+    #[error(
+        "nearest neighbours would keep {numbers} numbers, at most {most}; learn from fewer rows, or take ssce or centroid"
+    )]
+    Neighbours {
+        /// Rows times columns.
+        numbers: usize,
+        /// The most that are kept.
+        most: usize,
+    },
     /// Not one weight a base clustering.
     #[error("{found} weights for {bases} base clusterings")]
     Weights {

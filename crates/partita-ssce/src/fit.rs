@@ -21,8 +21,8 @@ const EIGEN_WIDTH: usize = 400;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SsceSettings {
-    /// How strongly the classifiers are tied, γ₁ = γ₂. None chooses it among 0.01, 0.1, 1, 10, 100 by how well the
-    /// consensus of some objects predicts the base clusterings of others; no true label takes part.
+    /// How strongly the classifiers are tied, γ₁ = γ₂. None chooses it among 0.01, 0.1, 1, 10, 100 by how probable
+    /// the consensus of some objects makes the base labels of others; no true label takes part.
     pub gamma: Option<f64>,
     /// Whether classifiers have an intercept.
     pub intercept: bool,
@@ -73,7 +73,7 @@ pub(crate) fn fit(
     (watch, done, total): (&dyn Watch, u64, u64),
 ) -> Result<Fit, SsceError> {
     let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
-    let mut prior = Prior::start((gamma, gamma), bases, RIDGE)?;
+    let mut prior = Prior::start((gamma, gamma), loss.trust, RIDGE)?;
     let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
     let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
     for round in 0..u64::from(settings.rounds.get()) {
@@ -115,7 +115,8 @@ fn classifiers(
     Ok((end.value - prior.evaluate(&end.at, centre).0, end.at))
 }
 
-/// An approximate Hessian, `H ⊗ I + 2 A`: all classifiers are taken to curve as μ does, and their classes alike.
+/// An approximate Hessian, `H ⊗ I + 2 A`: all classifiers are taken to curve as μ does times
+/// their weights, and their classes alike.
 struct Curvature<'a> {
     prior: &'a Prior,
     values: Vec<f64>,
@@ -141,12 +142,14 @@ impl<'a> Curvature<'a> {
         let mut turned = self.vectors.as_ref().map_or_else(|| gradient.clone(), |v| v.t().dot(gradient));
         let (bases, k) = (values.len(), gradient.ncols() / values.len());
         for (mut row, h) in turned.outer_iter_mut().zip(&self.values) {
-            let block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
+            let mut block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
+            self.prior.unscale(&mut block);
             let mut inner = vectors.t().dot(&block);
             for (mut line, a) in inner.outer_iter_mut().zip(values) {
                 line /= h + 2.0 * a;
             }
-            let outer = vectors.dot(&inner);
+            let mut outer = vectors.dot(&inner);
+            self.prior.unscale(&mut outer);
             row.assign(&ArrayView1::from(outer.as_standard_layout().as_slice().expect("standard layout")));
         }
         match &self.vectors {

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | [`ssce`] | consensus from a table and label rows | rounds · n d M K | 10 n M + 64 n K bytes |
 //! | [`ssce_p`] | consensus from label rows alone | rounds · n M² K | + 320 ΣJ M K bytes |
-//! | [`learn`] | a model for any partition: linear, nearest centre, nearest neighbours | | |
+//! | [`learn`], [`learn_soft`] | a model for any consensus: linear, nearest centre, nearest neighbours | | |
 //! | [`read_model`] | a saved model | | |
 //!
 //! ```
@@ -40,6 +40,7 @@ mod design;
 mod distance;
 mod error;
 mod fit;
+mod known;
 mod linear;
 mod loss;
 mod method;
@@ -53,5 +54,5 @@ pub use error::SsceError;
 pub use fit::SsceSettings;
 pub use linear::LinearModel;
 pub use method::{SSCE, SSCE_P, Ssce, SsceP};
-pub use model::{FORMATS, Predictor, learn, read_model};
+pub use model::{FORMATS, Predictor, UnknownPredictor, learn, learn_soft, read_model};
 pub use ssce::{ssce, ssce_p};

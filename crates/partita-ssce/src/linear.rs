@@ -5,11 +5,13 @@ use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partitio
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::columns::{SavedScaling, damaged, table, to_value};
+use crate::columns::{SavedScaling, damaged, opened, sealed, table};
 use crate::design::{Design, Scaling};
 use crate::fit::fit;
+use crate::known::Known;
 use crate::loss::{Loss, probabilities};
 use crate::ssce::check_table;
+use crate::targets::MISSING;
 use crate::{SsceError, SsceSettings};
 
 /// What [`LinearModel::to_json`] writes as `format`.
@@ -43,18 +45,36 @@ impl LinearModel {
     /// The classifier that learns the labels of a partition from a table.
     ///
     /// # Errors
-    /// [`SsceError::Rows`] and [`SsceError::NoColumns`].
+    /// [`SsceError::Rows`], [`SsceError::NoColumns`], [`SsceError::Scale`], and [`SsceError::Clusters`] beyond
+    /// 65,534 clusters.
     pub fn learn(features: &Features<'_>, partition: &Partition) -> Result<Self, SsceError> {
-        check_table(features, partition.objects())?;
-        let scaling = Scaling::of(features);
-        let design = Design::Dense(scaling.apply(features.values(), true));
-        let code = |(i, _): (usize, usize)| partition.labels()[i] as u16;
-        let codes = Array2::from_shape_fn((partition.objects(), 1), code);
-        let classes = partition.clusters();
-        if classes > usize::from(u16::MAX) - 1 {
-            return Err(SsceError::Clusters { clusters: classes, objects: partition.objects() });
+        Self::of(features, Known::Hard(partition))
+    }
+
+    /// The classifier that learns the probabilities of a soft partition from a table: the one whose probabilities
+    /// have the least cross-entropy with them.
+    ///
+    /// # Errors
+    /// As [`LinearModel::learn`].
+    pub fn learn_soft(features: &Features<'_>, soft: &SoftPartition) -> Result<Self, SsceError> {
+        Self::of(features, Known::Soft(soft))
+    }
+
+    pub(crate) fn of(features: &Features<'_>, known: Known<'_>) -> Result<Self, SsceError> {
+        let (objects, classes) = (known.objects(), known.clusters());
+        check_table(features, objects)?;
+        if classes == 0 || classes > usize::from(MISSING) - 1 {
+            return Err(SsceError::Clusters { clusters: classes, objects });
         }
-        let loss = Loss { design: &design, codes: codes.view(), classes, trust: &[1.0] };
+        let scaling = Scaling::of(features)?;
+        let design = Design::Dense(scaling.apply(features.values(), true));
+        let labels = known.labels();
+        let codes = Array2::from_shape_fn((objects, 1), |(i, _)| labels[i] as u16);
+        let soft = match known {
+            Known::Hard(_) => None,
+            Known::Soft(soft) => Some(soft.rows()),
+        };
+        let loss = Loss { design: &design, codes: codes.view(), classes, trust: &[1.0], soft };
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.
         let fit = fit(&loss, 0.01, &SsceSettings::default(), (&Silent, 0, 1))?;
         Ok(Self { scaling, intercept: true, weights: fit.centre })
@@ -65,7 +85,7 @@ impl LinearModel {
     /// # Errors
     /// [`ModelError::Damaged`] says what is wrong.
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
-        let saved: Saved = serde_json::from_value(value.clone()).map_err(|error| damaged(error.to_string()))?;
+        let saved: Saved = opened(value)?;
         let scaling = saved.scaling.checked()?;
         let (p, k) = (scaling.columns.len() + usize::from(saved.intercept), saved.weights.first().map_or(0, Vec::len));
         let even = saved.weights.len() == p && k > 0 && saved.weights.iter().all(|line| line.len() == k);
@@ -84,7 +104,7 @@ impl LinearModel {
 
 impl Model for LinearModel {
     fn to_json(&self) -> Value {
-        to_value(&Saved {
+        sealed(&Saved {
             format: FORMAT.into(),
             scaling: SavedScaling::of(&self.scaling),
             intercept: self.intercept,

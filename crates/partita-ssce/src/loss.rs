@@ -23,6 +23,8 @@ pub(crate) struct Loss<'a> {
     pub(crate) classes: usize,
     /// M, weights of base clusterings.
     pub(crate) trust: &'a [f64],
+    /// Probabilities to be learned in place of the labels, n × K; only where M is 1.
+    pub(crate) soft: Option<ArrayView2<'a, f64>>,
 }
 
 impl Loss<'_> {
@@ -55,6 +57,9 @@ impl Loss<'_> {
 
     /// Turns logits into probabilities minus indicators, and returns the negative log likelihood.
     fn residuals(&self, rows: Range<usize>, logits: &mut Array2<f64>) -> f64 {
+        if let Some(soft) = self.soft {
+            return soft_residuals(soft.slice(s![rows, ..]), logits);
+        }
         let codes = self.codes.slice(s![rows, ..]);
         let mut value = 0.0;
         for (codes, mut line) in codes.outer_iter().zip(logits.outer_iter_mut()) {
@@ -81,6 +86,17 @@ impl Loss<'_> {
         };
         probabilities.outer_iter().map(line).collect()
     }
+}
+
+/// Turns logits into probabilities minus those wanted, and returns the cross-entropy.
+fn soft_residuals(wanted: ArrayView2<'_, f64>, logits: &mut Array2<f64>) -> f64 {
+    let mut value = 0.0;
+    for (wanted, mut line) in wanted.outer_iter().zip(logits.outer_iter_mut()) {
+        let own = wanted.dot(&line);
+        value += softmax(line.as_slice_mut().expect("products are contiguous")) * wanted.sum() - own;
+        line -= &wanted;
+    }
+    value
 }
 
 /// Turns logits into probabilities and returns the logarithm of the sum of their exponentials.

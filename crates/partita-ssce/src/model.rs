@@ -1,30 +1,69 @@
 //! A model for any consensus, and models read back.
 
+use std::fmt;
 use std::num::NonZeroU32;
+use std::str::FromStr;
 use std::sync::Arc;
 
-use partita_core::{Features, Model, ModelError, Partition};
+use partita_core::{Features, Model, ModelError, Partition, SoftPartition};
 use serde_json::Value;
 
 use crate::columns::damaged;
+use crate::known::Known;
 use crate::{CentroidModel, LinearModel, NeighbourModel, SsceError, distance, linear};
 
-/// How a consensus labels objects that it has not seen.
+/// How a consensus labels objects that it has not seen. As text: `ssce`, `centroid`, `knn` (5 neighbours), `knn:9`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Predictor {
-    /// A linear classifier ([`LinearModel`]).
+    /// `ssce`: the linear classifier of SSCE, multinomial logistic regression ([`LinearModel`]).
     Linear,
-    /// The nearest cluster centre ([`CentroidModel`]).
+    /// `centroid`: the nearest cluster centre ([`CentroidModel`]).
     Centroid,
-    /// So many nearest neighbours ([`NeighbourModel`]).
+    /// `knn`: so many nearest neighbours ([`NeighbourModel`]).
     Neighbours(NonZeroU32),
+}
+
+/// Neighbours of `knn` where no number is said.
+const NEIGHBOURS: NonZeroU32 = NonZeroU32::new(5).expect("not zero");
+
+/// Why a text is no [`Predictor`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no way to label new objects; choose from ssce, centroid, knn, knn:9 (any number of neighbours)")]
+pub struct UnknownPredictor(String);
+
+impl FromStr for Predictor {
+    type Err = UnknownPredictor;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPredictor> {
+        let unknown = || UnknownPredictor(text.to_owned());
+        match text {
+            "ssce" => Ok(Self::Linear),
+            "centroid" => Ok(Self::Centroid),
+            "knn" => Ok(Self::Neighbours(NEIGHBOURS)),
+            _ => {
+                let count = text.strip_prefix("knn:").ok_or_else(unknown)?;
+                Ok(Self::Neighbours(count.parse().map_err(|_| unknown())?))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Predictor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Linear => f.write_str("ssce"),
+            Self::Centroid => f.write_str("centroid"),
+            Self::Neighbours(count) => write!(f, "knn:{count}"),
+        }
+    }
 }
 
 /// A model that labels new rows of a table as `partition` labels those of `features`.
 ///
 /// # Errors
-/// [`SsceError::Rows`] and [`SsceError::NoColumns`].
+/// [`SsceError`] if the table does not fit: see [`LinearModel::learn`], [`CentroidModel::learn`],
+/// [`NeighbourModel::learn`].
 ///
 /// ```
 /// use partita_core::ndarray::array;
@@ -50,10 +89,27 @@ pub fn learn(
     features: &Features<'_>,
     partition: &Partition,
 ) -> Result<Arc<dyn Model>, SsceError> {
+    of(predictor, features, Known::Hard(partition))
+}
+
+/// A model that labels new rows of a table as `soft` labels those of `features`. The linear classifier and the centres
+/// learn the probabilities; neighbours vote with their most probable labels.
+///
+/// # Errors
+/// As [`learn`].
+pub fn learn_soft(
+    predictor: Predictor,
+    features: &Features<'_>,
+    soft: &SoftPartition,
+) -> Result<Arc<dyn Model>, SsceError> {
+    of(predictor, features, Known::Soft(soft))
+}
+
+fn of(predictor: Predictor, features: &Features<'_>, known: Known<'_>) -> Result<Arc<dyn Model>, SsceError> {
     Ok(match predictor {
-        Predictor::Linear => Arc::new(LinearModel::learn(features, partition)?),
-        Predictor::Centroid => Arc::new(CentroidModel::learn(features, partition)?),
-        Predictor::Neighbours(count) => Arc::new(NeighbourModel::learn(features, partition, count)?),
+        Predictor::Linear => Arc::new(LinearModel::of(features, known)?),
+        Predictor::Centroid => Arc::new(CentroidModel::of(features, known)?),
+        Predictor::Neighbours(count) => Arc::new(NeighbourModel::of(features, known, count)?),
     })
 }
 

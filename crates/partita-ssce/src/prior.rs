@@ -1,6 +1,6 @@
 //! What ties the classifiers together: a shared mean and a covariance between base clusterings.
 
-use partita_core::ndarray::{Array2, Axis};
+use partita_core::ndarray::{Array2, ArrayView1};
 use partita_spectral::symmetric_eigen;
 
 use crate::SsceError;
@@ -8,7 +8,9 @@ use crate::SsceError;
 /// Added to the diagonal of Ω, times 1/M: the plain Ω is singular because W − μ1ᵀ has a null vector.
 pub(crate) const RIDGE: f64 = 1e-3;
 
-/// The quadratic part of the objective, `Σ_uv A_uv ⟨w_u − μ, w_v − μ⟩ + ρ ‖μ‖²` with `A = γ₁ I + γ₂ (Ω + (1e-3/M) I)⁻¹`.
+/// The quadratic part of the objective, `Σ_uv A_uv √(ω_u ω_v) ⟨w_u − μ, w_v − μ⟩ + ρ ‖μ‖²` with
+/// `A = γ₁ I + γ₂ (Ω + (1e-3/M) I)⁻¹`. With the weights ω inside, a base clustering of weight 2 is one that is there
+/// twice: the singular values of (W − μ1ᵀ) diag(√ω), all that Ω leaves of it, are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Prior {
     pub(crate) gamma: (f64, f64),
@@ -16,22 +18,30 @@ pub(crate) struct Prior {
     pub(crate) a: Array2<f64>,
     /// Eigenvalues and eigenvectors of A.
     pub(crate) eigen: (Vec<f64>, Array2<f64>),
+    /// √ω, M values.
+    roots: Vec<f64>,
 }
 
 impl Prior {
     /// The prior with this Ω.
-    fn new(gamma: (f64, f64), omega: &Array2<f64>, ridge: f64) -> Result<Self, SsceError> {
+    fn new(gamma: (f64, f64), roots: Vec<f64>, omega: &Array2<f64>, ridge: f64) -> Result<Self, SsceError> {
         let bases = omega.nrows() as f64;
         let pairs = symmetric_eigen(omega.view())?;
         let values: Vec<f64> =
             pairs.values.iter().map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases)).collect();
         let a = rebuilt(&pairs.vectors, &values);
-        Ok(Self { gamma, a, eigen: (values, pairs.vectors) })
+        Ok(Self { gamma, a, eigen: (values, pairs.vectors), roots })
     }
 
-    /// Ω = I/M.
-    pub(crate) fn start(gamma: (f64, f64), bases: usize, ridge: f64) -> Result<Self, SsceError> {
-        Self::new(gamma, &(Array2::eye(bases) / bases as f64), ridge)
+    /// Ω = I/M, for base clusterings of weights `trust`.
+    pub(crate) fn start(gamma: (f64, f64), trust: &[f64], ridge: f64) -> Result<Self, SsceError> {
+        let roots = trust.iter().map(|weight| weight.sqrt()).collect();
+        Self::new(gamma, roots, &(Array2::eye(trust.len()) / trust.len() as f64), ridge)
+    }
+
+    /// Divides row u of M rows by √ω_u.
+    pub(crate) fn unscale(&self, rows: &mut Array2<f64>) {
+        rows.outer_iter_mut().zip(&self.roots).for_each(|(mut row, root)| row /= *root);
     }
 
     /// Value and gradient for W at this μ, without the term of μ alone.
@@ -42,24 +52,28 @@ impl Prior {
         (value, self.joined(&(mixed * 2.0), w.dim()))
     }
 
-    /// W − μ1ᵀ with one row a base clustering, M × p K.
+    /// (W − μ1ᵀ) diag(√ω) with one row a base clustering, M × p K.
     fn apart(&self, w: &Array2<f64>, centre: &Array2<f64>) -> Array2<f64> {
         let (p, k) = centre.dim();
         let bases = self.a.nrows();
-        let entry = |(u, at): (usize, usize)| w[[at / k, u * k + at % k]] - centre[[at / k, at % k]];
+        let entry = |(u, at): (usize, usize)| self.roots[u] * (w[[at / k, u * k + at % k]] - centre[[at / k, at % k]]);
         Array2::from_shape_fn((bases, p * k), entry)
     }
 
-    /// The way back from M × p K to p × M K.
+    /// The way back from M × p K to p × M K, times diag(√ω).
     fn joined(&self, rows: &Array2<f64>, (p, width): (usize, usize)) -> Array2<f64> {
         let k = width / self.a.nrows();
-        Array2::from_shape_fn((p, width), |(at, column)| rows[[column / k, at * k + column % k]])
+        Array2::from_shape_fn((p, width), |(at, column)| {
+            self.roots[column / k] * rows[[column / k, at * k + column % k]]
+        })
     }
 
-    /// The μ that minimises the objective for this W: `W A1 / (1ᵀA1 + ρ)`; the plain mean where `exact` is false.
+    /// The μ that minimises the objective for this W: `W v / (1ᵀv + ρ)` with v = diag(√ω) A √ω; the mean, by ω, where
+    /// `exact` is false.
     pub(crate) fn centre(&self, w: &Array2<f64>, shrink: f64, exact: bool) -> Array2<f64> {
         let bases = self.a.nrows();
-        let weights = if exact { self.a.sum_axis(Axis(1)) } else { Array2::ones((bases, 1)).remove_axis(Axis(1)) };
+        let roots = ArrayView1::from(&self.roots);
+        let weights = if exact { &self.a.dot(&roots) * &roots } else { &roots * &roots };
         let total = weights.sum() + if exact { shrink } else { 0.0 };
         let k = w.ncols() / bases;
         let mut centre = Array2::zeros((w.nrows(), k));
@@ -79,14 +93,14 @@ impl Prior {
         exact: bool,
     ) -> Result<Self, SsceError> {
         match self.covariance(w, centre, ridge, exact)? {
-            Some(omega) => Self::new(self.gamma, &omega, ridge),
+            Some(omega) => Self::new(self.gamma, self.roots.clone(), &omega, ridge),
             None => Ok(self.clone()),
         }
     }
 
     /// The Ω that minimises the objective for this W and μ under trace ≤ 1, M × M; none if all w_u = μ.
     ///
-    /// With σ_i² the eigenvalues of (W − μ1ᵀ)ᵀ(W − μ1ᵀ), Ω has the same eigenvectors and the eigenvalues
+    /// With σ_i² the eigenvalues of (W − μ1ᵀ)ᵀ(W − μ1ᵀ), both factors times diag(√ω), Ω has the same eigenvectors and the eigenvalues
     /// λ_i = max(0, c σ_i − ε), ε being the ridge and c such that they sum to 1. Where `exact` is false it is the
     /// paper's (eq. 12), λ_i = σ_i / Σ σ.
     fn covariance(
@@ -125,7 +139,7 @@ fn fill(sigma: &[f64], floor: f64) -> Vec<f64> {
 
 /// V diag(values) Vᵀ, symmetric to the bit.
 fn rebuilt(vectors: &Array2<f64>, values: &[f64]) -> Array2<f64> {
-    let scaled = vectors * &partita_core::ndarray::ArrayView1::from(values);
+    let scaled = vectors * &ArrayView1::from(values);
     let product = scaled.dot(&vectors.t());
     (&product + &product.t()) * 0.5
 }
@@ -172,11 +186,11 @@ mod tests {
         for ((i, u), &code) in targets.codes.indexed_iter() {
             assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::targets::MISSING), code);
         }
-        let loss = Loss { design: &design, codes: targets.codes.view(), classes: 3, trust: &[1.0; 12] };
+        let loss = Loss { design: &design, codes: targets.codes.view(), classes: 3, trust: &[1.0; 12], soft: None };
         let mu: Vec<Vec<f64>> = numbers(&expected["mu"]);
         let (w, centre) = (wide(&expected["W"]), Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]));
         let gamma = (numbers(&expected["gamma1"]), numbers(&expected["gamma2"]));
-        let prior = Prior::start(gamma, 12, 0.0).unwrap();
+        let prior = Prior::start(gamma, &[1.0; 12], 0.0).unwrap();
 
         let ((likelihood, gradient), (tied, pull)) = (loss.evaluate(&w), prior.evaluate(&w, &centre));
         let value: f64 = numbers(&expected["objective_Omega_I_over_m"]);
@@ -200,10 +214,10 @@ mod tests {
         for design in [Design::hot(&ensemble, true), Design::hot(&ensemble, false)] {
             let targets = Targets::new(&ensemble, None, 2);
             let trust: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
-            let loss = Loss { design: &design, codes: targets.codes.view(), classes: 2, trust: &trust };
+            let loss = Loss { design: &design, codes: targets.codes.view(), classes: 2, trust: &trust, soft: None };
             let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
             let (w, centre) = (draw((design.width(), 24)), draw((design.width(), 2)));
-            let prior = Prior::start((0.3, 0.7), 12, RIDGE).unwrap().adapted(&w, &centre, RIDGE, true).unwrap();
+            let prior = Prior::start((0.3, 0.7), &trust, RIDGE).unwrap().adapted(&w, &centre, RIDGE, true).unwrap();
             let value = |w: &Array2<f64>| loss.evaluate(w).0 + prior.evaluate(w, &centre).0;
             let gradient = loss.evaluate(&w).1 + prior.evaluate(&w, &centre).1;
             for at in (0..w.len()).step_by(7) {
@@ -226,7 +240,10 @@ mod tests {
         let mut rng = Seed::new(5).rng();
         let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
         let (w, shrink) = (draw((4, 15)), 0.2);
-        let prior = Prior::start((0.5, 2.0), 5, RIDGE).unwrap().adapted(&w, &draw((4, 3)), RIDGE, true).unwrap();
+        let prior = Prior::start((0.5, 2.0), &[1.0, 2.0, 0.5, 1.0, 0.5], RIDGE)
+            .unwrap()
+            .adapted(&w, &draw((4, 3)), RIDGE, true)
+            .unwrap();
         let value =
             |prior: &Prior, centre: &Array2<f64>| prior.evaluate(&w, centre).0 + shrink * (centre * centre).sum();
         let centre = prior.centre(&w, shrink, true);

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use partita_core::ndarray::{Array2, ArrayView2, Axis};
+use partita_core::ndarray::{Array1, Array2, ArrayView2, Axis};
 use partita_core::{
     BaseWeights, Ensemble, EnsembleBuilder, Features, ModelInput, Partition, Seed, Silent, SoftPartition,
 };
@@ -36,7 +36,14 @@ fn table(name: &str) -> Option<Table> {
     })
 }
 
-/// k-means from random rows, on the numbers as they are.
+/// The row that is farthest from its centre. Tables with equal rows (zoo) start many clusters empty.
+fn farthest(x: ArrayView2<'_, f64>, centres: &Array2<f64>, labels: &[u32]) -> Array1<f64> {
+    let far = |i: usize| (&x.row(i) - &centres.row(labels[i] as usize)).mapv(|d| d * d).sum();
+    let far: Vec<f64> = (0..x.nrows()).map(far).collect();
+    x.row((0..x.nrows()).fold(0, |most, i| if far[i] > far[most] { i } else { most })).to_owned()
+}
+
+/// k-means from random rows, on the numbers as they are; an empty cluster takes the row farthest from its centre.
 fn kmeans(x: ArrayView2<'_, f64>, k: usize, seed: Seed) -> Vec<u32> {
     let mut centres = x.select(Axis(0), &index::sample(&mut seed.rng(), x.nrows(), k).into_vec());
     let mut labels = vec![u32::MAX; x.nrows()];
@@ -56,8 +63,9 @@ fn kmeans(x: ArrayView2<'_, f64>, k: usize, seed: Seed) -> Vec<u32> {
             sums.row_mut(label as usize).scaled_add(1.0, &row);
             sizes[label as usize] += 1.0;
         }
-        for (c, size) in sizes.iter().enumerate().filter(|(_, size)| **size > 0.0) {
-            centres.row_mut(c).assign(&(&sums.row(c) / *size));
+        for (c, size) in sizes.iter().enumerate() {
+            let centre = if *size > 0.0 { &sums.row(c) / *size } else { farthest(x, &centres, &labels) };
+            centres.row_mut(c).assign(&centre);
         }
     }
     labels
@@ -88,7 +96,8 @@ fn reached(name: &str, gamma: f64, runs: u64) -> Option<(f64, f64)> {
     Some((on_table / runs as f64, on_labels / runs as f64))
 }
 
-/// The values of γ are those that do best by the true labels, as in the paper.
+/// The values of γ are those that do best by the true labels, as in the paper. Means of a hundred ensembles are .79,
+/// .92, .82, .76, .81 and .55 on the table; the floors leave room for the noise of four.
 #[test]
 fn the_papers_protocol_reaches_the_papers_accuracy() {
     for (name, gamma, table, labels) in [
@@ -96,6 +105,8 @@ fn the_papers_protocol_reaches_the_papers_accuracy() {
         ("wdbc", 100.0, 0.90, 0.84),
         ("soybean", 10.0, 0.78, 0.75),
         ("iris", 1.0, 0.74, 0.87),
+        ("zoo", 10.0, 0.76, 0.70),
+        ("protein", 1.0, 0.46, 0.47),
     ] {
         let Some((on_table, on_labels)) = reached(name, gamma, 4) else { return };
         assert!(on_table >= table && on_labels >= labels, "{name}: {on_table} on the table, {on_labels} on labels");

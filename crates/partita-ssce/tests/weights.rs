@@ -1,0 +1,65 @@
+//! A weight of 2 is the base clustering twice; next to no weight is the base clustering left out.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use partita_conformance::{draw, ensemble};
+use partita_core::ndarray::Array2;
+use partita_core::{BaseWeights, Ensemble, Features, Outcome, Seed, Silent};
+use partita_ssce::{SsceSettings, ssce};
+
+fn columns(given: &Ensemble, bases: &[usize]) -> Ensemble {
+    let column = |(at, &u): (usize, &usize)| {
+        let name = if at > 0 && u == 0 { "again".to_owned() } else { format!("{u:02}") };
+        (name, given.column(u).map(|label| label.map(|j| j as u32)).collect::<Vec<_>>())
+    };
+    ensemble(bases.iter().enumerate().map(column))
+}
+
+fn settings() -> SsceSettings {
+    let mut settings = SsceSettings::default();
+    (settings.gamma, settings.tolerance) = (Some(1.0), 1e-9);
+    settings.rounds = 300.try_into().unwrap();
+    settings
+}
+
+/// Largest difference of two outcomes' probabilities.
+fn apart(a: &Outcome, b: &Outcome) -> f64 {
+    let difference = &a.soft.as_ref().unwrap().rows() - &b.soft.as_ref().unwrap().rows();
+    difference.iter().fold(0.0, |most, x| x.abs().max(most))
+}
+
+fn run(ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Outcome {
+    let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
+    let values = Array2::from_shape_fn((ensemble.objects(), 3), |(i, j)| ((i * (j + 3) * 7 + j) % 11) as f64);
+    let features = Features::new(&names, values.view()).unwrap();
+    let weights = weights.map(|weights| BaseWeights::new(weights).unwrap());
+    ssce(ensemble, &features, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap()
+}
+
+/// Not to the bit: the covariance starts at I/M, and M is what differs.
+#[test]
+fn a_weight_of_two_is_twice_and_next_to_none_is_not_at_all() {
+    let (mut same_reference, mut closer) = (0, 0);
+    for seed in 0..12 {
+        let drawn = draw(Seed::new(seed), 0.2);
+        let (bases, k) = (drawn.ensemble.bases().len(), drawn.clusters);
+        assert!(bases >= 3 && k >= 2);
+        let mut all: Vec<usize> = (0..bases).collect();
+        let mut weights = vec![1.0; bases];
+        let plain = run(&columns(&drawn.ensemble, &all), Some(weights.clone()), k);
+        weights[0] = 2.0;
+        let heavy = run(&columns(&drawn.ensemble, &all), Some(weights.clone()), k);
+        weights[0] = 1e-9;
+        let light = run(&columns(&drawn.ensemble, &all), Some(weights), k);
+        let without = run(&columns(&drawn.ensemble, &all[1..]), None, k);
+        all.push(0);
+        let twice = run(&columns(&drawn.ensemble, &all), None, k);
+        assert!(apart(&heavy, &twice) < 0.02, "{seed}: {}", apart(&heavy, &twice));
+        closer += usize::from(apart(&heavy, &twice) < apart(&plain, &twice));
+        // A base clustering of no weight can still lend its names to the others.
+        if light.details["reference"] == without.details["reference"] {
+            same_reference += 1;
+            assert!(apart(&light, &without) < 0.02, "{seed}: {}", apart(&light, &without));
+        }
+    }
+    assert!(same_reference >= 8 && closer >= 11, "{same_reference} {closer}");
+}
