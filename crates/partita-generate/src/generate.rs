@@ -84,8 +84,8 @@ pub fn generate<'a>(
     assemble(&plans, found, n, recipe.to_json(seed))
 }
 
-/// Bytes held at once, at most.
-pub(crate) fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
+/// Bytes that [`generate`] holds at once besides the table, at most: what it compares with its budget.
+pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let (n, d) = values.dim();
     let table = match values {
         TableView::Sparse(values) if stays_sparse(recipe) => 8 * (values.nnz() + 4 * d * recipe.base_k.bounds(n).1),

@@ -61,7 +61,7 @@ mod view;
 pub use base_k::BaseK;
 pub use durable::{Durable, generate_durable, merge_parts};
 pub use error::GenerateError;
-pub use generate::{BaseFacts, Generated, generate};
+pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use kind::BaseKind;
 pub use kmeans::{
     Distance, KMeans, KMeansRun, KMeansSettings, Start, kmeans, kmeans_from, kmeans_many, kmeans_sparse,

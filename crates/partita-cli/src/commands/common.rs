@@ -13,6 +13,7 @@ use partita::{Consensus, MemoryBudget, Model, Outcome, Problem, Seed, consense};
 
 use crate::args::{ComputeArgs, TableArgs};
 use crate::failure::Failure;
+use crate::output::say;
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
 use crate::record::{Record, Stopwatch};
 
@@ -45,6 +46,11 @@ impl Compute {
     ) -> Result<Generated, Failure> {
         let progress = Progress::new("base clusterings");
         let (values, seed) = (table.view(), Seed::new(self.seed));
+        let bytes = partita::generate::bytes(recipe, &values);
+        // Said where it is worth knowing.
+        if bytes > 256 << 20 && bytes <= self.budget.bytes() {
+            say(&format!("{} base clusterings will take up to {}", recipe.runs(), MemoryBudget::new(bytes)));
+        }
         let mut made = match durable {
             Some(durable) => generate_durable(values, recipe, seed, durable, self.budget, &progress)?,
             None => generate(values, recipe, seed, self.budget, &progress)?,
