@@ -1,16 +1,16 @@
-//! Scores on published pools of base clusterings:
-//! `cargo run --release -p partita-graph --example pools FOLDER METHOD BASES DRAWS [name=value]...`.
+//! Scores on published pools of base clusterings: `cargo xtask bench pools [-- METHOD BASES DRAWS [name=value]...]`.
 //!
-//! FOLDER holds the `.mat` files of Huang, Wang and Lai (IS, ISOLET, Semeion, SPF, PD), METHOD is a name such as `lwgp`.
-//! Prints the mean over draws of NMI (by the larger entropy), its standard error and ARI against the classes, K being
-//! the number of classes and objects being shuffled; the median wall time of a draw, and the largest resident set.
+//! The folder that `PARTITA_POOLS` names holds the `.mat` files of Huang, Wang and Lai (IS, ISOLET, Semeion, SPF, PD), METHOD
+//! is a name such as `lwgp`; without one, `lwgp` is tried on 20 base clusterings and `hbgf` on 10, 20 draws each. Prints
+//! the mean over draws of NMI (by the larger entropy), its standard error and ARI against the classes, K being the
+//! number of classes and objects being shuffled; the median CPU time of a draw, and the largest resident set so far.
 
 use std::env;
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Instant;
 
+use partita_conformance::race::{cpu_seconds, peak_bytes};
 use partita_core::{Clusters, Consensus, Ensemble, Partition, Problem, Seed, SettingPairs, Silent, consense};
 use partita_files::{EnsembleOptions, read_ensemble};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
@@ -19,18 +19,28 @@ use rand::seq::SliceRandom;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
-    let [folder, name, bases, draws, settings @ ..] = words.as_slice() else {
-        return Err("say FOLDER METHOD BASES DRAWS [name=value]...".into());
-    };
+    match words.as_slice() {
+        [] => {
+            pools("lwgp", 20, 20, &SettingPairs::default())?;
+            pools("hbgf", 10, 20, &SettingPairs::default())
+        }
+        [name, bases, draws, settings @ ..] => {
+            pools(name, bases.parse()?, draws.parse()?, &SettingPairs::parse(settings)?)
+        }
+        _ => Err("say METHOD BASES DRAWS [name=value]...".into()),
+    }
+}
+
+fn pools(name: &str, bases: usize, draws: u64, settings: &SettingPairs) -> Result<(), Box<dyn Error>> {
+    let folder = env::var_os("PARTITA_POOLS").ok_or("PARTITA_POOLS names no folder of pools")?;
     let methods: [&dyn Consensus; 5] = [&LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
     let method = methods.into_iter().find(|method| method.card().name == name).ok_or("there is no such method")?;
-    let (bases, draws, settings) = (bases.parse()?, draws.parse()?, SettingPairs::parse(settings)?);
     let mut out = io::stdout().lock();
     for pool in ["IS", "ISOLET", "Semeion", "SPF", "PD"] {
-        let loaded = read_ensemble(&Path::new(folder).join(format!("{pool}.mat")), &EnsembleOptions::default())?;
+        let loaded = read_ensemble(&Path::new(&folder).join(format!("{pool}.mat")), &EnsembleOptions::default())?;
         let truth = Partition::from_values(&loaded.truth.ok_or("the pool has no classes")?.values);
         let runs: Vec<[f64; 3]> = (0..draws)
-            .map(|draw| score(&loaded.ensemble, &truth, method, bases, &settings, Seed::new(draw)))
+            .map(|draw| score(&loaded.ensemble, &truth, method, bases, settings, Seed::new(draw)))
             .collect::<Result<_, _>>()?;
         let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
         let (nmi, ari) = (mean(0), mean(1));
@@ -41,7 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
         writeln!(
             out,
-            "{pool:>8} M = {bases} {name:>6}  NMI {nmi:.4} ± {error:.4}  ARI {ari:.3}  {median:.3} s a draw"
+            "{pool:>8} M = {bases} {name:>6}  NMI {nmi:.4} ± {error:.4}  ARI {ari:.3}  {median:.3} s CPU a draw  peak {:.0} MB",
+            peak_bytes() / 1e6
         )?;
     }
     Ok(())
@@ -64,9 +75,9 @@ fn score(
     let ensemble = pool.select(&objects, &chosen[..bases]);
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(truth.clusters()));
     (problem.seed, problem.settings) = (seed.child(1), settings.clone());
-    let start = Instant::now();
+    let start = cpu_seconds();
     let outcome = consense(method, &problem, &Silent)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = cpu_seconds() - start;
     let expected = objects.iter().map(|&i| truth.labels()[i as usize]).collect();
     let table = Contingency::new(&outcome.partition, &Partition::new(expected, truth.clusters())?)?;
     Ok([table.nmi(Normalisation::Max), table.ari(), seconds])
