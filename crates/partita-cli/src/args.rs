@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use partita::generate::{BaseK, BaseSpec, PRESETS, Scale};
+use partita::ssce::Predictor;
 use partita::{Clusters, MemoryBudget};
 
 const AFTER_HELP: &str = "\
@@ -234,6 +235,7 @@ Examples:
   partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 --set restarts=8 --soft soft.csv -o labels.csv
   partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
   partita consensus ensemble.npz -m best --set among=eac-average,lwgp,pcc-l2 -k 10 -o labels.csv
+  partita consensus ensemble.npz -m lwgp -k 3 --features table.csv --model model.json --predict-with knn:9 -o labels.csv
   partita consensus ensemble.npz -m pcc-l2 -k 6 --relations relations.csv --threshold 0.05 -o labels.csv")]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet or MAT). Empty, NaN
@@ -275,6 +277,10 @@ pub(crate) struct ConsensusArgs {
     /// Where a model goes that `partita predict` labels new objects with.
     #[arg(long, value_name = "MODEL.json")]
     pub(crate) model: Option<PathBuf>,
+    /// What the model is: without it, the method's own or one of label rows; ssce (logistic regression), centroid or
+    /// knn:5 read a table with the columns of --features instead.
+    #[arg(long, value_name = "HOW", requires_all = ["model", "features"])]
+    pub(crate) predict_with: Option<Predictor>,
     /// Replace outputs that exist.
     #[arg(long)]
     pub(crate) force: bool,

@@ -193,3 +193,40 @@ fn a_table_beyond_the_memory_limit_is_read_in_groups_of_rows() {
     generate("x.npz", &["--max-memory", "3MiB", "--scale", "zscore"]).refused(&["groups of rows", "raise the limit"]);
     assert!(!place.files().iter().any(|name| name.contains("x.npz")), "{:?}", place.files());
 }
+
+#[test]
+fn any_consensus_labels_new_rows_of_the_table() {
+    let place = Workplace::new();
+    let wdbc = std::fs::read_to_string(shipped("wdbc.csv")).expect("a shipped set");
+    let lines: Vec<&str> = wdbc.lines().collect();
+    let (train, new) = lines[1..].split_at(340);
+    let write = |name: &str, rows: &[&str]| place.file(name, format!("{}\n{}\n", lines[0], rows.join("\n")));
+    write("train.csv", train);
+    write("new.csv", new);
+    // The same rows, columns turned round.
+    let turned = |line: &&str| line.split(',').rev().collect::<Vec<_>>().join(",");
+    place.file("turned.csv", std::iter::once(&lines[0]).chain(new).map(turned).collect::<Vec<_>>().join("\n"));
+    let scaled =
+        ["generate", "train.csv", "--label", "label", "--base", "kmeans:20", "--base-k", "2..6", "--scale", "zscore"];
+    place.partita(&[&scaled[..], &["-o", "e.npz"]].concat()).fine();
+    for how in ["ssce", "centroid", "knn", "knn:9"] {
+        let model =
+            ["--features", "train.csv", "--features-label", "label", "--model", "m.json", "--predict-with", how];
+        let consensus = ["consensus", "e.npz", "-m", "lwgp", "-k", "2", "-o", "l.csv", "--force"];
+        place.partita(&[&consensus[..], &model].concat()).fine();
+        place.partita(&["predict", "m.json", "new.csv", "--label", "label", "-o", "a.csv", "--force"]).fine();
+        place.partita(&["predict", "m.json", "turned.csv", "--label", "label", "-o", "b.csv", "--force"]).fine();
+        let read = |name: &str| std::fs::read_to_string(place.path(name)).expect("labels");
+        assert_eq!(read("a.csv"), read("b.csv"), "{how}");
+        let scores = place.partita(&["evaluate", "a.csv", "--truth", "new.csv:label", "--json"]).json();
+        assert!(scores["h"].as_f64() > Some(0.85), "{how}: {scores}");
+    }
+    place.file("renamed.csv", wdbc.replacen("mean_radius", "radius", 1));
+    place.partita(&["predict", "m.json", "renamed.csv", "--label", "label"]).refused(&["mean_radius"]);
+    let model = place.path("m.json");
+    let text = std::fs::read_to_string(&model).expect("a model");
+    place.file("edited.json", text.replacen("0.", "1.", 1));
+    place.partita(&["predict", "edited.json", "new.csv", "--label", "label"]).refused(&["edited.json"]);
+    let alone = place.partita(&["consensus", "e.npz", "-k", "2", "--predict-with", "knn"]);
+    assert_eq!(alone.code, Some(2), "a table and a file are needed: {}", alone.stderr);
+}

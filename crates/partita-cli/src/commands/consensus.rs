@@ -1,7 +1,9 @@
 //! `partita consensus`: an ensemble in, labels out.
 
+use partita::files::Table;
 use partita::metrics::{Relations, relations};
 use partita::mixture::RowModel;
+use partita::ssce::{learn, learn_soft};
 use partita::{Ensemble, Features, Outcome, Problem, SettingPairs, SoftPartition};
 use serde_json::Value;
 
@@ -31,7 +33,8 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     let (outcome, mut record) = compute.consense(method, problem, &args.ensemble)?;
     say_warnings(&args.method, &outcome);
     say_table(&outcome);
-    write(args, &loaded.ensemble, &outcome)?;
+    let model = model_of(args, &loaded.ensemble, table.as_ref(), &outcome)?;
+    write(args, &loaded.ensemble, &outcome, model)?;
     record.scores = loaded.truth.and_then(|truth| {
         let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
         score(found, &truth)
@@ -55,15 +58,15 @@ fn check(args: &ConsensusArgs, card: &partita::MethodCard) -> Result<(), Failure
     Ok(())
 }
 
-fn write(args: &ConsensusArgs, ensemble: &Ensemble, outcome: &Outcome) -> Result<(), Failure> {
+fn write(args: &ConsensusArgs, ensemble: &Ensemble, outcome: &Outcome, model: Option<Value>) -> Result<(), Failure> {
     let names = ensemble.object_names();
     let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
     write_result(&targets, names, &outcome.partition, &outcome.certainty, outcome.soft.as_ref())?;
     if let (Some(path), Some(soft)) = (&args.relations, &outcome.soft) {
         output::write_text(path, &relations_csv(&relations(soft, args.threshold)?))?;
     }
-    if let Some(path) = &args.model {
-        output::write_json(path, &model_of(ensemble, outcome))?;
+    if let (Some(path), Some(model)) = (&args.model, model) {
+        output::write_json(path, &model)?;
     }
     if args.output.is_none() && !args.json {
         print_labels(names, &outcome.partition, &outcome.certainty)?;
@@ -95,11 +98,28 @@ fn say_table(outcome: &Outcome) {
     output::say(&format!("{}chosen: {}", shown.render(), outcome.details["chosen"].as_str().unwrap_or_default()));
 }
 
-/// The model of the outcome; where the method has none, that of the label rows of its clusters.
-fn model_of(ensemble: &Ensemble, outcome: &Outcome) -> serde_json::Value {
+/// The model that was asked for: learned from the table, else that of the outcome; where the method has none, that of
+/// the label rows of its clusters.
+fn model_of(
+    args: &ConsensusArgs,
+    ensemble: &Ensemble,
+    table: Option<&Table>,
+    outcome: &Outcome,
+) -> Result<Option<Value>, Failure> {
+    if args.model.is_none() {
+        return Ok(None);
+    }
+    if let (Some(how), Some(table)) = (args.predict_with, table) {
+        let features = Features::new(&table.columns, table.values.view()).map_err(Failure::input)?;
+        let model = match &outcome.soft {
+            Some(soft) => learn_soft(how, &features, soft)?,
+            None => learn(how, &features, &outcome.partition)?,
+        };
+        return Ok(Some(model.to_json()));
+    }
     if let Some(model) = &outcome.model {
-        return model.to_json();
+        return Ok(Some(model.to_json()));
     }
     let soft = outcome.soft.clone().unwrap_or_else(|| SoftPartition::of(&outcome.partition));
-    partita::Model::to_json(&RowModel::of_consensus(ensemble, &soft))
+    Ok(Some(partita::Model::to_json(&RowModel::of_consensus(ensemble, &soft))))
 }
