@@ -1,13 +1,15 @@
 //! Flags: what they are called, what they take, what their help says.
 
+mod making;
+
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
-use partita::generate::{BaseK, BaseSpec, PRESETS, Scale};
 use partita::ssce::Predictor;
 use partita::{Clusters, MemoryBudget};
+
+pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -78,44 +80,6 @@ pub(crate) struct TableArgs {
     pub(crate) fill: bool,
 }
 
-/// What `--base` takes: kinds of base clusterings with how many of each.
-#[derive(Clone, Debug)]
-pub(crate) struct BaseList(pub(crate) Vec<BaseSpec>);
-
-/// How to make the base clusterings: a paper's recipe or one from a file, then what the other flags change in it.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Base clusterings")]
-pub(crate) struct RecipeArgs {
-    /// Which base clusterings, and how many of each. [default: kmeans:100]
-    #[arg(long, value_name = "KIND:COUNT,…", value_parser = parse_base)]
-    pub(crate) base: Option<BaseList>,
-    /// Clusters of each base clustering: 10, a range 4..20, a list 4,6,8, or sqrt for ⌈√n/2⌉..⌈√n⌉. [default: sqrt]
-    #[arg(long, value_name = "K")]
-    pub(crate) base_k: Option<BaseK>,
-    /// Share of the objects that each base clustering sees; the others get no label from it. [default: 0.9]
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) subsample: Option<f64>,
-    /// Draw the objects with replacement: k-means counts an object as often as it was drawn, others once.
-    #[arg(long)]
-    pub(crate) replacement: bool,
-    /// Share of the columns that each base clustering sees. [default: 1]
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) features: Option<f64>,
-    /// Random directions that each base clustering sees instead of the columns. [default: the columns]
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) projection: Option<usize>,
-    /// Scaling of the columns: none, zscore or minmax. [default: none]
-    #[arg(long, value_name = "SCALE")]
-    pub(crate) scale: Option<Scale>,
-    /// A paper's recipe, which the flags above may change; those of pcc-2, ssce and nbce hang on -k.
-    #[arg(long, value_name = "NAME", conflicts_with = "recipe", value_parser = PossibleValuesParser::new(PRESETS))]
-    pub(crate) preset: Option<String>,
-    /// A recipe from a file: TOML with the names of the flags above, or an ensemble, which says how it was made and
-    /// with which seed.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) recipe: Option<PathBuf>,
-}
-
 /// What every computing command takes.
 #[derive(Debug, Args)]
 pub(crate) struct ComputeArgs {
@@ -159,71 +123,6 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Print the record as one JSON object on stdout instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  partita generate table.csv --base kmeans:100 --base-k 4..20 --subsample 0.9 --scale zscore --seed 1 -o ensemble.npz
-  partita generate table.csv --base kmeans:60,average:10,ward:10,spectral:20 -o ensemble.npz
-  partita generate table.csv --preset nbce -k 3 -o ensemble.npz
-  partita generate table.csv --recipe ensemble.npz -o the_same_again.npz
-  partita generate table.csv --recipe recipe.toml -o ensemble.npz
-  partita generate table.csv --base kmeans:400 --part 2/4 -o ensemble.2      # on four machines, then
-  partita merge ensemble.1 ensemble.2 ensemble.3 ensemble.4 -o ensemble.npz
-
-A recipe.toml has lines such as
-  base = [\"kmeans:60\", \"ward:10\"]
-  base_k = \"4..20\"
-  subsample = 0.8
-
-Finished base clusterings are kept in FILE.part until the ensemble is written. After Ctrl-C, a kill or a power cut the
-same command with --resume makes the missing ones only and writes the bytes of an undisturbed run.")]
-pub(crate) struct GenerateArgs {
-    #[command(flatten)]
-    pub(crate) table: TableArgs,
-    /// Clusters that are expected: what the presets pcc-2, ssce and nbce multiply.
-    #[arg(short = 'k', long = "clusters", value_name = "K")]
-    pub(crate) clusters: Option<std::num::NonZeroUsize>,
-    #[command(flatten)]
-    pub(crate) recipe: RecipeArgs,
-    #[command(flatten)]
-    pub(crate) compute: ComputeArgs,
-    /// The ensemble to write: .csv, .npz or .parquet. With --part, the file that `partita merge` takes.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Go on where a run that was cut short ended.
-    #[arg(long, conflicts_with = "force")]
-    pub(crate) resume: bool,
-    /// Make only this share of the base clusterings, such as the second of four.
-    #[arg(long, value_name = "I/OF", value_parser = parse_part)]
-    pub(crate) part: Option<Part>,
-    /// Replace the output if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what was done as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  partita merge ensemble.1 ensemble.2 -o ensemble.npz
-  partita merge ensemble.npz.part -o what_there_is.npz")]
-pub(crate) struct MergeArgs {
-    /// Files that `partita generate --part` wrote, or the .part file of a run that was cut short.
-    #[arg(required = true)]
-    pub(crate) parts: Vec<PathBuf>,
-    /// The ensemble to write: .csv, .npz or .parquet.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace the output if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what was done as one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -408,56 +307,6 @@ fn parse_clusters(text: &str) -> Result<Clusters, String> {
     }
 }
 
-fn parse_base(text: &str) -> Result<BaseList, String> {
-    BaseSpec::list(text).map(BaseList).map_err(|error| error.to_string())
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  partita text documents.csv --column text --label topic -o words.npz
-  partita text documents.csv --column text --set least_documents=40 --set terms=500 -o words.npz
-  partita generate words.npz --preset peace-text -o ensemble.npz
-
-Message headers and HTML go, words are made lower case, English stop words go, the rest is stemmed; words of few
-documents go (least_documents), of the others those whose counts vary most stay (terms); counts are weighted by tf-idf
-and rows brought to length 1. Each step is a setting, given as --set NAME=VALUE: headers, markup, stop_words, stemming,
-numbers (true or false), shortest, least_documents, terms, frequency (count or log), idf (none, plain or smooth),
-unit_length. The file is what scipy.sparse.save_npz writes.")]
-pub(crate) struct TextArgs {
-    /// A table with a column of texts (CSV or TSV; .gz is read too).
-    pub(crate) documents: PathBuf,
-    /// The column with the texts, by name or position from 1.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) column: String,
-    /// The column with the true labels.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) label: Option<String>,
-    /// A setting; may be given several times.
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// The table to write (.npz).
-    #[arg(short, long, value_name = "FILE.npz")]
-    pub(crate) output: PathBuf,
-    /// Replace the output if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what was done as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// A share of the work: the index from 0, and of how many.
-pub(crate) type Part = (u32, u32);
-
-fn parse_part(text: &str) -> Result<Part, String> {
-    let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-    match numbers {
-        Some((index, of)) if (1..=of).contains(&index) => Ok((index - 1, of)),
-        _ => Err("write which part of how many, such as 2/4".into()),
-    }
-}
-
 fn parse_memory(text: &str) -> Result<MemoryBudget, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -488,12 +337,6 @@ mod tests {
         assert_eq!(parse_memory("4GiB"), Ok(MemoryBudget::new(4 << 30)));
         assert_eq!(parse_memory("1.5k"), Ok(MemoryBudget::new(1536)));
         assert!(parse_memory("much").is_err() && parse_memory("4 parsecs").is_err());
-    }
-
-    #[test]
-    fn parts_count_from_one() {
-        assert_eq!(parse_part("2/4"), Ok((1, 4)));
-        assert!(["0/4", "5/4", "2", "a/b", "-1/3"].iter().all(|text| parse_part(text).is_err()));
     }
 
     #[test]
