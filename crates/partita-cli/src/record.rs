@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use partita::files::LabelColumn;
-use partita::metrics::Scores;
+use partita::metrics::{Scores, anmi};
 use partita::{Ensemble, Outcome, Partition, Sense, Stopped};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -25,6 +25,8 @@ pub(crate) struct Record {
     stopped: Stopped,
     kkt_gap: Option<f64>,
     clusters: usize,
+    /// Mean NMI with the base clusterings, what Strehl and Ghosh compare consensus clusterings by.
+    anmi: Option<f64>,
     seconds: f64,
     cpu_seconds: f64,
     peak_bytes: u64,
@@ -55,6 +57,7 @@ impl Record {
             stopped: outcome.stopped,
             kkt_gap: outcome.kkt_gap,
             clusters: outcome.partition.live_clusters(),
+            anmi: anmi(&outcome.partition, ensemble).ok(),
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
             peak_bytes: spent.peak_bytes,
@@ -79,11 +82,12 @@ impl Record {
         self.base_clusterings
     }
 
-    /// Method, clusters, rounds, why it stopped, KKT gap and seconds, as cells of a table.
-    pub(crate) fn cells(&self) -> [String; 6] {
+    /// Method, clusters, ANMI, rounds, why it stopped, KKT gap and seconds, as cells of a table.
+    pub(crate) fn cells(&self) -> [String; 7] {
         let gap = self.kkt_gap.map_or_else(|| "–".into(), |gap| format!("{gap:.1e}"));
+        let anmi = self.anmi.map_or_else(|| "–".into(), |anmi| format!("{anmi:.4}"));
         let (rounds, seconds) = (self.rounds.to_string(), format!("{:.2}", self.seconds));
-        [self.method.into(), self.clusters.to_string(), rounds, self.stopped.to_string(), gap, seconds]
+        [self.method.into(), self.clusters.to_string(), anmi, rounds, self.stopped.to_string(), gap, seconds]
     }
 }
 

@@ -160,7 +160,7 @@ fn finish(args: &RunArgs, record: &RunRecord<'_>, seed: u64) -> Result<(), Failu
 
 /// The tables that a person reads first.
 fn summary(args: &RunArgs, record: &RunRecord<'_>, seed: u64) -> String {
-    let mut methods = TextTable::new(["method", "clusters", "rounds", "stopped", "kkt gap", "seconds"]);
+    let mut methods = TextTable::new(["method", "clusters", "anmi", "rounds", "stopped", "kkt gap", "seconds"]);
     record.methods.iter().for_each(|method| methods.row(method.cells()));
     let mut text = format!(
         "{}: {} base clusterings in {:.2} s (--base {} --base-k {} --subsample {} --scale {} --seed {})\n\n{}",
