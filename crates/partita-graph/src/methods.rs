@@ -88,6 +88,10 @@ static LWGP_CARD: MethodCard = MethodCard {
             name: "theta",
             help: "how much disagreement costs a base cluster its weight: less costs more; above 0",
         },
+        SettingHelp {
+            name: "trust_rounds",
+            help: "how often base clusterings are trusted anew, by how whole the others leave their clusters; 0 is the paper",
+        },
         RESTARTS,
         ROUNDS,
         TOLERANCE,
