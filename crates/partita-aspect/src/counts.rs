@@ -1,6 +1,6 @@
 //! How often pairs of objects are together, as the model reads it.
 
-use partita_coassoc::{CoAssociation, Counts, SparseEvidence};
+use partita_coassoc::{CoAssociation, Counts, SparseEvidence, square};
 use rayon::prelude::*;
 
 use crate::kernel::LANES;
@@ -102,29 +102,4 @@ fn rows(objects: usize, each: impl Fn(usize, &mut dyn FnMut(u32, u32))) -> Store
         starts.push(partners.len());
     }
     Store::Some { starts, partners, counts }
-}
-
-/// Side of a tile of the mirror.
-const TILE: usize = 64;
-
-/// Both halves of a packed triangle, object by object, the diagonal and the padding 0. The mirror is written in square
-/// tiles so that both sides stay in the cache.
-fn square<T: Copy + Default>(triangle: &[T], objects: usize, stride: usize) -> Vec<T> {
-    let mut full = vec![T::default(); objects * stride];
-    let mut at = 0;
-    for i in 0..objects {
-        let row = &triangle[at..at + objects - i - 1];
-        full[i * stride + i + 1..i * stride + objects].copy_from_slice(row);
-        at += row.len();
-    }
-    for top in (0..objects).step_by(TILE) {
-        for left in (0..=top).step_by(TILE) {
-            for i in top..(top + TILE).min(objects) {
-                for j in left..(left + TILE).min(i) {
-                    full[i * stride + j] = full[j * stride + i];
-                }
-            }
-        }
-    }
-    full
 }

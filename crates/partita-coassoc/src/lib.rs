@@ -35,6 +35,7 @@ mod picture;
 mod rows;
 mod sample;
 mod sparse;
+mod square;
 mod strongest;
 mod tiles;
 
@@ -45,4 +46,5 @@ pub use picture::{heat_map, vat_order};
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;
 pub use sparse::SparseEvidence;
+pub use square::square;
 pub use strongest::{StrongestSettings, recall};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use partita_coassoc::{CoAssociation, Counts, Seen};
+use partita_coassoc::{CoAssociation, Counts, Seen, square};
 use partita_core::{Ensemble, MemoryBudget, Watch};
 
 use crate::error::PccError;
@@ -66,13 +66,13 @@ impl Dense {
         let objects = pairs.objects();
         let stride = objects.next_multiple_of(LANES);
         let c = match pairs.together() {
-            Counts::Bytes(triangle) => Store::Bytes(unpack(triangle, objects, stride)),
-            Counts::Words(triangle) => Store::Words(unpack(triangle, objects, stride)),
+            Counts::Bytes(triangle) => Store::Bytes(square(triangle, objects, stride)),
+            Counts::Words(triangle) => Store::Words(square(triangle, objects, stride)),
         };
         let n = match pairs.seen() {
             Seen::Always(bases) => Err(f64::from(bases)),
-            Seen::Counts(Counts::Bytes(triangle)) => Ok(Store::Bytes(unpack(triangle, objects, stride))),
-            Seen::Counts(Counts::Words(triangle)) => Ok(Store::Words(unpack(triangle, objects, stride))),
+            Seen::Counts(Counts::Bytes(triangle)) => Ok(Store::Bytes(square(triangle, objects, stride))),
+            Seen::Counts(Counts::Words(triangle)) => Ok(Store::Words(square(triangle, objects, stride))),
         };
         let mut evidence = Self { objects, stride, c, n, weights: Vec::new(), evenness: Evenness::Uneven };
         let mut row = PairCounts::default();
@@ -115,33 +115,8 @@ impl Dense {
     }
 }
 
-/// Side of a tile of the mirror.
-const TILE: usize = 64;
-
 /// What to do when all pairs are too many.
 pub(crate) const WAY_OUT: &str = "take a sample of the pairs (partners=30)";
-
-/// Both halves of a packed triangle, object by object, the diagonal and the padding 0.
-/// The mirror is written in square tiles so that both sides stay in the cache.
-fn unpack<T: Copy + Default>(triangle: &[T], objects: usize, stride: usize) -> Vec<T> {
-    let mut full = vec![T::default(); objects * stride];
-    let mut at = 0;
-    for i in 0..objects {
-        let row = &triangle[at..at + objects - i - 1];
-        full[i * stride + i + 1..i * stride + objects].copy_from_slice(row);
-        at += row.len();
-    }
-    for top in (0..objects).step_by(TILE) {
-        for left in (0..=top).step_by(TILE) {
-            for i in top..(top + TILE).min(objects) {
-                for j in left..(left + TILE).min(i) {
-                    full[i * stride + j] = full[j * stride + i];
-                }
-            }
-        }
-    }
-    full
-}
 
 impl View for Dense {
     fn count(&self) -> usize {
