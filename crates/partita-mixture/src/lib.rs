@@ -14,7 +14,8 @@
 //!
 //! n objects, d distinct label rows, M base clusterings, ΣJ label values, K clusters (for NBCE: at most). [`RowModel`]
 //! makes the outcome of any method, of this crate or not, label new label rows. [`PartitionSamples`] turns draws into
-//! one partition, [`r_hat`] and [`effective_samples`] say whether there are enough.
+//! one partition, [`r_hat`] and [`effective_samples`] say whether there are enough. [`held_out`] is the perplexity of rows
+//! that a saved model has not seen.
 //!
 //! ```
 //! use partita_core::{EnsembleBuilder, ModelInput, Model, Seed, Silent, SoftPartition};
@@ -49,6 +50,7 @@ mod diagnostics;
 mod error;
 #[cfg(test)]
 mod fixture;
+mod held_out;
 mod hyper;
 mod json;
 mod method;
@@ -71,6 +73,7 @@ pub use bce::{BCE, Bce, BceSettings, bce};
 pub use bce_model::BceModel;
 pub use diagnostics::{effective_samples, r_hat};
 pub use error::MixtureError;
+pub use held_out::{HeldOut, held_out};
 pub use mm::{MM, Mm, MmSettings, mm};
 pub use nbce_cvb::{NBCE_CVB, NbceCvb, NbceCvbSettings, nbce_cvb};
 pub use nbce_gibbs::{NBCE_GIBBS, NbceDraws, NbceGibbs, NbceGibbsSettings, Summary, nbce_draws, nbce_gibbs};

@@ -1,0 +1,95 @@
+//! How well a saved model foretells label rows it has not seen.
+
+use partita_core::{Ensemble, ModelError};
+use serde_json::Value;
+
+use crate::columns::{Columns, columns, perplexity, unread};
+use crate::{BceModel, RowModel};
+
+/// What [`held_out`] found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HeldOut {
+    /// exp(−Σ log p(row) / number of labels): 1 is perfect, J is what guessing among J equally probable labels gives.
+    /// Infinite when the model thinks some row impossible.
+    pub perplexity: f64,
+    /// Labels that were there and known to the model: what the mean is over.
+    pub labels: u64,
+    /// Labels with a value that the model has never seen; they are left out.
+    pub unread: u64,
+    /// True where the model gives bounds on probabilities ([`BceModel`]): the perplexity is then an upper bound.
+    pub upper_bound: bool,
+}
+
+/// The perplexity of label rows under a saved model, whatever model of this crate it is: `saved` is what
+/// [`Model::to_json`](partita_core::Model::to_json) made. Base clusterings are matched by name, labels by value.
+///
+/// # Cost
+/// As labelling the rows: O(n M K) time.
+///
+/// # Errors
+/// [`ModelError::Damaged`] for a damaged model, [`ModelError::Input`] for a model that gives label rows no
+/// probability (one that reads a table), for base clusterings that are not those of the model, and where no label is
+/// known to it.
+pub fn held_out(saved: &Value, rows: &Ensemble) -> Result<HeldOut, ModelError> {
+    match saved.get("format").and_then(Value::as_str) {
+        Some(BceModel::FORMAT) => {
+            let model = BceModel::from_json(saved)?;
+            let columns = columns(&model.bases, rows)?;
+            measured(&model.log_probability_bounds(rows)?, &columns, rows, true)
+        }
+        Some(RowModel::FORMAT) | None => {
+            let model = RowModel::from_json(saved)?;
+            let columns = columns(model.bases(), rows)?;
+            measured(&model.log_probabilities(rows)?, &columns, rows, false)
+        }
+        Some(other) => {
+            Err(ModelError::Input(format!("a model of the format '{other}' gives label rows no probability")))
+        }
+    }
+}
+
+fn measured(logs: &[f64], columns: &Columns, rows: &Ensemble, upper_bound: bool) -> Result<HeldOut, ModelError> {
+    let unread = unread(columns, rows);
+    let labels = (rows.objects() * rows.bases().len() - rows.missing()) as u64 - unread;
+    Ok(HeldOut { perplexity: perplexity(logs, unread, rows)?, labels, unread, upper_bound })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BceSettings, MmSettings, Rows, bce, fixture, mm};
+    use partita_core::{Seed, Silent};
+    use serde_json::json;
+
+    #[test]
+    fn every_saved_model_is_asked_in_its_own_way() {
+        let ensemble = fixture::drawn(6);
+        let half: Vec<u32> = (0..ensemble.objects() as u32 / 2).collect();
+        let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+        let (seen, rest) = (ensemble.select(&half, &bases), ensemble.select(&[5, 6, 7], &bases));
+        let rows = Rows::of(&seen);
+        let fits = [
+            (mm(&rows, 3, Seed::new(1), &MmSettings::default(), &Silent), false),
+            (bce(&rows, 3, Seed::new(1), &BceSettings::default(), &Silent), true),
+        ];
+        for (fit, upper_bound) in fits {
+            let outcome = fit.unwrap();
+            let saved = outcome.model.unwrap().to_json();
+            let found = held_out(&saved, &rest).unwrap();
+            assert_eq!(found.labels + found.unread, (rest.objects() * bases.len() - rest.missing()) as u64);
+            assert!(found.upper_bound == upper_bound && found.perplexity > 1.0, "{found:?}");
+            let told = outcome.details[if upper_bound { "perplexity_bound" } else { "perplexity" }].as_f64().unwrap();
+            let train = held_out(&saved, &seen).unwrap().perplexity;
+            assert!((train / told - 1.0).abs() < 0.02, "{train} and {told}");
+        }
+    }
+
+    #[test]
+    fn models_without_probabilities_are_refused() {
+        let ensemble = fixture::drawn(6);
+        let error = held_out(&json!({"format": "a regression 1"}), &ensemble).unwrap_err();
+        assert!(matches!(&error, ModelError::Input(reason) if reason.contains("'a regression 1'")), "{error}");
+        assert!(matches!(held_out(&json!({}), &ensemble), Err(ModelError::Damaged(_))));
+    }
+}
