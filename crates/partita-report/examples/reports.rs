@@ -1,0 +1,210 @@
+//! Writes sample reports into a folder and says how long each took to build and how large it is:
+//! `cargo run --release -p partita-report --example reports -- OUTDIR [NAME…]`.
+//!
+//! iris and digits from the repository's tables, runs of 120,000 and 1,000,000 objects drawn from a mixture, and one
+//! with names that are not meant well.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use partita::coassoc::CoAssociation;
+use partita::files::{Table, TableOptions, read_table};
+use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe, generate};
+use partita::metrics::{ConsensusCdf, Scores};
+use partita::ndarray::Array2;
+use partita::{Clusters, Ensemble, EnsembleBuilder, Features, MemoryBudget, Outcome, Partition, Problem, Seed, Silent};
+use partita_report::{Choice, ChoiceRow, Report, render};
+use rand::RngExt;
+use serde_json::{Value, json};
+
+type Anything<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Anything<()> {
+    let folder = std::env::args().nth(1).ok_or("name a folder")?;
+    let folder = Path::new(&folder);
+    std::fs::create_dir_all(folder)?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets");
+    let named: Vec<String> = std::env::args().skip(2).collect();
+    let wanted = |name: &str| named.is_empty() || named.iter().any(|wanted| wanted == name);
+    if wanted("iris") {
+        table(folder, &root.join("iris.csv"), "iris", "pcc-kl", 3, 2..=8)?;
+    }
+    if wanted("digits") {
+        table(folder, &root.join("digits.csv"), "digits", "eac-average", 10, 6..=14)?;
+    }
+    if wanted("hostile") {
+        hostile(folder)?;
+    }
+    if wanted("synthetic-120k") {
+        drawn(folder, "synthetic-120k", 120_000, 39, 20)?;
+    }
+    if wanted("synthetic-1m") {
+        drawn(folder, "synthetic-1m", 1_000_000, 4, 10)?;
+    }
+    Ok(())
+}
+
+/// Writes the page and the figures, and says what they cost.
+fn write(folder: &Path, name: &str, report: &Report<'_>) -> Anything<()> {
+    let begun = Instant::now();
+    let html = partita_report::html(report)?;
+    let spent = begun.elapsed().as_secs_f64();
+    std::fs::write(folder.join(format!("{name}.html")), &html)?;
+    let figures = folder.join(name);
+    std::fs::create_dir_all(&figures)?;
+    for figure in render(report)?.figures {
+        std::fs::write(figures.join(format!("{}.svg", figure.name)), figure.svg)?;
+        std::fs::write(figures.join(format!("{}.csv", figure.name)), figure.csv)?;
+    }
+    let said = format!("{name}: {:.2} MB, built in {spent:.2} s\n", html.len() as f64 / 1e6);
+    std::io::Write::write_all(&mut std::io::stdout(), said.as_bytes())?;
+    Ok(())
+}
+
+fn recipe(clusters: BaseK, runs: usize) -> Recipe {
+    let mut recipe = Recipe::default();
+    (recipe.base, recipe.base_k, recipe.subsample) = (vec![BaseSpec::new(BaseKind::KMeans, runs)], clusters, 0.8);
+    recipe
+}
+
+fn made(table: &Table, recipe: &Recipe) -> Anything<Ensemble> {
+    Ok(generate(table.values.view(), recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)?.ensemble)
+}
+
+fn consensus(method: &str, ensemble: &Ensemble, clusters: usize) -> Anything<(Outcome, Value)> {
+    let method = partita::method(method).ok_or("no such method")?;
+    let begun = Instant::now();
+    let outcome = partita::consense(method, &Problem::new(ensemble, Clusters::Exactly(clusters)), &Silent)?;
+    let record = json!({
+        "method": method.card().name, "settings": outcome.settings, "seed": 1, "rounds": outcome.rounds,
+        "stopped": outcome.stopped, "seconds": begun.elapsed().as_secs_f64(), "version": env!("CARGO_PKG_VERSION"),
+        "objective": outcome.objective.as_ref().map(|o| o.value), "objective_name": outcome.objective.as_ref().map(|o| o.name),
+        "anmi": partita::metrics::anmi(&outcome.partition, ensemble)?, "warnings": outcome.warnings,
+        "details": outcome.details,
+    });
+    Ok((outcome, record))
+}
+
+fn table(
+    folder: &Path,
+    path: &Path,
+    name: &str,
+    method: &str,
+    clusters: usize,
+    tried: std::ops::RangeInclusive<usize>,
+) -> Anything<()> {
+    let table = read_table(path, &TableOptions::default())?;
+    let recipe = recipe("2..20".parse()?, 100);
+    let ensemble = made(&table, &recipe)?;
+    let (outcome, mut record) = consensus(method, &ensemble, clusters)?;
+    let truth = table.label.as_ref().map(|label| label.values.clone());
+    record["table"] = format!("datasets/{name}.csv").into();
+    record["recipe"] = serde_json::to_value(&recipe)?;
+    record["arguments"] =
+        json!(["run", format!("datasets/{name}.csv"), "-k", clusters.to_string(), "-o", "out dir", "--seed", "1"]);
+    if let Some(truth) = &truth {
+        record["scores"] = serde_json::to_value(Scores::of(&outcome.partition, &Partition::from_values(truth))?)?;
+    }
+    let mut report = Report::of(name, record, &outcome, &ensemble);
+    report.features = Some(Features::new(&table.columns, table.values.view())?);
+    report.truth = truth.as_deref();
+    report.choice = Some(choice(&table, clusters, tried)?);
+    report.labels_file = Some("labels.csv".into());
+    write(folder, name, &report)
+}
+
+/// Consensus clustering in the manner of Monti and others: base clusterings into K clusters for every K tried.
+fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) -> Anything<Choice> {
+    let mut choice = Choice {
+        chosen: Some(chosen),
+        objective_name: "mean NMI with the base clusterings".into(),
+        ..Choice::default()
+    };
+    choice.verdict =
+        format!("{chosen} clusters, as the data were made; the curves show how far the base clusterings agree.");
+    for clusters in tried {
+        let ensemble = made(table, &recipe(clusters.to_string().parse()?, 50))?;
+        let counts = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent)?;
+        let n = ensemble.objects();
+        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| counts.pair(i, j));
+        let cdf = ConsensusCdf::of(pairs.map(|(c, seen)| f64::from(c) / f64::from(seen)));
+        let (outcome, record) = consensus("eac-average", &ensemble, clusters)?;
+        let before = choice.rows.last().and_then(|row: &ChoiceRow| row.area);
+        choice.rows.push(ChoiceRow {
+            clusters,
+            cdf: cdf.curve(),
+            area: Some(cdf.area()),
+            delta_area: Some(before.map_or(cdf.area(), |before| (cdf.area() - before) / before)),
+            pac: Some(cdf.pac()),
+            certainty: Some(outcome.certainty.iter().sum::<f64>() / n as f64),
+            objective: record["anmi"].as_f64(),
+            ..ChoiceRow::default()
+        });
+        choice.partitions.push(outcome.partition);
+    }
+    Ok(choice)
+}
+
+/// Objects from a mixture of ten; base clusterings that take the nearest of centres which are a little off.
+fn drawn(folder: &Path, name: &str, n: usize, columns: usize, bases: usize) -> Anything<()> {
+    const CLUSTERS: usize = 10;
+    let mut rng = Seed::new(7).rng();
+    let centres = Array2::from_shape_fn((CLUSTERS, columns), |_| rng.random_range(-1.0..1.0));
+    let mut values = Array2::zeros((n, columns));
+    for mut row in values.outer_iter_mut() {
+        let at: usize = (rng.random::<f64>().powi(2) * CLUSTERS as f64) as usize;
+        row.iter_mut()
+            .zip(centres.row(at))
+            .for_each(|(x, c)| *x = c + 0.9 * (rng.random::<f64>() + rng.random::<f64>() - 1.0));
+    }
+    let mut builder = EnsembleBuilder::new(n);
+    for base in 0..bases {
+        let off = centres.mapv(|c| c + rng.random_range(-0.25..0.25));
+        let nearest = |row: partita::ndarray::ArrayView1<'_, f64>| {
+            let far = |k: usize| row.iter().zip(off.row(k)).map(|(x, c)| (x - c).powi(2)).sum::<f64>();
+            (0..CLUSTERS).min_by(|&a, &b| far(a).total_cmp(&far(b))).map(|k| k as u32)
+        };
+        builder.push_clusters(format!("centres-{base}"), values.outer_iter().map(nearest), CLUSTERS)?;
+    }
+    let ensemble = builder.finish()?;
+    let (outcome, record) = consensus("plurality", &ensemble, CLUSTERS)?;
+    let names: Vec<String> = (0..columns).map(|at| format!("column {at} of a mixture")).collect();
+    let mut report = Report::of(name, record, &outcome, &ensemble);
+    report.features = Some(Features::new(&names, values.view())?);
+    report.labels_file = Some("labels.csv".into());
+    write(folder, name, &report)
+}
+
+/// Names as bad as they come.
+fn hostile(folder: &Path) -> Anything<()> {
+    let n = 240;
+    let nasty = |i: usize| match i % 8 {
+        0 => format!("</script><script>fail({i})</script>"),
+        1 => format!("\"quoted\" 'twice' & <b>bold</b> {i}"),
+        2 => format!("👩‍👩‍👧‍👦 🏳️‍🌈 emoji {i}"),
+        3 => format!("{i} {}", "long ".repeat(2_000)),
+        4 => format!("\u{202e}turned {i}"),
+        5 => format!("nul \u{0} bell \u{7} line\nbreak {i}"),
+        6 => format!("<!--<img src=x onerror=fail()>{i}"),
+        _ => format!("{}{i}", "W".repeat(10_000)),
+    };
+    let mut rng = Seed::new(3).rng();
+    let values = Array2::from_shape_fn((n, 3), |(i, _)| (i % 3) as f64 + 0.4 * rng.random::<f64>());
+    let mut builder = EnsembleBuilder::new(n);
+    for base in 0..9 {
+        let labels = (0..n)
+            .map(|i| (rng.random::<f64>() > 0.05).then(|| if rng.random::<f64>() < 0.15 { base % 3 } else { i % 3 }));
+        builder.push(nasty(base), labels)?;
+    }
+    let ensemble = builder.finish()?.with_object_names((0..n).map(nasty).collect())?;
+    let (outcome, mut record) = consensus("pcc-kl", &ensemble, 3)?;
+    record["warnings"] = json!(["<script>fail()</script> is no name"]);
+    record["arguments"] = json!(["run", "it's \"here\" <b>.csv", "-k", "3"]);
+    let columns: Vec<String> = (1..4).map(nasty).collect();
+    let truth: Vec<Option<String>> = (0..n).map(|i| (i % 5 > 0).then(|| nasty(i % 3))).collect();
+    let mut report = Report::of(nasty(0), record, &outcome, &ensemble);
+    report.features = Some(Features::new(&columns, values.view())?);
+    report.truth = Some(&truth);
+    write(folder, "hostile", &report)
+}

@@ -1,0 +1,43 @@
+//! What was found for other numbers of clusters, as data.
+
+use partita_core::Partition;
+use serde::{Deserialize, Serialize};
+
+/// One number of clusters and what came of it. What was not measured is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChoiceRow {
+    /// The number of clusters, K.
+    pub clusters: usize,
+    /// The consensus CDF at equal steps from 0 to 1, ends included.
+    pub cdf: Vec<f64>,
+    /// Area under the CDF.
+    pub area: Option<f64>,
+    /// Relative growth of the area from the K before.
+    pub delta_area: Option<f64>,
+    /// Proportion of ambiguous clustering.
+    pub pac: Option<f64>,
+    /// PAC of the null reference: mean over its draws.
+    pub null_pac: Option<f64>,
+    /// PAC of the null reference: smallest and largest of its draws, or another range that the text names.
+    pub null_range: Option<(f64, f64)>,
+    /// Mean certainty of the objects.
+    pub certainty: Option<f64>,
+    /// The method's objective, or a criterion such as BIC.
+    pub objective: Option<f64>,
+}
+
+/// How the number of clusters was chosen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// One row for every K tried, rising.
+    pub rows: Vec<ChoiceRow>,
+    /// The K that was chosen; none where the table does not choose.
+    pub chosen: Option<usize>,
+    /// Why, in a sentence.
+    pub verdict: String,
+    /// What the column `objective` holds.
+    pub objective_name: String,
+    /// Labels for every K tried, where they were kept, in the order of the rows; for the flow of objects.
+    pub partitions: Vec<Partition>,
+}

@@ -1,0 +1,28 @@
+//! What can go wrong.
+
+/// Why there is no report.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// A part of the report is about another number of objects.
+    #[error("the labels are those of {objects} objects, but {part} are given for {found}")]
+    Sizes {
+        /// Objects that have a label.
+        objects: usize,
+        /// Which part.
+        part: &'static str,
+        /// Objects that it has.
+        found: usize,
+    },
+    /// There is nothing to show.
+    #[error("a report needs at least one object")]
+    Empty,
+    /// A certainty is no share.
+    #[error("object {object} has the certainty {value}; it must be in 0 to 1")]
+    Certainty {
+        /// Index of the object.
+        object: usize,
+        /// Its certainty.
+        value: f64,
+    },
+}

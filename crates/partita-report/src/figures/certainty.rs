@@ -1,0 +1,86 @@
+//! How sure: the histogram, and the spread within each cluster.
+
+use std::fmt::Write as _;
+
+use crate::Report;
+use crate::axes::Frame;
+use crate::clusters::Clusters;
+use crate::figure::Drawn;
+use crate::svg::Svg;
+use crate::text::{count, number, percent};
+
+const BINS: usize = 20;
+
+/// Certainty of all objects, in steps of 0.05.
+pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
+    let mut counts = [0usize; BINS];
+    for &sure in report.certainty {
+        counts[((sure * BINS as f64) as usize).min(BINS - 1)] += 1;
+    }
+    let (width, height) = (460.0, 270.0);
+    let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
+    let most = counts.iter().copied().max().unwrap_or(1) as f64;
+    let (x, y) = (frame.x(0.0, 1.0), frame.y(0.0, 1.06 * most));
+    frame.draw_y(&mut svg, &y, "objects", |tick| count(tick as i64));
+    for (bin, &objects) in counts.iter().enumerate().filter(|(_, objects)| **objects > 0) {
+        let (left, right) = (x.at(bin as f64 / BINS as f64), x.at((bin + 1) as f64 / BINS as f64));
+        let top = y.at(objects as f64).min(frame.bottom - 1.0);
+        svg.rect([left + 1.0, top, right - left - 2.0, frame.bottom - top], "a");
+    }
+    frame.draw_x(&mut svg, &x, "certainty", &x.ticks(5));
+    let mut csv = "from,to,objects\n".to_owned();
+    for (bin, objects) in counts.iter().enumerate() {
+        let _ = writeln!(csv, "{},{},{objects}", bin as f64 / BINS as f64, (bin + 1) as f64 / BINS as f64);
+    }
+    let n = report.n() as f64;
+    let share = |low: f64| report.certainty.iter().filter(|&&sure| sure >= low).count() as f64 / n;
+    let alt = format!(
+        "Histogram of the certainty of {} objects: {} are at 0.9 or above, {} below 0.5.",
+        count(report.n() as i64),
+        percent(share(0.9)),
+        percent(1.0 - share(0.5))
+    );
+    let title = "Certainty of the objects".to_owned();
+    Drawn { name: "certainty", title, alt, svg, csv, note: String::new(), points: Vec::new() }
+}
+
+/// Certainty within each cluster: from the lowest to the highest tenth, and the middle.
+pub(crate) fn by_cluster(clusters: &Clusters) -> Drawn {
+    let rows = clusters.shown.len();
+    let (width, step) = (460.0, if rows > 24 { 13.0 } else { 22.0 });
+    let height = 14.0 + rows as f64 * step + 46.0;
+    let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
+    let frame = crate::axes::Frame { left: 96.0, ..frame };
+    let x = frame.x(0.0, 1.0);
+    for tick in x.ticks(5) {
+        svg.line([x.at(tick), frame.top, x.at(tick), frame.bottom], "g");
+    }
+    let mut csv = "cluster,objects,mean,lowest_tenth,median,highest_tenth,cohesion\n".to_owned();
+    for (at, cluster) in clusters.shown.iter().enumerate() {
+        let (middle, label) = (frame.top + (at as f64 + 0.5) * step, cluster.label);
+        let [low, median, high] = cluster.deciles.map(|sure| x.at(sure));
+        let colour = format!("class=\"k{}\" rx=\"3\" opacity=\".45\"", label % crate::palette::COLOURS);
+        svg.rect_with([low - 2.0, middle - 0.22 * step, high - low + 4.0, 0.44 * step], &colour);
+        svg.marker(label, [median, middle], 1.0, &format!("k{}", label % crate::palette::COLOURS));
+        svg.marker(label, [frame.left - 14.0, middle], 1.0, &format!("k{}", label % crate::palette::COLOURS));
+        svg.text([frame.left - 26.0, middle + 4.0], "t", "end", &format!("cluster {label}"));
+        let cohesion = clusters.cohesion(at).map_or_else(String::new, |cohesion| cohesion.to_string());
+        let [lowest, median, highest] = cluster.deciles;
+        let _ =
+            writeln!(csv, "{label},{},{},{lowest},{median},{highest},{cohesion}", cluster.members.len(), cluster.mean);
+    }
+    frame.draw_x(&mut svg, &x, "certainty: lowest tenth, median, highest tenth", &x.ticks(5));
+    let least = clusters.shown.iter().min_by(|a, b| a.mean.total_cmp(&b.mean));
+    let least = least.map_or_else(String::new, |cluster| {
+        format!(" Least certain is cluster {} with a mean of {}.", cluster.label, number(cluster.mean))
+    });
+    let alt = format!("Range of certainty in each of {rows} clusters.{least}");
+    let title = "Certainty within each cluster".to_owned();
+    Drawn { name: "certainty-by-cluster", title, alt, svg, csv, note: left_out(clusters), points: Vec::new() }
+}
+
+/// What to say where not all clusters are shown.
+pub(crate) fn left_out(clusters: &Clusters) -> String {
+    let (shown, live) = (clusters.shown.len(), clusters.live);
+    if shown == live { String::new() } else { format!("The {shown} largest of {} clusters.", count(live as i64)) }
+}

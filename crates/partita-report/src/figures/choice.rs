@@ -1,0 +1,163 @@
+//! How many clusters: curves over the numbers tried.
+
+use std::fmt::Write as _;
+
+use crate::axes::{Frame, Scale, polyline};
+use crate::choice::{Choice, ChoiceRow};
+use crate::figure::Drawn;
+use crate::svg::Svg;
+use crate::text::number;
+
+/// Reads one number of a row.
+type Of = fn(&ChoiceRow) -> Option<f64>;
+
+/// The consensus CDF of every number of clusters.
+pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
+    let rows: Vec<&ChoiceRow> = choice.rows.iter().filter(|row| row.cdf.len() > 1).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let (width, height) = (460.0, 340.0);
+    let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
+    let (x, y) = (frame.x(0.0, 1.0), frame.y(0.0, 1.0));
+    frame.draw_y(&mut svg, &y, "share of pairs", number);
+    let mut marks: Vec<(f64, usize)> = Vec::new();
+    for row in &rows {
+        let chosen = choice.chosen == Some(row.clusters);
+        let last = (row.cdf.len() - 1) as f64;
+        let points = row.cdf.iter().enumerate().map(|(at, &share)| (x.at(at as f64 / last), y.at(share)));
+        // A few points carry the curve: steps of 1/1000 would be seen by nobody.
+        let thin = row.cdf.len().div_ceil(120);
+        let d = polyline(points.enumerate().filter(|(at, _)| at % thin == 0 || *at as f64 == last).map(|(_, p)| p));
+        svg.path(&d, if chosen { "class=\"ln al\"" } else { "class=\"ln ax\" stroke-opacity=\".7\"" });
+        marks.push((y.at(row.cdf[row.cdf.len() / 2]), row.clusters));
+    }
+    marks.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut free = f64::INFINITY;
+    for (at, (place, clusters)) in marks.into_iter().enumerate() {
+        let place = place.min(free);
+        let along = x.at(0.5 + 0.05 * (at % 3) as f64);
+        let class = if choice.chosen == Some(clusters) { "t big halo" } else { "m halo" };
+        svg.text([along, place + 4.0], class, "middle", &clusters.to_string());
+        free = place - 7.0;
+    }
+    frame.draw_x(&mut svg, &x, "how often two objects are together", &x.ticks(5));
+    let mut csv = "clusters,together,share\n".to_owned();
+    for row in &rows {
+        for (at, share) in row.cdf.iter().enumerate() {
+            let _ = writeln!(csv, "{},{},{share}", row.clusters, at as f64 / (row.cdf.len() - 1) as f64);
+        }
+    }
+    let alt = format!(
+        "Consensus CDF for {} numbers of clusters. A curve that is flat between 0.1 and 0.9 belongs to a number on which \
+         the base clusterings agree.{}",
+        rows.len(),
+        choice.chosen.map_or_else(String::new, |chosen| format!(" The chosen {chosen} is drawn in colour."))
+    );
+    Some(drawn("choice-cdf", "Consensus CDF", alt, svg, csv))
+}
+
+fn drawn(name: &'static str, title: &str, alt: String, svg: Svg, csv: String) -> Drawn {
+    Drawn { name, title: title.to_owned(), alt, svg, csv, note: String::new(), points: Vec::new() }
+}
+
+/// Proportion of ambiguous clustering over K, and that of the null reference.
+pub(crate) fn pac(choice: &Choice) -> Option<Drawn> {
+    let of: Of = |row| row.pac;
+    let best = best(choice, of, |a, b| a < b)?;
+    let with_null = choice.rows.iter().any(|row| row.null_pac.is_some());
+    let against = if with_null { "; the dashed line and its band are data without clusters" } else { "" };
+    let alt = format!(
+        "Proportion of pairs that the base clusterings do not agree on, by number of clusters{against}. It is lowest for {best}."
+    );
+    over_clusters(choice, of, "choice-pac", "Ambiguous pairs (PAC)", "PAC", alt)
+}
+
+/// Growth of the area under the CDF.
+pub(crate) fn delta(choice: &Choice) -> Option<Drawn> {
+    let of: Of = |row| row.delta_area;
+    choice.rows.iter().find_map(of)?;
+    let alt =
+        "Relative growth of the area under the consensus CDF from one number of clusters to the next: more clusters \
+               than the data have add little."
+            .to_owned();
+    over_clusters(choice, of, "choice-delta", "Growth of the area (delta)", "relative growth", alt)
+}
+
+/// Mean certainty of the objects.
+pub(crate) fn certainty(choice: &Choice) -> Option<Drawn> {
+    let of: Of = |row| row.certainty;
+    let best = best(choice, of, |a, b| a > b)?;
+    let alt = format!("Mean certainty of the objects by number of clusters. It is highest for {best}.");
+    over_clusters(choice, of, "choice-certainty", "Mean certainty", "mean certainty", alt)
+}
+
+/// The objective or criterion.
+pub(crate) fn objective(choice: &Choice) -> Option<Drawn> {
+    let of: Of = |row| row.objective;
+    choice.rows.iter().find_map(of)?;
+    let name = if choice.objective_name.is_empty() { "objective" } else { &choice.objective_name };
+    let alt = format!("The criterion '{}' by number of clusters.", crate::text::cut(name, 100));
+    over_clusters(choice, of, "choice-objective", "Criterion", &crate::text::cut(name, 40), alt)
+}
+
+/// The number of clusters with the best value; the smaller of equals.
+fn best(choice: &Choice, of: Of, better: impl Fn(f64, f64) -> bool) -> Option<usize> {
+    let known = choice.rows.iter().filter_map(|row| of(row).filter(|x| x.is_finite()).map(|x| (row.clusters, x)));
+    known.reduce(|best, row| if better(row.1, best.1) { row } else { best }).map(|best| best.0)
+}
+
+/// A line over the numbers of clusters, with the null reference where it is PAC that is drawn.
+fn over_clusters(choice: &Choice, of: Of, name: &'static str, title: &str, axis: &str, alt: String) -> Option<Drawn> {
+    let rows = &choice.rows;
+    let (first, last) = (rows.first()?.clusters as f64, rows.last()?.clusters as f64);
+    let null = name == "choice-pac";
+    let (width, height) = (460.0, 270.0);
+    let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
+    let x = frame.x(first - 0.4, last + 0.4);
+    let value = |row: &ChoiceRow| of(row).unwrap_or(f64::NAN);
+    let reference = |row: &ChoiceRow| row.null_pac.filter(|_| null).unwrap_or(f64::NAN);
+    let band = |row: &ChoiceRow| row.null_range.filter(|_| null);
+    let ends = rows.iter().filter_map(band).flat_map(|(low, high)| [low, high]);
+    let mut y = Scale::over(
+        rows.iter().flat_map(|row| [value(row), reference(row)]).chain(ends),
+        frame.bottom,
+        frame.top,
+        0.08,
+    );
+    if null {
+        y.low = 0.0;
+    }
+    frame.draw_y(&mut svg, &y, axis, number);
+    let place = |row: &ChoiceRow| x.at(row.clusters as f64);
+    let banded: Vec<(f64, f64, f64)> =
+        rows.iter().filter_map(|row| band(row).map(|(low, high)| (place(row), low, high))).collect();
+    if !banded.is_empty() {
+        let there = banded.iter().map(|&(px, _, high)| (px, y.at(high)));
+        let back = banded.iter().rev().map(|&(px, low, _)| (px, y.at(low)));
+        svg.path(&format!("{}z", polyline(there.chain(back))), "class=\"b\" opacity=\".2\"");
+        svg.path(&polyline(rows.iter().map(|row| (place(row), y.at(reference(row))))), "class=\"ln bl dash\"");
+    }
+    svg.path(&polyline(rows.iter().map(|row| (place(row), y.at(value(row))))), "class=\"ln al\"");
+    for row in rows.iter().filter(|row| value(row).is_finite()) {
+        let chosen = choice.chosen == Some(row.clusters);
+        svg.marker(usize::from(chosen) * 3, [place(row), y.at(value(row))], if chosen { 1.9 } else { 1.0 }, "a rim");
+    }
+    let step = (rows.len().div_ceil(14)).max(1);
+    let ticks: Vec<f64> = rows.iter().step_by(step).map(|row| row.clusters as f64).collect();
+    frame.draw_x(&mut svg, &x, "clusters", &ticks);
+    let mut csv = if null { "clusters,value,null,null_low,null_high\n" } else { "clusters,value\n" }.to_owned();
+    for row in rows {
+        let _ = write!(csv, "{},{}", row.clusters, value(row));
+        if null {
+            let (low, high) = band(row).unwrap_or((f64::NAN, f64::NAN));
+            let _ = write!(csv, ",{},{low},{high}", reference(row));
+        }
+        csv.push('\n');
+    }
+    let mut drawn = drawn(name, title, alt, svg, csv);
+    if let Some(chosen) = choice.chosen.filter(|chosen| rows.iter().any(|row| row.clusters == *chosen)) {
+        drawn.note = format!("The large diamond is the chosen {chosen}.");
+    }
+    Some(drawn)
+}

@@ -1,0 +1,46 @@
+//! The figures, one file a kind.
+
+use crate::Report;
+use crate::agreement::Agreement;
+use crate::clusters::{Clusters, sample};
+use crate::figure::Drawn;
+
+pub(crate) mod bases;
+pub(crate) mod centres;
+pub(crate) mod certainty;
+pub(crate) mod choice;
+pub(crate) mod flow;
+pub(crate) mod heat;
+pub(crate) mod map;
+pub(crate) mod membership;
+pub(crate) mod relations;
+
+/// All figures that there is something for, in the order of the page.
+pub(crate) fn all(report: &Report<'_>, clusters: &Clusters, agreement: Option<&Agreement>) -> Vec<Drawn> {
+    let mut drawn = Vec::new();
+    if let Some(ensemble) = report.ensemble {
+        drawn.push(heat::objects(report, ensemble, clusters));
+        drawn.extend(heat::clusters(clusters));
+    }
+    if let Some(choice) = &report.choice {
+        drawn.extend([choice::pac(choice), choice::cdf(choice), choice::delta(choice)].into_iter().flatten());
+        drawn.extend([choice::certainty(choice), choice::objective(choice)].into_iter().flatten());
+        drawn.extend(flow::figure(choice, report.partition));
+    }
+    drawn.extend([certainty::histogram(report), certainty::by_cluster(clusters)]);
+    drawn.extend(report.soft.map(|soft| membership::bars(soft, clusters)));
+    drawn.extend(relations::graph(report.soft, clusters));
+    if let Some(table) = report.features.filter(|table| table.values().ncols() > 0) {
+        let means = centres::means(report, &table, clusters);
+        drawn.push(centres::figure(&table, &means, clusters));
+    }
+    if let (Some(ensemble), Some(agreement)) = (report.ensemble, agreement) {
+        drawn.extend([bases::matrix(ensemble, agreement), bases::spread(ensemble, agreement)]);
+    }
+    let points = sample(clusters, map::POINTS);
+    if let Some(table) = report.features.filter(|table| table.values().ncols() > 0) {
+        drawn.extend(map::principal(report, &table, &points));
+    }
+    drawn.extend(report.ensemble.and_then(|ensemble| map::evidence(report, ensemble, &points)));
+    drawn
+}

@@ -1,0 +1,58 @@
+//! A result that a person can look at: one self-contained page, and its figures as files.
+//!
+//! Pick this crate to show what a consensus is and how far to trust it to somebody who will not open a terminal. It
+//! reads no files and computes no consensus: it takes labels, how sure they are and whatever else there is (the record
+//! of the run, the ensemble, the table, probabilities, a tree, what other numbers of clusters gave), and leaves out the
+//! sections for which nothing was given.
+//!
+//! | function | what it gives | time | memory |
+//! |---|---|---|---|
+//! | [`html`] | one HTML file, at most 3 MB for any n | O(n M + n log n) | O(n), and 20 MB |
+//! | [`figures`] | every figure as SVG, its numbers as CSV, and what it shows in words | the same | the same |
+//! | [`render`] | both, computed once | the same | the same |
+//!
+//! The page loads nothing (its content policy forbids it), follows the reader's light or dark theme, works without its
+//! script and on paper. Clusters differ by shape and hatching as well as by colour, tables say what their headings
+//! head, maps can be walked with the arrow keys. The same report gives the same bytes.
+//!
+//! ```
+//! use partita_core::{EnsembleBuilder, Partition};
+//! use partita_report::{Report, html};
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut builder = EnsembleBuilder::new(4);
+//! builder.push("a", [Some(0), Some(0), Some(1), Some(1)])?;
+//! builder.push("b", [Some(0), Some(0), Some(0), Some(1)])?;
+//! let ensemble = builder.finish()?;
+//! let partition = Partition::new(vec![0, 0, 1, 1], 2)?;
+//!
+//! let mut report = Report::new("Four objects", json!({ "method": "by hand" }), &partition, &[1.0, 1.0, 0.5, 1.0]);
+//! report.ensemble = Some(&ensemble);
+//! let page = html(&report)?;
+//! assert!(page.starts_with("<!doctype html>") && page.contains("Base clusterings"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod agreement;
+mod axes;
+mod choice;
+mod clusters;
+mod error;
+mod figure;
+mod figures;
+mod order;
+mod page;
+mod palette;
+mod png;
+mod render;
+mod report;
+mod svg;
+mod text;
+
+pub use choice::{Choice, ChoiceRow};
+pub use error::ReportError;
+pub use figure::Figure;
+pub use render::{Rendered, figures, html, render};
+pub use report::Report;

@@ -1,0 +1,251 @@
+//! The first section: what was done, with what, and how to do it again.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::Page;
+use super::parts::{Cell, section, table};
+use crate::Report;
+use crate::text::{command, count, cut, escape, number, percent, seconds};
+
+/// The sentence under the title.
+pub(super) fn headline(page: &Page<'_, '_>) -> String {
+    let report = page.report;
+    let n = report.n() as i64;
+    let sure = report.certainty.iter().filter(|&&sure| sure >= 0.9).count() as f64 / n as f64;
+    let (objects, clusters) = (plural(n, "object"), plural(page.clusters.live as i64, "cluster"));
+    let agreement = page.agreement.as_ref().map_or_else(String::new, |agreement| {
+        format!(" The base clusterings agree with the result to an NMI of {} on average.", number(agreement.mean()))
+    });
+    let mean = report.certainty.iter().sum::<f64>() / n as f64;
+    format!(
+        "{objects} in {clusters}; {} of them with a certainty of at least 0.9, {} on average.{agreement}",
+        percent(sure),
+        number(mean)
+    )
+}
+
+pub(crate) fn plural(count_of: i64, word: &str) -> String {
+    format!("{} {word}{}", count(count_of), if count_of == 1 { "" } else { "s" })
+}
+
+pub(super) fn summary(page: &Page<'_, '_>) -> String {
+    let record = &page.report.record;
+    let mut body = warnings(record);
+    body.push_str(&tiles(page));
+    body.push_str(&facts(page));
+    body.push_str(&repeat(record));
+    body.push_str(&methods(record));
+    body.push_str(&scores(record));
+    section("summary", "Summary", "What was clustered, how, and how to do it again.", &body)
+}
+
+fn warnings(record: &Value) -> String {
+    let texts = record["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    texts.take(20).map(|text| format!("<p class=\"warn\">{}</p>", escape(&cut(text, 600)))).collect()
+}
+
+fn tiles(page: &Page<'_, '_>) -> String {
+    let report = page.report;
+    let mean = report.certainty.iter().sum::<f64>() / report.n() as f64;
+    let mut tiles = vec![
+        (count(report.n() as i64), "objects"),
+        (count(page.clusters.live as i64), "clusters"),
+        (number(mean), "mean certainty"),
+    ];
+    if let Some(ensemble) = report.ensemble {
+        tiles.push((count(ensemble.bases().len() as i64), "base clusterings"));
+    }
+    let anmi = report.record["anmi"].as_f64().or_else(|| page.agreement.as_ref().map(super::Agreement::mean));
+    if let Some(anmi) = anmi {
+        tiles.push((number(anmi), "mean NMI with them"));
+    }
+    if let Some(ari) = report.record["scores"]["ari"].as_f64() {
+        tiles.push((number(ari), "ARI with the known classes"));
+    }
+    let tile = |(value, name): &(String, &str)| format!("<div class=\"tile\"><b>{value}</b><span>{name}</span></div>");
+    format!("<div class=\"tiles\">{}</div>", tiles.iter().map(tile).collect::<String>())
+}
+
+/// Names and values of what the record says.
+fn facts(page: &Page<'_, '_>) -> String {
+    let (report, record) = (page.report, &page.report.record);
+    let text = |key: &str| record[key].as_str().map(|text| cut(text, 300));
+    let data = format!("{}{}", text("table").map_or_else(String::new, |table| format!("{table}, ")), size(report));
+    let mut list = vec![("Data", Some(data)), ("Base clusterings", ensemble(report)), ("Method", text("method"))];
+    list.push(("Number of clusters", Some(chosen(page))));
+    list.push(("Settings", plain(&record["settings"])));
+    list.push(("Objective", objective(record)));
+    list.push(("Stopped", stopped(record)));
+    list.push(("Seed", record["seed"].as_u64().map(|seed| seed.to_string())));
+    list.push(("Time", time(record)));
+    list.push(("Peak memory", record["peak_bytes"].as_f64().map(|bytes| format!("{:.0} MiB", bytes / 1_048_576.0))));
+    list.push(("Partita", text("version").map(|version| format!("version {version}"))));
+    list.push(("Details", plain(&record["details"])));
+    let fact = |(name, value): (&str, Option<String>)| {
+        value.map(|value| format!("<dt>{name}</dt><dd>{}</dd>", escape(&cut(&value, 1_200))))
+    };
+    format!(
+        "<div class=\"card\"><dl class=\"facts\">{}</dl></div>",
+        list.into_iter().filter_map(fact).collect::<String>()
+    )
+}
+
+fn size(report: &Report<'_>) -> String {
+    let columns = report.features.map(|table| format!(" × {}", plural(table.values().ncols() as i64, "column")));
+    format!("{}{}", plural(report.n() as i64, "object"), columns.unwrap_or_default())
+}
+
+/// How many base clusterings, of what, and what they lack.
+fn ensemble(report: &Report<'_>) -> Option<String> {
+    let ensemble = report.ensemble?;
+    let sizes = ensemble.bases().iter().map(partita_core::BaseClustering::clusters);
+    let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+    let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let mut text = format!("{} into {range} clusters", count(ensemble.bases().len() as i64));
+    let labels = ensemble.objects() as f64 * ensemble.bases().len() as f64;
+    match ensemble.missing() {
+        0 => {}
+        missing => {
+            let _ = write!(text, "; {} of the labels are missing", percent(missing as f64 / labels));
+        }
+    }
+    if let Some(recipe) = plain(&report.record["recipe"]) {
+        let _ = write!(text, "; made by {recipe}");
+    }
+    Some(text)
+}
+
+/// How many clusters, and why so many.
+fn chosen(page: &Page<'_, '_>) -> String {
+    let live = page.clusters.live;
+    let words: Vec<&str> =
+        page.report.record["arguments"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let asked = words.iter().enumerate().find_map(|(at, word)| match *word {
+        "-k" | "--clusters" => words.get(at + 1).copied(),
+        word => word.strip_prefix("--clusters=").or_else(|| word.strip_prefix("-k")).filter(|rest| !rest.is_empty()),
+    });
+    let why = match (&page.report.choice, asked) {
+        (Some(choice), _) if !choice.verdict.is_empty() => choice.verdict.clone(),
+        (_, Some("auto")) => "chosen by the method".into(),
+        (_, Some(asked)) if asked == live.to_string() => "as asked for".into(),
+        (_, Some(asked)) => format!("{} were asked for", cut(asked, 20)),
+        _ => return live.to_string(),
+    };
+    format!("{live}; {why}")
+}
+
+fn objective(record: &Value) -> Option<String> {
+    let value = record["objective"].as_f64()?;
+    let name = record["objective_name"].as_str().map_or_else(String::new, |name| format!(" ({})", cut(name, 200)));
+    Some(format!("{}{name}", number(value)))
+}
+
+fn stopped(record: &Value) -> Option<String> {
+    let why = match record["stopped"].as_str()? {
+        "converged" => "its tolerance was met".to_owned(),
+        "exact" => "the answer is exact".to_owned(),
+        "round-limit" => "it used up its rounds".to_owned(),
+        "interrupted" => "it was interrupted; this is the best so far".to_owned(),
+        other => cut(other, 60),
+    };
+    let rounds = record["rounds"].as_u64().filter(|&rounds| rounds > 0);
+    Some(rounds.map_or(why.clone(), |rounds| format!("{why}, after {}", plural(rounds as i64, "round"))))
+}
+
+fn time(record: &Value) -> Option<String> {
+    let consensus = seconds(record["seconds"].as_f64()?);
+    let made = record["generate"]["seconds"].as_f64();
+    Some(made.map_or(format!("{consensus} for the consensus"), |made| {
+        format!("{} for the base clusterings, {consensus} for the consensus", seconds(made))
+    }))
+}
+
+/// The fields of a JSON object in a line.
+fn plain(value: &Value) -> Option<String> {
+    let fields = value.as_object().filter(|fields| !fields.is_empty())?;
+    let written = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Number(x) => x.as_f64().filter(|_| !x.is_u64() && !x.is_i64()).map_or_else(|| x.to_string(), number),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" + ")
+        }
+        other => cut(&other.to_string(), 120),
+    };
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} {}", written(value))).collect();
+    Some(fields.join(", "))
+}
+
+/// The command that made the run.
+fn repeat(record: &Value) -> String {
+    let words: Vec<String> = record["arguments"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|word| word.as_str().map(str::to_owned))
+        .collect();
+    if words.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<h3>To repeat it</h3><pre id=\"command\">{}</pre><p class=\"bar\" style=\"margin-top:10px\">\
+         <button type=\"button\" class=\"copy\" data-of=\"command\" hidden>Copy</button></p>",
+        escape(&cut(&command("partita", words.into_iter()), 4_000))
+    )
+}
+
+/// Several methods on the same base clusterings.
+fn methods(record: &Value) -> String {
+    let methods = record["methods"].as_array().map_or(&[][..], Vec::as_slice);
+    if methods.len() < 2 {
+        return String::new();
+    }
+    let row = |method: &Value| {
+        let value = |key: &str| method[key].as_f64().unwrap_or(f64::NAN);
+        let cell = |x: f64| Cell::Number(x, number(x));
+        let name = method["method"].as_str().unwrap_or_default().to_owned();
+        vec![
+            Cell::Name(name),
+            cell(value("clusters")),
+            cell(value("anmi")),
+            cell(method["scores"]["ari"].as_f64().unwrap_or(f64::NAN)),
+            Cell::Number(value("seconds"), seconds(value("seconds"))),
+        ]
+    };
+    let heads = ["Method", "Clusters", "Mean NMI with the base clusterings", "ARI with the known classes", "Time"];
+    let rows: Vec<Vec<Cell>> = methods.iter().take(100).map(row).collect();
+    let caption = "The first method is the one that this report shows.";
+    format!("<h3>Methods side by side</h3>{}", table("methods-table", "sorts", caption, &heads, &rows))
+}
+
+/// Scores against known classes, the base clusterings' beside them.
+fn scores(record: &Value) -> String {
+    const INDICES: [(&str, &str); 6] = [
+        ("Accuracy (H)", "/h"),
+        ("Adjusted Rand index", "/ari"),
+        ("Adjusted mutual information", "/ami"),
+        ("NMI, over the larger entropy", "/nmi/max"),
+        ("Purity", "/purity"),
+        ("Pairwise F1", "/f1/pairwise"),
+    ];
+    if !record["scores"].is_object() {
+        return String::new();
+    }
+    let base = record["base_scores"].as_array().map_or(&[][..], Vec::as_slice);
+    let row = |&(name, path): &(&str, &str)| {
+        let of = |scores: &Value| scores.pointer(path).and_then(Value::as_f64);
+        let values: Vec<f64> = base.iter().filter_map(of).collect();
+        let mut cells = vec![Cell::Name(name.into())];
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let best = values.iter().copied().fold(f64::NAN, f64::max);
+        let found = [of(&record["scores"]).unwrap_or(f64::NAN), mean, best];
+        let found = if base.is_empty() { &found[..1] } else { &found[..] };
+        cells.extend(found.iter().map(|&x| Cell::Number(x, number(x))));
+        cells
+    };
+    let heads = ["Index", "Result", "Base clusterings, mean", "Base clusterings, best"];
+    let rows: Vec<Vec<Cell>> = INDICES.iter().map(row).collect();
+    let caption = "Agreement with the known classes; 1 is the same grouping.";
+    format!("<h3>Against the known classes</h3>{}", table("scores-table", "", caption, &heads[..rows[0].len()], &rows))
+}

@@ -1,0 +1,70 @@
+//! Small pictures of shares, as PNG files.
+
+use std::io::Write as _;
+
+use flate2::{Compression, Crc, write::ZlibEncoder};
+
+/// A picture of numbers in 0..=1, row by row: 0 is transparent, 1 the full colour, so that it sits on any ground.
+/// Returns the file in base 64.
+pub(crate) fn shares(width: usize, values: &[f32], colour: [u8; 3]) -> String {
+    let height = values.len() / width.max(1);
+    let mut header = [(width as u32).to_be_bytes(), (height as u32).to_be_bytes()].concat();
+    // Eight bits a pixel, which index a palette.
+    header.extend([8, 3, 0, 0, 0]);
+    let palette: Vec<u8> = (0..256).flat_map(|_| colour).collect();
+    let opacity: Vec<u8> = (0..=255).collect();
+    let mut rows = Vec::with_capacity(values.len() + height);
+    for row in values.chunks(width.max(1)) {
+        rows.push(0);
+        rows.extend(row.iter().map(|&share| (255.0 * share.clamp(0.0, 1.0)).round() as u8));
+    }
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&rows).expect("a vector takes all bytes");
+    let packed = packed.finish().expect("a vector takes all bytes");
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (name, data) in
+        [(*b"IHDR", &header), (*b"PLTE", &palette), (*b"tRNS", &opacity), (*b"IDAT", &packed), (*b"IEND", &vec![])]
+    {
+        chunk(&mut file, name, data);
+    }
+    base64(&file)
+}
+
+fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
+    file.extend((data.len() as u32).to_be_bytes());
+    let mut crc = Crc::new();
+    crc.update(&name);
+    crc.update(data);
+    file.extend(name);
+    file.extend(data);
+    file.extend(crc.sum().to_be_bytes());
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let bits = three.iter().enumerate().fold(0u32, |bits, (at, &byte)| bits | u32::from(byte) << (16 - 8 * at));
+        for digit in 0..4 {
+            let full = digit <= three.len();
+            text.push(if full { DIGITS[(bits >> (18 - 6 * digit)) as usize & 63] as char } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_pads() {
+        assert_eq!(["", "M", "Ma", "Man"].map(|text| base64(text.as_bytes())), ["", "TQ==", "TWE=", "TWFu"]);
+    }
+
+    #[test]
+    fn a_picture_is_a_png() {
+        let text = shares(2, &[0.0, 1.0, 0.5, 2.0], [0, 114, 178]);
+        assert!(text.starts_with("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAMAAA"), "{text}");
+    }
+}

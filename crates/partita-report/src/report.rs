@@ -1,0 +1,133 @@
+//! What a report is made from.
+
+use partita_core::{Dendrogram, Ensemble, Features, Outcome, Partition, SoftPartition};
+use serde_json::Value;
+
+use crate::{Choice, ReportError};
+
+/// Everything that a report may show. Start from [`Report::new`] or [`Report::of`] and set what there is: what is
+/// absent leaves its section out.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report<'a> {
+    /// Title of the page: the data's name, for instance.
+    pub title: String,
+    /// The record of the run, as `record.json` holds it. Fields that are not there are not shown.
+    pub record: Value,
+    /// The labels, n of them.
+    pub partition: &'a Partition,
+    /// How sure the method is of every object's label, n numbers in 0..=1.
+    pub certainty: &'a [f64],
+    /// Probabilities, n × K, where the method has them.
+    pub soft: Option<&'a SoftPartition>,
+    /// Names of the objects, n of them; those of the ensemble are taken where there are none.
+    pub objects: Option<&'a [String]>,
+    /// The base clusterings.
+    pub ensemble: Option<&'a Ensemble>,
+    /// The table behind the ensemble, n × d.
+    pub features: Option<Features<'a>>,
+    /// Known classes, n of them; none where an object's class is not known.
+    pub truth: Option<&'a [Option<String>]>,
+    /// The tree that was cut.
+    pub dendrogram: Option<&'a Dendrogram>,
+    /// What was found for other numbers of clusters.
+    pub choice: Option<Choice>,
+    /// Name of the file with all labels, to be named beside the table of objects.
+    pub labels_file: Option<String>,
+}
+
+impl<'a> Report<'a> {
+    /// A report of labels and how sure they are.
+    pub fn new(title: impl Into<String>, record: Value, partition: &'a Partition, certainty: &'a [f64]) -> Self {
+        Self {
+            title: title.into(),
+            record,
+            partition,
+            certainty,
+            soft: None,
+            objects: None,
+            ensemble: None,
+            features: None,
+            truth: None,
+            dendrogram: None,
+            choice: None,
+            labels_file: None,
+        }
+    }
+
+    /// A report of what a method gave back, and of the ensemble it was given.
+    pub fn of(title: impl Into<String>, record: Value, outcome: &'a Outcome, ensemble: &'a Ensemble) -> Self {
+        Self {
+            soft: outcome.soft.as_ref(),
+            dendrogram: outcome.dendrogram.as_ref(),
+            ensemble: Some(ensemble),
+            objects: ensemble.object_names(),
+            ..Self::new(title, record, &outcome.partition, &outcome.certainty)
+        }
+    }
+
+    /// Refuses parts that do not fit together.
+    pub(crate) fn check(&self) -> Result<(), ReportError> {
+        let objects = self.partition.objects();
+        if objects == 0 {
+            return Err(ReportError::Empty);
+        }
+        let parts = [
+            ("certainties", Some(self.certainty.len())),
+            ("probabilities", self.soft.map(SoftPartition::objects)),
+            ("names", self.objects.map(<[String]>::len)),
+            ("base clusterings", self.ensemble.map(Ensemble::objects)),
+            ("table rows", self.features.map(|table| table.values().nrows())),
+            ("known classes", self.truth.map(<[Option<String>]>::len)),
+            ("leaves of the tree", self.dendrogram.map(Dendrogram::objects)),
+        ];
+        let tracks = self.choice.iter().flat_map(|choice| &choice.partitions);
+        let tracks = tracks.map(|partition| ("labels for other numbers of clusters", Some(partition.objects())));
+        for (part, found) in parts.into_iter().chain(tracks) {
+            if let Some(found) = found.filter(|&found| found != objects) {
+                return Err(ReportError::Sizes { objects, part, found });
+            }
+        }
+        match self.certainty.iter().position(|value| !(0.0..=1.0 + 1e-9).contains(value)) {
+            Some(object) => Err(ReportError::Certainty { object, value: self.certainty[object] }),
+            None => Ok(()),
+        }
+    }
+
+    /// Number of objects, n.
+    pub(crate) fn n(&self) -> usize {
+        self.partition.objects()
+    }
+
+    /// What to call an object.
+    pub(crate) fn name(&self, object: usize) -> String {
+        let names = self.objects.or_else(|| self.ensemble.and_then(Ensemble::object_names));
+        names.map_or_else(|| object.to_string(), |names| names[object].clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_do_not_fit_are_named() {
+        let partition = Partition::new(vec![0, 1, 1], 2).unwrap();
+        let fits = Report::new("", Value::Null, &partition, &[1.0, 0.5, 0.25]);
+        assert_eq!(fits.check(), Ok(()));
+        let short = Report { certainty: &[1.0], ..fits.clone() };
+        assert_eq!(
+            short.check().unwrap_err().to_string(),
+            "the labels are those of 3 objects, but certainties are given for 1"
+        );
+        let names = ["a".to_owned()];
+        assert!(matches!(
+            Report { objects: Some(&names), ..fits.clone() }.check(),
+            Err(ReportError::Sizes { found: 1, .. })
+        ));
+        let wild = Report { certainty: &[1.0, f64::NAN, 0.0], ..fits };
+        assert!(matches!(wild.check(), Err(ReportError::Certainty { object: 1, .. })));
+        let none = Partition::new(vec![], 1).unwrap();
+        assert_eq!(Report::new("", Value::Null, &none, &[]).check(), Err(ReportError::Empty));
+    }
+}

@@ -1,0 +1,152 @@
+//! A small writer of SVG.
+
+use std::fmt::Write as _;
+
+use crate::palette;
+use crate::text::escape;
+
+/// A drawing that grows. Lengths are in CSS pixels at full size.
+pub(crate) struct Svg {
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+/// A number with at most two decimals.
+pub(crate) fn n(x: f64) -> String {
+    let rounded = (x * 100.0).round() / 100.0;
+    // Adding 0 takes the sign off a zero.
+    format!("{}", rounded + 0.0)
+}
+
+impl Svg {
+    pub(crate) fn new(width: f64, height: f64) -> Self {
+        Self { width, height, body: String::new() }
+    }
+
+    pub(crate) fn raw(&mut self, markup: &str) {
+        self.body.push_str(markup);
+    }
+
+    /// Opens a group with these attributes.
+    pub(crate) fn open(&mut self, attributes: &str) {
+        let _ = write!(self.body, "<g {attributes}>");
+    }
+
+    /// Closes the last group.
+    pub(crate) fn close(&mut self) {
+        self.body.push_str("</g>");
+    }
+
+    pub(crate) fn rect(&mut self, [x, y, width, height]: [f64; 4], class: &str) {
+        self.rect_with([x, y, width, height], &format!("class=\"{class}\""));
+    }
+
+    pub(crate) fn rect_with(&mut self, [x, y, width, height]: [f64; 4], attributes: &str) {
+        let [x, y, width, height] = [x, y, width, height].map(n);
+        let _ = write!(self.body, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" {attributes}/>");
+    }
+
+    pub(crate) fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], class: &str) {
+        let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(n);
+        let _ = write!(self.body, "<path d=\"M{x1} {y1}L{x2} {y2}\" class=\"{class}\"/>");
+    }
+
+    pub(crate) fn path(&mut self, d: &str, attributes: &str) {
+        let _ = write!(self.body, "<path d=\"{d}\" {attributes}/>");
+    }
+
+    /// A marker of a cluster at a place, `scale` times its usual size.
+    pub(crate) fn marker(&mut self, cluster: usize, [x, y]: [f64; 2], scale: f64, class: &str) {
+        let (x, y, d) = (n(x), n(y), palette::marker(cluster));
+        let _ = write!(
+            self.body,
+            "<path transform=\"translate({x} {y})scale({})\" class=\"{class}\" d=\"{d}\"/>",
+            n(scale)
+        );
+    }
+
+    /// Defines the markers that [`stamp`](Self::stamp) sets, their ids starting with `prefix`.
+    pub(crate) fn stamps(&mut self, prefix: &str, scale: f64) {
+        self.body.push_str("<defs>");
+        for shape in 0..palette::SHAPES {
+            let (d, scale) = (palette::marker(shape), n(scale));
+            let _ = write!(
+                self.body,
+                "<path id=\"{prefix}-m{shape}\" class=\"rim\" transform=\"scale({scale})\" d=\"{d}\"/>"
+            );
+        }
+        self.body.push_str("</defs>");
+    }
+
+    /// A marker of a cluster at a place, shorter than [`marker`](Self::marker) where there are thousands.
+    pub(crate) fn stamp(&mut self, prefix: &str, cluster: usize, [x, y]: [f64; 2], class: &str) {
+        let (x, y, shape) = (n(x), n(y), cluster % palette::SHAPES);
+        let _ = write!(self.body, "<use href=\"#{prefix}-m{shape}\" x=\"{x}\" y=\"{y}\" class=\"{class}\"/>");
+    }
+
+    /// Text; `anchor` is start, middle or end.
+    pub(crate) fn text(&mut self, [x, y]: [f64; 2], class: &str, anchor: &str, text: &str) {
+        let (x, y, text) = (n(x), n(y), escape(text));
+        let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>");
+    }
+
+    /// Text that reads upwards.
+    pub(crate) fn upwards(&mut self, [x, y]: [f64; 2], class: &str, text: &str) {
+        let (x, y, text) = (n(x), n(y), escape(text));
+        let _ = write!(
+            self.body,
+            "<text transform=\"translate({x} {y})rotate(-90)\" class=\"{class}\" text-anchor=\"middle\">{text}</text>"
+        );
+    }
+
+    /// A picture of pixels, as a PNG file in base 64.
+    pub(crate) fn image(&mut self, [x, y, width, height]: [f64; 4], base64: &str) {
+        let [x, y, width, height] = [x, y, width, height].map(n);
+        let _ = write!(
+            self.body,
+            "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" class=\"px\" preserveAspectRatio=\"none\" \
+             href=\"data:image/png;base64,{base64}\"/>"
+        );
+    }
+
+    /// The drawing as it stands in a page, its style being there already.
+    pub(crate) fn inline(&self, name: &str, title: &str, alt: &str) -> String {
+        let (width, height) = (n(self.width), n(self.height));
+        format!(
+            "<svg class=\"fig\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+             aria-labelledby=\"{name}-t {name}-d\"><title id=\"{name}-t\">{}</title><desc id=\"{name}-d\">{}</desc>{}</svg>",
+            escape(title),
+            escape(alt),
+            self.body
+        )
+    }
+
+    /// The drawing as a file of its own.
+    pub(crate) fn alone(&self, name: &str, title: &str, alt: &str) -> String {
+        let [width, height] = [self.width, self.height].map(n);
+        let ground =
+            format!("<style>{}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>", palette::alone());
+        let inline = self.inline(name, title, alt).replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
+        format!("{}\n", inline.replacen("</desc>", &format!("</desc>{ground}"), 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([1.0, -0.001, 2.346, 1e6].map(n), ["1", "0", "2.35", "1000000"]);
+    }
+
+    #[test]
+    fn a_drawing_says_what_it_is() {
+        let mut svg = Svg::new(10.0, 5.0);
+        svg.text([1.0, 2.0], "t", "start", "<&>");
+        let text = svg.alone("x", "A \"title\"", "What it shows");
+        assert!(text.starts_with("<svg xmlns="), "{text}");
+        assert!(text.contains("<title id=\"x-t\">A &quot;title&quot;</title>") && text.contains("&lt;&amp;&gt;"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Text that comes from outside, made harmless; numbers made readable.
+
+use std::fmt::Write as _;
+
+/// Text as it stands between tags or in a quoted attribute. Characters that no HTML or XML may hold become spaces.
+pub(crate) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// At most `limit` characters: the rest gives way to an ellipsis. Marks that turn the direction of writing are taken
+/// out, so that a name can not reorder the text around it.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut kept: String = text.chars().filter(|c| !turns(c)).take(limit + 1).collect();
+    if let Some((at, _)) = kept.char_indices().nth(limit) {
+        kept.truncate(kept[..at].char_indices().last().map_or(0, |(last, _)| last));
+        kept.push('…');
+    }
+    kept
+}
+
+/// A name of at most `limit` characters, escaped, with more of it in a `title` where it was cut.
+pub(crate) fn named(text: &str, limit: usize) -> String {
+    let short = cut(text, limit);
+    if short.chars().count() == text.chars().count() {
+        return escape(&short);
+    }
+    format!("<span title=\"{}\">{}</span>", escape(&cut(text, 300)), escape(&short))
+}
+
+/// JSON that may stand inside a `script` element.
+pub(crate) fn script_json(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// A field of a CSV line.
+pub(crate) fn field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+/// A number with as many digits as a reader can use.
+pub(crate) fn number(x: f64) -> String {
+    if !x.is_finite() {
+        return "–".into();
+    }
+    let size = x.abs();
+    if x == x.trunc() && size < 1e15 {
+        return count(x as i64);
+    }
+    match size {
+        _ if !(1e-4..1e6).contains(&size) => format!("{x:.2e}"),
+        _ if size >= 1000.0 => format!("{x:.0}"),
+        _ if size >= 100.0 => format!("{x:.1}"),
+        _ if size >= 1.0 => format!("{x:.2}"),
+        _ => format!("{x:.3}"),
+    }
+}
+
+/// A whole number, in groups of three.
+pub(crate) fn count(x: i64) -> String {
+    let digits = x.unsigned_abs().to_string();
+    let mut grouped = if x < 0 { "−".to_owned() } else { String::new() };
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) && digits.len() > 4 {
+            grouped.push('\u{202f}');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A share as a percentage.
+pub(crate) fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    let exact = value == value.round() || value > 99.95 && share == 1.0;
+    match value {
+        _ if !value.is_finite() => "–".into(),
+        _ if exact => format!("{value:.0}\u{202f}%"),
+        _ if value > 99.9 => "> 99.9\u{202f}%".into(),
+        _ if value < 0.1 => "< 0.1\u{202f}%".into(),
+        _ => format!("{value:.1}\u{202f}%"),
+    }
+}
+
+/// Seconds, in words.
+pub(crate) fn seconds(s: f64) -> String {
+    match s {
+        _ if !s.is_finite() => "–".into(),
+        _ if s < 0.1 => format!("{:.0} ms", 1e3 * s),
+        _ if s < 120.0 => format!("{s:.2} s"),
+        _ => format!("{:.1} min", s / 60.0),
+    }
+}
+
+/// Words as a shell would want them, in one line.
+pub(crate) fn command(program: &str, words: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    words.fold(program.to_owned(), |mut line, word| {
+        let quoted = !word.is_empty() && word.chars().all(plain);
+        let word = if quoted { word } else { format!("'{}'", word.replace('\'', "'\\''")) };
+        let _ = write!(line, " {word}");
+        line
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        assert_eq!(escape("<b a='1'>&\"\u{0}"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot; ");
+        assert_eq!(named("<script>", 20), "&lt;script&gt;");
+        assert_eq!(script_json(&serde_json::json!("</script>")), "\"\\u003c/script>\"");
+    }
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        assert_eq!(cut("né😀u", 4), "né😀u");
+        assert_eq!(cut("né😀uf", 4), "né😀…");
+        assert_eq!(cut("a\u{202e}b", 4), "ab");
+        let long = named(&"x".repeat(10_000), 12);
+        assert!(long.starts_with("<span title=\"xxx") && long.len() < 400, "{long}");
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!((number(3.0), number(0.12345), number(1234.5)), ("3".into(), "0.123".into(), "1234".into()));
+        assert_eq!((count(1_234_567), count(1234)), ("1\u{202f}234\u{202f}567".into(), "1234".into()));
+        assert_eq!((percent(1.0), percent(0.9999), percent(0.123)).0, "100\u{202f}%");
+        assert_eq!(percent(0.99999), "> 99.9\u{202f}%");
+    }
+
+    #[test]
+    fn commands_can_be_pasted() {
+        let words = ["run", "my data.csv", "it's", "-k"].map(String::from);
+        assert_eq!(command("partita", words.into_iter()), r"partita run 'my data.csv' 'it'\''s' -k");
+    }
+}
