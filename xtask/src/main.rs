@@ -10,6 +10,7 @@ mod markers;
 mod new;
 mod optional;
 mod peers;
+mod reproduce;
 mod setup;
 mod shell;
 mod test;
@@ -44,6 +45,8 @@ enum Command {
     Tidy,
     /// Measure: run a crate's example benchmark and write docs/benchmarks/NAME.md.
     Bench(bench::Arguments),
+    /// Measure the papers' tables anew into docs/reproduction; `list` lists them, `--help` says more.
+    Reproduce(reproduce::Arguments),
     /// List, verify or fetch data sets.
     Datasets(datasets::Arguments),
     /// Write the generated parts of the documents.
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(&workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Bench(arguments) => bench::run(&workspace, arguments),
+        Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),
         Command::New(arguments) => new::run(&workspace, arguments),

@@ -29,6 +29,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("partita-select", 5),
     ("partita-report", 5),
     ("partita-cli", 6),
+    ("partita-reproduce", 6),
     ("xtask", 6),
 ];
 

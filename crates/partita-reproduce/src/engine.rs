@@ -1,0 +1,278 @@
+//! Measures what is missing, keeps it, writes the pages.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use partita::{Flow, Watch};
+use rayon::ThreadPoolBuilder;
+
+use crate::lab::thread_seconds;
+use crate::raw::Raw;
+use crate::study::SECONDS;
+use crate::{Lab, ReproduceError, Results, Row, Scope, Study, Unit, summary};
+
+/// The method of rows that hold what a whole unit took.
+const WHOLE: &str = "whole unit";
+/// The raw file is written again at most this often while units finish.
+const WRITE_EVERY: Duration = Duration::from_secs(3);
+
+/// The wish to stop: units that are being measured are dropped, those that are done stay.
+#[derive(Debug, Default)]
+pub struct Interrupt(AtomicBool);
+
+impl Interrupt {
+    /// Nobody has asked to stop.
+    pub const fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    /// Asks to stop; says whether somebody had asked before.
+    pub fn ask(&self) -> bool {
+        self.0.swap(true, Ordering::Relaxed)
+    }
+
+    fn asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch for Interrupt {
+    fn tick(&self, _done: u64, _total: u64) -> Flow {
+        if self.asked() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+/// What a run did.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Units measured now.
+    pub measured: usize,
+    /// Units that were there.
+    pub there: usize,
+    /// Data sets that are not on this machine.
+    pub absent: Vec<String>,
+    /// Units that failed, and why.
+    pub failed: Vec<String>,
+}
+
+/// Where results lie below the root of the project.
+fn folder(root: &Path, scope: Scope) -> PathBuf {
+    if scope.quick { root.join("target/reproduce-quick") } else { root.join("docs/reproduction") }
+}
+
+/// Measures what is missing of a study, in `threads` threads with a unit each, and writes its page. `say` is told how far it is.
+///
+/// # Errors
+/// [`ReproduceError::File`] for files that can not be read or written, [`ReproduceError::Stopped`] after Ctrl-C: what
+/// was done by then is kept. Units that fail are in the report.
+pub fn run(
+    study: &dyn Study,
+    scope: Scope,
+    root: &Path,
+    threads: usize,
+    interrupt: &Interrupt,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<Report, ReproduceError> {
+    let (raw_folder, lab) = (folder(root, scope).join("raw"), Lab::new(root, interrupt));
+    let raw = Raw::read(&raw_folder, study.name())?;
+    let units = study.units(scope);
+    let absent: Vec<String> = Raw::absent(&units, &lab).into_iter().map(ToOwned::to_owned).collect();
+    let todo: Vec<Unit> =
+        units.iter().filter(|unit| !absent.contains(&unit.data)).filter_map(|unit| raw.missing(unit)).collect();
+    let mut report = Report { there: units.len() - todo.len(), absent, ..Report::default() };
+    let desk = Desk { study, folder: &raw_folder, raw: Mutex::new((raw, Instant::now())), failed: Mutex::default() };
+    let (next, done, start) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
+    let work = || -> Result<(), ReproduceError> {
+        while !interrupt.asked() {
+            let Some(unit) = todo.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
+            desk.measure(unit, &lab, interrupt)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            say(&format!(
+                "{} {done} of {}, {} s: {}",
+                study.name(),
+                todo.len(),
+                start.elapsed().as_secs(),
+                unit.name()
+            ));
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    })?;
+    report.measured = done.into_inner() - desk.failed.lock().map_or(0, |failed| failed.len());
+    report.failed = desk.failed.into_inner().unwrap_or_default();
+    let (raw, _) = desk.raw.into_inner().expect("no worker panicked");
+    raw.write(&raw_folder, study.name())?;
+    write_page(study, raw, &folder(root, scope))?;
+    if interrupt.asked() { Err(ReproduceError::Stopped) } else { Ok(report) }
+}
+
+/// Where workers put what they measured.
+struct Desk<'a> {
+    study: &'a dyn Study,
+    folder: &'a Path,
+    raw: Mutex<(Raw, Instant)>,
+    failed: Mutex<Vec<String>>,
+}
+
+impl Desk<'_> {
+    /// Measures a unit and keeps it, unless it was cut short.
+    fn measure(&self, unit: &Unit, lab: &Lab<'_>, interrupt: &Interrupt) -> Result<(), ReproduceError> {
+        let rows = measure_alone(self.study, unit, lab)?;
+        if interrupt.asked() {
+            return Ok(());
+        }
+        match rows {
+            Ok(rows) => {
+                let mut guard = self.raw.lock().expect("no worker panicked");
+                let (raw, written) = &mut *guard;
+                raw.insert(rows);
+                if written.elapsed() > WRITE_EVERY {
+                    raw.write(self.folder, self.study.name())?;
+                    *written = Instant::now();
+                }
+            }
+            Err(error) => self.failed.lock().expect("no worker panicked").push(format!("{}: {error}", unit.name())),
+        }
+        Ok(())
+    }
+}
+
+/// Measures a unit in one thread of its own, so that its CPU seconds can be told.
+fn measure_alone(
+    study: &dyn Study,
+    unit: &Unit,
+    lab: &Lab<'_>,
+) -> Result<Result<Vec<Row>, ReproduceError>, ReproduceError> {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().map_err(ReproduceError::from_source)?;
+    Ok(pool.install(|| {
+        let start = thread_seconds();
+        let mut rows = study.measure(unit, lab)?;
+        rows.push(unit.row(WHOLE, SECONDS, thread_seconds() - start));
+        Ok(rows)
+    }))
+}
+
+fn results(raw: Raw) -> Results {
+    let cost = raw.seconds.rows().filter(|row| row.method == WHOLE).map(|row| row.value).sum();
+    let mut results = raw.values;
+    for row in raw.seconds.rows() {
+        results.insert(row);
+    }
+    results.cost = cost;
+    results
+}
+
+fn write_page(study: &dyn Study, raw: Raw, folder: &Path) -> Result<(), ReproduceError> {
+    let results = results(raw);
+    for (name, svg) in study.pictures(&results) {
+        write(&folder.join(name), &svg)?;
+    }
+    write(&folder.join(format!("{}.md", study.name())), &page(study, &results))
+}
+
+/// The whole page.
+fn page(study: &dyn Study, results: &Results) -> String {
+    let name = study.name();
+    let head = format!(
+        "# {}\n\nWritten by `cargo xtask reproduce {name}` from [raw/{name}.csv](raw/{name}.csv).\n\n",
+        study.title()
+    );
+    let text = format!("{head}{}", study.page(results));
+    format!("{}\n", text.trim_end())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ReproduceError> {
+    partita::files::write_whole(path, |file| std::io::Write::write_all(file, text.as_bytes()))
+        .map_err(|error| ReproduceError::file(path, error))
+}
+
+/// Everything below `docs/reproduction` that is written from the raw values: pages, pictures and the summary, by name.
+///
+/// # Errors
+/// [`ReproduceError::File`] for a raw file that can not be read.
+pub fn pages(
+    studies: &[&'static dyn Study],
+    root: &Path,
+    scope: Scope,
+) -> Result<Vec<(String, String)>, ReproduceError> {
+    let raw_folder = folder(root, scope).join("raw");
+    let mut files = Vec::new();
+    let mut measured: Vec<(&dyn Study, Results)> = Vec::new();
+    for study in studies {
+        let results = results(Raw::read(&raw_folder, study.name())?);
+        if results.is_empty() {
+            continue;
+        }
+        files.push((format!("{}.md", study.name()), page(*study, &results)));
+        files.extend(study.pictures(&results));
+        measured.push((*study, results));
+    }
+    files.push(("README.md".into(), summary(&measured)));
+    Ok(files)
+}
+
+/// Writes what [`pages`] says.
+///
+/// # Errors
+/// [`ReproduceError::File`].
+pub fn write_pages(studies: &[&'static dyn Study], root: &Path, scope: Scope) -> Result<(), ReproduceError> {
+    let folder = folder(root, scope);
+    pages(studies, root, scope)?.iter().try_for_each(|(name, text)| write(&folder.join(name), text))
+}
+
+/// Measures a sample of what `docs/reproduction/raw` holds once more: of the units that took at most `seconds` / 8, evenly
+/// spread ones until `seconds` are used up. Says how many values were compared and which differ.
+///
+/// # Errors
+/// [`ReproduceError::File`]; whatever a unit says that fails now.
+pub fn check(
+    study: &dyn Study,
+    root: &Path,
+    seconds: f64,
+    interrupt: &Interrupt,
+) -> Result<(usize, Vec<String>), ReproduceError> {
+    let scope = Scope { seeds: 0, quick: false };
+    let (raw, lab) = (Raw::read(&folder(root, scope).join("raw"), study.name())?, Lab::new(root, interrupt));
+    let (mut compared, mut differ) = (0, Vec::new());
+    for unit in sample(study, &raw, seconds).into_iter().filter(|unit| lab.has(&unit.data)) {
+        let mut fresh = Raw::default();
+        fresh.insert(measure_alone(study, &unit, &lab)??);
+        for row in fresh.values.rows() {
+            let was = raw.values.value(&row.data, &row.setting, &row.method, row.seed, &row.measure);
+            compared += 1;
+            if was != Some(row.value) {
+                let (name, was) = (unit.name(), was.map_or_else(|| "nothing".into(), |was| was.to_string()));
+                differ.push(format!("{name}, {}, {}: {was} is on record, now {}", row.method, row.measure, row.value));
+            }
+        }
+    }
+    Ok((compared, differ))
+}
+
+/// Units to measure again: spread evenly over those that are cheap.
+fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
+    let cost = |unit: &Unit| {
+        let cost = raw.seconds.value(&unit.data, &unit.setting, WHOLE, unit.seed, SECONDS);
+        cost.filter(|cost| *cost <= seconds / 8.0)
+    };
+    // As many seeds as were measured.
+    let seeds = raw.values.rows().map(|row| row.seed + 1).max().unwrap_or(0);
+    let units = study.units(Scope { seeds, quick: false });
+    let cheap: Vec<(Unit, f64)> = units.into_iter().filter_map(|unit| cost(&unit).map(|cost| (unit, cost))).collect();
+    let total: f64 = cheap.iter().map(|(_, cost)| cost).sum();
+    let step = (total / seconds).max(1.0);
+    let mut next = 0.0;
+    let mut chosen = Vec::new();
+    for (place, (unit, _)) in cheap.into_iter().enumerate() {
+        if place as f64 >= next {
+            chosen.push(unit);
+            next += step;
+        }
+    }
+    chosen
+}

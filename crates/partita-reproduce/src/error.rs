@@ -1,0 +1,44 @@
+//! What can go wrong.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+/// Why something could not be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReproduceError {
+    /// A data set that is not on this machine.
+    #[error("data set {name} is not here; `cargo xtask datasets fetch {name}` gets it")]
+    NoData {
+        /// Name in the catalogue.
+        name: String,
+    },
+    /// A name that is not in the list of methods.
+    #[error("there is no method '{0}'")]
+    NoMethod(String),
+    /// A file that can not be read or written.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It was asked to stop.
+    #[error("stopped")]
+    Stopped,
+    /// Something of the crates that are measured.
+    #[error(transparent)]
+    Measured(#[from] Box<dyn Error + Send + Sync>),
+}
+
+impl ReproduceError {
+    /// An error of one of the crates that are measured.
+    pub fn from_source(source: impl Error + Send + Sync + 'static) -> Self {
+        Self::Measured(Box::new(source))
+    }
+
+    pub(crate) fn file(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
+        Self::File { path: path.into(), reason: reason.to_string() }
+    }
+}

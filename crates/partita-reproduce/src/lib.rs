@@ -1,0 +1,42 @@
+//! The papers' tables, measured anew: what `cargo xtask reproduce` runs.
+//!
+//! A [`Study`] is one paper (or one question). It is a list of [`Unit`]s, each a data set, a setting, a seed and the methods
+//! that are measured there; the engine ([`run`]) measures what is not yet in `docs/reproduction/raw/NAME.csv`, keeps
+//! every unit the moment it is done, and writes `docs/reproduction/NAME.md` from that file beside the published numbers of
+//! `published/NAME.csv`. [`check`] measures a sample again and fails where a value differs.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`Study`], [`Unit`], [`Row`] | what is measured |
+//! | [`Lab`] | data sets by name, base clusterings, consensus, CPU seconds: what a study measures with |
+//! | [`Results`], [`Stat`] | what was measured, by cell |
+//! | [`Published`], [`Comparison`], [`Verdict`] | the papers' numbers, and how ours stand to them |
+//! | [`run`], [`check`], [`Scope`] | the engine |
+//!
+//! # How a study is written
+//! One file in `src/studies/`, one line in [`STUDIES`], and `published/NAME.csv` (columns `table,data,setting,method,measure,value,note`)
+//! where a paper printed numbers. [`Study::units`] says what there is to measure, cheap ones first; [`Study::measure`] measures the
+//! methods of one unit, in one thread, and depends on nothing but the unit; [`Study::page`] writes Markdown and has no number of its own.
+//! Rows whose measure is [`SECONDS`] are CPU seconds: they are kept apart (`NAME-seconds.csv`), since they differ from run to run.
+//! The method `*` in [`Unit::methods`] stands for rows that belong to no single method, such as the mean of the base clusterings.
+
+mod engine;
+mod error;
+mod lab;
+mod page;
+mod published;
+mod raw;
+mod results;
+mod studies;
+mod study;
+mod summary;
+
+pub use engine::{Interrupt, Report, check, pages, run, write_pages};
+pub use error::ReproduceError;
+pub use lab::{Data, Lab, classes, standardised};
+pub use page::{Grid, mean_sd};
+pub use published::{Comparison, Published, PublishedCell, Sense, Verdict};
+pub use results::{Results, Stat};
+pub use studies::STUDIES;
+pub use study::{Row, SECONDS, Scope, Study, Unit};
+pub use summary::summary;

@@ -1,0 +1,94 @@
+//! Measured values on the disk: one CSV a study, sorted, values to six digits.
+
+use std::path::Path;
+
+use partita::files::write_whole;
+
+use crate::study::{SECONDS, Unit};
+use crate::{Lab, ReproduceError, Results, Row};
+
+const HEADER: [&str; 6] = ["data", "setting", "method", "seed", "measure", "value"];
+
+/// Six digits: what the pages can show, and what two machines agree on.
+pub(crate) fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// Values that repeat and seconds that do not, in one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Raw {
+    pub(crate) values: Results,
+    pub(crate) seconds: Results,
+}
+
+impl Raw {
+    /// What `folder` has of a study; nothing if there is no file yet.
+    pub(crate) fn read(folder: &Path, study: &str) -> Result<Self, ReproduceError> {
+        let read = |name: String| read(&folder.join(name));
+        Ok(Self { values: read(format!("{study}.csv"))?, seconds: read(format!("{study}-seconds.csv"))? })
+    }
+
+    pub(crate) fn write(&self, folder: &Path, study: &str) -> Result<(), ReproduceError> {
+        std::fs::create_dir_all(folder).map_err(|error| ReproduceError::file(folder, error))?;
+        write(&folder.join(format!("{study}.csv")), &self.values)?;
+        write(&folder.join(format!("{study}-seconds.csv")), &self.seconds)
+    }
+
+    pub(crate) fn insert(&mut self, rows: impl IntoIterator<Item = Row>) {
+        for row in rows {
+            let to = if row.measure == SECONDS { &mut self.seconds } else { &mut self.values };
+            to.insert(row);
+        }
+    }
+
+    /// The unit with the methods that were not measured yet; none if all were.
+    pub(crate) fn missing(&self, unit: &Unit) -> Option<Unit> {
+        let there = |method: &String| self.values.has(&unit.data, &unit.setting, method, unit.seed);
+        let methods: Vec<String> = unit.methods.iter().filter(|method| !there(method)).cloned().collect();
+        (!methods.is_empty()).then(|| Unit { methods, ..unit.clone() })
+    }
+
+    /// Whether the data of a unit is on this machine, by name.
+    pub(crate) fn absent<'u>(units: &'u [Unit], lab: &Lab<'_>) -> Vec<&'u str> {
+        let mut names: Vec<&str> = units.iter().map(|unit| unit.data.as_str()).filter(|name| !lab.has(name)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+fn read(path: &Path) -> Result<Results, ReproduceError> {
+    let mut results = Results::default();
+    if !path.exists() {
+        return Ok(results);
+    }
+    let mut reader = csv::Reader::from_path(path).map_err(|error| ReproduceError::file(path, error))?;
+    for (line, record) in reader.records().enumerate() {
+        let record = record.map_err(|error| ReproduceError::file(path, error))?;
+        let row = row(&record).ok_or_else(|| {
+            ReproduceError::file(path, format!("line {}: data,setting,method,seed,measure,value expected", line + 2))
+        })?;
+        results.insert(row);
+    }
+    Ok(results)
+}
+
+fn row(record: &csv::StringRecord) -> Option<Row> {
+    let text = |at: usize| record.get(at).map(ToOwned::to_owned);
+    let (data, setting, method, measure) = (text(0)?, text(1)?, text(2)?, text(4)?);
+    let (seed, value) = (record.get(3)?.parse().ok()?, record.get(5)?.parse().ok()?);
+    Some(Row { data, setting, method, seed, measure, value })
+}
+
+fn write(path: &Path, results: &Results) -> Result<(), ReproduceError> {
+    let failed = |error: &dyn ToString| ReproduceError::file(path, error.to_string());
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(HEADER).map_err(|error| failed(&error))?;
+    for row in results.rows() {
+        let (seed, value) = (row.seed.to_string(), rounded(row.value).to_string());
+        let record = [&row.data, &row.setting, &row.method, &seed, &row.measure, &value];
+        writer.write_record(record).map_err(|error| failed(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    write_whole(path, |file| std::io::Write::write_all(file, &bytes)).map_err(|error| failed(&error))
+}

@@ -1,0 +1,121 @@
+//! Mean ranks that can be told apart: the Nemenyi test and its diagram (Demšar 2006).
+
+use std::fmt::Write;
+
+use statrs::distribution::{Continuous, ContinuousCDF, Normal};
+
+/// Share of false alarms.
+const ALPHA: f64 = 0.05;
+
+/// Ranks (1 = best, ties share their mean rank) of scores where more is better.
+pub(super) fn ranks(scores: &[f64]) -> Vec<f64> {
+    let rank = |score: f64| {
+        let better = scores.iter().filter(|other| **other > score).count() as f64;
+        let equal = scores.iter().filter(|other| **other == score).count() as f64;
+        better + 0.5 * (equal + 1.0)
+    };
+    scores.iter().map(|&score| rank(score)).collect()
+}
+
+/// Mean ranks of `methods` over `blocks` that differ by less can not be told apart at the 5 % level.
+pub(super) fn critical_difference(methods: usize, blocks: usize) -> f64 {
+    let (k, n) = (methods as f64, blocks as f64);
+    studentised_range(methods) / 2.0_f64.sqrt() * (k * (k + 1.0) / (6.0 * n)).sqrt()
+}
+
+/// Upper 5 % point of the range of so many standard normal values.
+fn studentised_range(groups: usize) -> f64 {
+    let (mut low, mut high) = (0.0, 20.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if range_below(groups, middle) < 1.0 - ALPHA { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// Probability that so many standard normal values lie within `q` of each other: k ∫ φ(z) (Φ(z) − Φ(z − q))^(k−1) dz.
+fn range_below(groups: usize, q: f64) -> f64 {
+    let normal = Normal::standard();
+    let step = 0.01;
+    let value = |z: f64| normal.pdf(z) * (normal.cdf(z) - normal.cdf(z - q)).powi(groups as i32 - 1);
+    groups as f64 * step * (-800..=1600).map(|place| value(f64::from(place) * step)).sum::<f64>()
+}
+
+/// Demšar's diagram: methods on an axis of mean ranks, bars over those that can not be told apart.
+pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64) -> String {
+    let mut sorted = mean_ranks.to_vec();
+    sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+    let (most, half) = (sorted.len() as f64, sorted.len().div_ceil(2));
+    let (left, width, line) = (190.0, 520.0, 18.0);
+    let x = |rank: f64| left + (rank - 1.0) / (most - 1.0).max(1.0) * width;
+    let bars = bars(&sorted, difference);
+    let axis = 64.0 + 7.0 * bars.len() as f64;
+    let height = axis + 24.0 + line * half as f64;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 {height}\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <title>{title}</title>\n<rect width=\"900\" height=\"{height}\" fill=\"#fff\"/>\n"
+    );
+    let mut draw = |text: String| writeln!(svg, "{text}").expect("a text takes all");
+    draw(format!(
+        "<text x=\"{left}\" y=\"18\">{title}: mean rank, best on the left; bars join what can not be told apart (CD {difference:.2})</text>"
+    ));
+    draw(format!("<path d=\"M{left} 34h{:.1}\" stroke=\"#000\" stroke-width=\"2\"/>", x(1.0 + difference) - left));
+    for (place, (first, last)) in bars.iter().enumerate() {
+        let y = 48.0 + 7.0 * place as f64;
+        draw(format!(
+            "<path d=\"M{:.1} {y}H{:.1}\" stroke=\"#0072b2\" stroke-width=\"4\"/>",
+            x(*first) - 3.0,
+            x(*last) + 3.0
+        ));
+    }
+    draw(format!("<path d=\"M{left} {axis}h{width}\" stroke=\"#000\"/>"));
+    for (place, (name, rank)) in sorted.iter().enumerate() {
+        let right = place >= half;
+        let row = if right { sorted.len() - 1 - place } else { place };
+        let (y, end) = (axis + 20.0 + line * row as f64, if right { left + width + 8.0 } else { left - 8.0 });
+        let (anchor, shift) = if right { ("start", 4.0) } else { ("end", -4.0) };
+        draw(format!("<path d=\"M{:.1} {axis}V{y}H{end}\" fill=\"none\" stroke=\"#555\"/>", x(*rank)));
+        draw(format!("<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{name} {rank:.1}</text>", end + shift, y + 4.0));
+    }
+    svg + "</svg>\n"
+}
+
+/// Longest runs of methods whose ranks differ by less than the critical difference, from first to last rank.
+fn bars(sorted: &[(String, f64)], difference: f64) -> Vec<(f64, f64)> {
+    let mut bars: Vec<(usize, usize)> = Vec::new();
+    for first in 0..sorted.len() {
+        let last = sorted.partition_point(|(_, rank)| *rank <= sorted[first].1 + difference) - 1;
+        if last > first && bars.last().is_none_or(|&(_, end)| last > end) {
+            bars.push((first, last));
+        }
+    }
+    bars.into_iter().map(|(first, last)| (sorted[first].1, sorted[last].1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_demsar() {
+        // Demšar (2006), Table 5a: q / √2 at the 5 % level.
+        for (methods, q) in [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)] {
+            let ours = studentised_range(methods) / 2.0_f64.sqrt();
+            assert!((ours - q).abs() < 2e-3, "{methods}: {ours}");
+        }
+        assert!((critical_difference(4, 14) - 1.25).abs() < 0.01);
+    }
+
+    #[test]
+    fn ties_share_their_rank() {
+        assert_eq!(ranks(&[0.5, 0.9, 0.5, 0.1]), [2.5, 1.0, 2.5, 4.0]);
+    }
+
+    #[test]
+    fn bars_join_what_is_near() {
+        let ranks = [("a", 1.0), ("b", 1.5), ("c", 2.5), ("d", 4.0)].map(|(name, rank)| (name.to_owned(), rank));
+        assert_eq!(bars(&ranks, 1.0), [(1.0, 1.5), (1.5, 2.5)]);
+        let svg = diagram("H", &ranks, 1.0);
+        assert!(svg.starts_with("<svg") && svg.contains("d 4.0"));
+    }
+}

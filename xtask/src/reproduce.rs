@@ -1,0 +1,26 @@
+//! `reproduce`: hands over to the crate that measures the papers' tables.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::shell;
+use crate::workspace::Workspace;
+
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Arguments {
+    /// Studies and flags; `--help` lists them.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<String>,
+}
+
+/// Builds the crate and lets it run.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let mut cargo = workspace.cargo(["run", "--quiet", "--release", "--package", "partita-reproduce", "--"]);
+    shell::run(cargo.arg("--root").arg(workspace.root()).args(&arguments.rest))
+}
+
+/// Measures a sample of what is on record once more.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    run(workspace, &Arguments { rest: vec!["--check".into()] })
+}
