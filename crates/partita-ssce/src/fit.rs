@@ -15,14 +15,18 @@ use crate::prior::{Prior, RIDGE};
 /// Inputs up to which the curvature of the loss is known by its eigenvectors, beyond by its diagonal.
 const EIGEN_WIDTH: usize = 400;
 
+/// Rounds of descent on W for one μ and Ω, and the share of the gradient that is left where it stops.
+const DESCENT: (usize, f64) = (5, 1e-2);
+
 /// Settings of [`ssce`](crate::ssce) and [`ssce_p`](crate::ssce_p). Start from `default()` or [`SsceSettings::paper`]
 /// and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SsceSettings {
-    /// How strongly the classifiers are tied, γ₁ = γ₂. None chooses it among 0.01, 0.1, 1, 10, 100 by how probable
-    /// the consensus of some objects makes the base labels of others; no true label takes part.
+    /// How strongly the classifiers are tied, γ₁ = γ₂. None chooses it: the strongest of 100, 10, 1, 0.1, 0.01 under
+    /// which the consensus of some objects makes the base labels of others at most half a nat less probable than under
+    /// the best one; no true label takes part.
     pub gamma: Option<f64>,
     /// Whether classifiers have an intercept.
     pub intercept: bool,
@@ -38,7 +42,7 @@ pub struct SsceSettings {
 
 impl Default for SsceSettings {
     fn default() -> Self {
-        let rounds = NonZeroU32::new(30).expect("not zero");
+        let rounds = NonZeroU32::new(10).expect("not zero");
         Self { gamma: None, intercept: true, exact: true, shrink: 1e-3, rounds, tolerance: 1e-4 }
     }
 }
@@ -46,7 +50,8 @@ impl Default for SsceSettings {
 impl SsceSettings {
     /// The choices of the paper: no intercept, the mean as μ, Ω by eq. 12, no weight of ‖μ‖².
     pub fn paper() -> Self {
-        Self { intercept: false, exact: false, shrink: 0.0, ..Self::default() }
+        let rounds = NonZeroU32::new(30).expect("not zero");
+        Self { intercept: false, exact: false, shrink: 0.0, rounds, ..Self::default() }
     }
 
     pub(crate) fn check(&self) -> Result<(), SsceError> {
@@ -111,7 +116,7 @@ fn classifiers(
     };
     let curvature = Curvature::new(loss, prior, centre)?;
     let (value, gradient) = evaluate(&w);
-    let end = descend(Point { at: w, value, gradient }, (20, 1e-2), evaluate, |g| curvature.solve(g));
+    let end = descend(Point { at: w, value, gradient }, DESCENT, evaluate, |g| curvature.solve(g));
     Ok((end.value - prior.evaluate(&end.at, centre).0, end.at))
 }
 

@@ -33,7 +33,19 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Decisions
+//! **The tie γ** is the strongest under which held-out labels of the base clusterings are at most half a nat less probable
+//! than under the best tie tried. The most probable labels alone would take the weakest ties, which repeat the base
+//! clusterings: over twelve small tables with k-means of raw columns (eight ensembles each, columns scaled inside) that
+//! rule reaches a mean accuracy of .669, half a nat .683, γ = 1 always .680; with k-means of scaled columns (eleven tables)
+//! .721, .719, .720. How many nats was itself chosen on these tables, among 0 to 0.7.
+//!
+//! **Rounds stop early.** With μ free, the minimum of the objective depends little on γ and repeats the base clusterings
+//! (wine: .69 instead of .78); the few rounds of W, μ and Ω from zero are what regularises. So the default is 10 rounds,
+//! which differ from 30 by less than .005 in accuracy where γ is 0.1 or more and cost a fifth, and there is no joint solution of W and μ.
 
+mod choose;
 mod columns;
 mod descent;
 mod design;

@@ -1,5 +1,7 @@
 //! A linear classifier that labels new rows of a table.
 
+use std::num::NonZeroU32;
+
 use partita_core::ndarray::Array2;
 use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partition, Silent, SoftPartition};
 use serde::{Deserialize, Serialize};
@@ -76,7 +78,8 @@ impl LinearModel {
         };
         let loss = Loss { design: &design, codes: codes.view(), classes, trust: &[1.0], soft };
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.
-        let fit = fit(&loss, 0.01, &SsceSettings::default(), (&Silent, 0, 1))?;
+        let rounds = NonZeroU32::new(100).expect("not zero");
+        let fit = fit(&loss, 0.01, &SsceSettings { rounds, ..SsceSettings::default() }, (&Silent, 0, 1))?;
         Ok(Self { scaling, intercept: true, weights: fit.centre })
     }
 

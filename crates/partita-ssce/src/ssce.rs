@@ -2,26 +2,16 @@
 
 use std::sync::Arc;
 
-use partita_core::ndarray::{Array2, Axis};
+use partita_core::ndarray::Array2;
 use partita_core::{BaseWeights, Ensemble, Features, Objective, Outcome, Seed, Sense, SoftPartition, Watch};
-use rand::{RngExt, seq::index};
 
+use crate::choose::{Choice, Task};
 use crate::design::{Design, Scaling};
 use crate::fit::{Fit, fit};
 use crate::linear::LinearModel;
-use crate::loss::{Loss, probabilities};
+use crate::loss::probabilities;
 use crate::targets::{MISSING, Targets};
 use crate::{SsceError, SsceSettings};
-
-/// Ties between classifiers that are tried, the most usual first.
-const GAMMAS: [f64; 5] = [1.0, 0.1, 10.0, 0.01, 100.0];
-
-/// Objects on which they are tried, and the parts that take turns at being held out.
-const TRIED: usize = 2000;
-const FOLDS: usize = 3;
-
-/// The least probability of a held-out label that counts: one surprise shall not decide.
-const LEAST: f64 = 1e-12;
 
 /// Self-supervised consensus on a table: one multinomial logistic regression for each base clustering, tied by a
 /// shared mean and a covariance between base clusterings; the mean is the consensus, and labels new objects.
@@ -43,16 +33,14 @@ const LEAST: f64 = 1e-12;
 /// certainty of an object is the probability that the consensus classifier gives its label.
 ///
 /// # Cost
-/// O(n p M K) time a round of descent, p columns; 10 n p + n M numbers. γ is chosen on at most 2000 objects.
+/// O(n p M K) time a round of descent, p columns; 10 n p + n M numbers. γ is chosen on at most 1000 objects.
 ///
 /// # Differences from the paper
 /// The paper's (8) is the log likelihood, not its negative; (9) and (10) lack a factor 2 on γ₂, and (10) prints a
 /// likelihood for a gradient; Ω of (12) is singular. Here μ and Ω minimise the objective exactly (the paper's formulas
 /// are [`SsceSettings::paper`]), classifiers have intercepts, ‖μ‖² has a small weight, and γ is chosen by how probable
-/// held-out labels of the base clusterings are, where the paper takes the best by the true labels. That choice can only
-/// know how well a table explains the base clusterings: where these come from columns on other scales than the table
-/// that SSCE reads (wine: standardised columns, base clusterings of raw ones), it takes the weakest tie, which repeats
-/// the base clusterings, and a stronger γ set by hand can do better.
+/// held-out labels of the base clusterings are, where the paper takes the best by the true labels: see [the crate](crate)
+/// for the rule and what it costs.
 ///
 /// # Errors
 /// [`SsceError`] if K is out of range, or the table, the weights or the settings do not fit.
@@ -143,21 +131,22 @@ fn solve(
 ) -> Result<(Outcome, Array2<f64>), SsceError> {
     let targets = Targets::new(ensemble, weights, clusters);
     let trust = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
-    let rounds = u64::from(settings.rounds.get());
-    let tries = if settings.gamma.is_none() { (GAMMAS.len() * FOLDS) as u64 } else { 0 };
-    let ticks = (watch, 0, rounds * (tries + 1));
     let task = Task { design: &design, codes: &targets.codes, trust: &trust, clusters };
-    let (gamma, agreement) = match settings.gamma {
-        Some(gamma) => (gamma, Vec::new()),
+    let (before, last) = (task.ticks(settings), u64::from(settings.rounds.get()));
+    let ticks = (watch, 0, before + last);
+    let Choice { gamma, tried } = match settings.gamma {
+        Some(gamma) => Choice { gamma, tried: Vec::new() },
         None => task.choose(seed, settings, ticks)?,
     };
-    let Fit { centre, trace, stopped } = fit(&task.loss(), gamma, settings, (watch, rounds * tries, ticks.2))?;
+    let Fit { centre, trace, stopped } = fit(&task.loss(), gamma, settings, (watch, before, ticks.2))?;
     let soft = SoftPartition::new(probabilities(&design, centre.view())).expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = trace.len() as u64;
     outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
     outcome.details.insert("gamma".into(), gamma.into());
-    outcome.details.insert("held_out_log_probability".into(), agreement.into());
+    let (gammas, agreements): (Vec<f64>, Vec<f64>) = tried.into_iter().unzip();
+    outcome.details.insert("gammas_tried".into(), gammas.into());
+    outcome.details.insert("held_out_log_probability".into(), agreements.into());
     outcome.details.insert("reference".into(), targets.reference.into());
     outcome.objective = Some(Objective {
         name: "negative log likelihood of the base clusterings and ties between classifiers, nats",
@@ -166,86 +155,4 @@ fn solve(
         trace,
     });
     Ok((outcome, centre))
-}
-
-/// Inputs and labels.
-#[derive(Clone, Copy)]
-struct Task<'a> {
-    design: &'a Design,
-    codes: &'a Array2<u16>,
-    trust: &'a [f64],
-    clusters: usize,
-}
-
-impl<'a> Task<'a> {
-    fn loss(&self) -> Loss<'a> {
-        Loss { design: self.design, codes: self.codes.view(), classes: self.clusters, trust: self.trust, soft: None }
-    }
-
-    /// The γ whose consensus agrees best with the base clusterings on objects that it has not seen, and the
-    /// agreement of all that were tried, by rising γ.
-    fn choose(
-        &self,
-        seed: Seed,
-        settings: &SsceSettings,
-        (watch, mut done, total): (&dyn Watch, u64, u64),
-    ) -> Result<(f64, Vec<f64>), SsceError> {
-        let folds = self.folds(seed);
-        let (mut best, mut tried) = ((GAMMAS[0], f64::NEG_INFINITY), Vec::new());
-        for gamma in GAMMAS {
-            let mut agreement = 0.0;
-            for held in 0..FOLDS {
-                let (seen, unseen): (Vec<_>, Vec<_>) = folds.iter().partition(|(_, fold)| *fold != held);
-                agreement +=
-                    self.agreement(&objects(&seen), &objects(&unseen), gamma, settings, (watch, done, total))?;
-                done += u64::from(settings.rounds.get());
-            }
-            tried.push((gamma, agreement / FOLDS as f64));
-            if agreement > best.1 {
-                best = (gamma, agreement);
-            }
-        }
-        tried.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok((best.0, tried.into_iter().map(|(_, agreement)| agreement).collect()))
-    }
-
-    /// Some objects, each with the fold in which it is held out.
-    fn folds(&self, seed: Seed) -> Vec<(usize, usize)> {
-        let mut rng = seed.child(1).rng();
-        let rows = self.design.rows();
-        let mut chosen = index::sample(&mut rng, rows, rows.min(TRIED)).into_vec();
-        chosen.sort_unstable();
-        chosen.into_iter().map(|object| (object, rng.random_range(0..FOLDS))).collect()
-    }
-
-    /// Mean log probability, in nats, that the consensus of the seen objects gives to the labels of the unseen. The
-    /// share of labels predicted rightly would say less: many γ differ in no label.
-    fn agreement(
-        &self,
-        seen: &[usize],
-        unseen: &[usize],
-        gamma: f64,
-        settings: &SsceSettings,
-        ticks: (&dyn Watch, u64, u64),
-    ) -> Result<f64, SsceError> {
-        if seen.is_empty() || unseen.is_empty() {
-            return Ok(0.0);
-        }
-        let (design, codes) = (self.design.select(seen), self.codes.select(Axis(0), seen));
-        let some = Task { design: &design, codes: &codes, ..*self };
-        let centre = fit(&some.loss(), gamma, settings, ticks)?.centre;
-        let predicted = probabilities(&self.design.select(unseen), centre.view());
-        let (mut agree, mut all) = (0.0, 0.0);
-        for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {
-            for (&code, trust) in self.codes.row(object).iter().zip(self.trust).filter(|(code, _)| **code != MISSING) {
-                all += trust;
-                agree += trust * row[usize::from(code)].max(LEAST).ln();
-            }
-        }
-        Ok(if all > 0.0 { agree / all } else { 0.0 })
-    }
-}
-
-fn objects(folds: &[&(usize, usize)]) -> Vec<usize> {
-    folds.iter().map(|(object, _)| *object).collect()
 }

@@ -1,0 +1,175 @@
+//! Choosing how strongly the classifiers are tied, by labels of base clusterings that were held out.
+
+use std::num::NonZeroU32;
+
+use partita_core::ndarray::{Array2, Axis};
+use partita_core::{Seed, Watch};
+use rand::{RngExt, seq::index};
+
+use crate::design::Design;
+use crate::fit::fit;
+use crate::loss::{Loss, probabilities};
+use crate::targets::MISSING;
+use crate::{SsceError, SsceSettings};
+
+/// Ties that are tried, the strongest first.
+const GAMMAS: [f64; 5] = [100.0, 10.0, 1.0, 0.1, 0.01];
+
+/// Objects on which they are tried, and the parts that take turns at being held out; only one does where there are
+/// more objects than that.
+const TRIED: usize = 1000;
+const FOLDS: usize = 3;
+
+/// Rounds of a trial.
+const ROUNDS: u32 = 5;
+
+/// What a strong tie may cost in the log probability of held-out labels, in nats: see [`crate`] for what was measured.
+const SLACK: f64 = 0.5;
+
+/// The least probability of a held-out label that counts: one surprise shall not decide.
+const LEAST: f64 = 1e-12;
+
+/// Inputs and labels.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) design: &'a Design,
+    pub(crate) codes: &'a Array2<u16>,
+    pub(crate) trust: &'a [f64],
+    pub(crate) clusters: usize,
+}
+
+/// A tie, and the mean log probability of held-out labels under all that were tried, by rising γ.
+pub(crate) struct Choice {
+    pub(crate) gamma: f64,
+    pub(crate) tried: Vec<(f64, f64)>,
+}
+
+/// Some objects and the parts in which they are held out.
+struct Parts {
+    objects: Vec<(usize, usize)>,
+    held: usize,
+}
+
+impl<'a> Task<'a> {
+    pub(crate) fn loss(&self) -> Loss<'a> {
+        Loss { design: self.design, codes: self.codes.view(), classes: self.clusters, trust: self.trust, soft: None }
+    }
+
+    /// Rounds that choosing may take.
+    pub(crate) fn ticks(&self, settings: &SsceSettings) -> u64 {
+        if settings.gamma.is_some() { 0 } else { GAMMAS.len() as u64 * self.rounds_of_one(settings) }
+    }
+
+    fn rounds_of_one(&self, settings: &SsceSettings) -> u64 {
+        (self.held() * settings.rounds.get().min(ROUNDS) as usize) as u64
+    }
+
+    /// Parts that are held out.
+    fn held(&self) -> usize {
+        if self.design.rows() > TRIED { 1 } else { FOLDS }
+    }
+
+    /// The strongest tie under which held-out labels are nearly as probable as under the best one.
+    ///
+    /// From the strongest on: no consensus can make labels more probable than the shares of votes do, so a tie that
+    /// comes near enough to those is the answer; and once labels become less probable, weaker ties are not tried.
+    pub(crate) fn choose(
+        &self,
+        seed: Seed,
+        settings: &SsceSettings,
+        (watch, mut done, total): (&dyn Watch, u64, u64),
+    ) -> Result<Choice, SsceError> {
+        let parts = self.parts(seed);
+        let most = self.most(&parts);
+        let mut tried: Vec<(f64, f64)> = Vec::new();
+        for gamma in GAMMAS {
+            let agreement = self.held_out(&parts, gamma, settings, (watch, done, total))?;
+            done += self.rounds_of_one(settings);
+            let worse = tried.last().is_some_and(|last| agreement < last.1);
+            tried.push((gamma, agreement));
+            if worse || agreement >= most - SLACK {
+                break;
+            }
+        }
+        let best = tried.iter().fold(f64::NEG_INFINITY, |best, (_, agreement)| best.max(*agreement));
+        let near = tried.iter().find(|(_, agreement)| *agreement >= best - SLACK);
+        let gamma = near.map_or(1.0, |(gamma, _)| *gamma);
+        tried.reverse();
+        Ok(Choice { gamma, tried })
+    }
+
+    fn parts(&self, seed: Seed) -> Parts {
+        let mut rng = seed.child(1).rng();
+        let rows = self.design.rows();
+        let mut chosen = index::sample(&mut rng, rows, rows.min(TRIED)).into_vec();
+        chosen.sort_unstable();
+        let objects = chosen.into_iter().map(|object| (object, rng.random_range(0..FOLDS))).collect();
+        Parts { objects, held: self.held() }
+    }
+
+    /// The mean log probability of held-out labels, in nats. The share of labels predicted rightly would say less:
+    /// many γ differ in no label.
+    fn held_out(
+        &self,
+        parts: &Parts,
+        gamma: f64,
+        settings: &SsceSettings,
+        (watch, done, total): (&dyn Watch, u64, u64),
+    ) -> Result<f64, SsceError> {
+        let mut short = settings.clone();
+        short.rounds = short.rounds.min(NonZeroU32::new(ROUNDS).expect("not zero"));
+        let (mut sum, mut all) = (0.0, 0.0);
+        for held in 0..parts.held {
+            let seen = parts.seen(held);
+            if seen.is_empty() {
+                continue;
+            }
+            let (design, codes) = (self.design.select(&seen), self.codes.select(Axis(0), &seen));
+            let some = Task { design: &design, codes: &codes, ..*self };
+            // The tie of all objects, for the share of them that is seen.
+            let gamma = gamma * seen.len() as f64 / self.design.rows() as f64;
+            let ticks = (watch, done + held as u64 * u64::from(short.rounds.get()), total);
+            let centre = fit(&some.loss(), gamma, &short, ticks)?.centre;
+            let unseen = parts.unseen(held);
+            let predicted = probabilities(&self.design.select(&unseen), centre.view());
+            for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {
+                let (own, weight) = self.surprise(object, |code| row[code].max(LEAST).ln());
+                sum += own;
+                all += weight;
+            }
+        }
+        Ok(if all > 0.0 { sum / all } else { 0.0 })
+    }
+
+    /// What no consensus can exceed: every object with the shares of its own votes.
+    fn most(&self, parts: &Parts) -> f64 {
+        let (mut sum, mut all) = (0.0, 0.0);
+        for object in (0..parts.held).flat_map(|held| parts.unseen(held)) {
+            let mut votes = vec![0.0; self.clusters];
+            let (_, weight) = self.surprise(object, |_| 0.0);
+            for (&code, trust) in self.codes.row(object).iter().zip(self.trust).filter(|(code, _)| **code != MISSING) {
+                votes[usize::from(code)] += trust / weight;
+            }
+            sum += self.surprise(object, |code| votes[code].ln()).0;
+            all += weight;
+        }
+        if all > 0.0 { sum / all } else { 0.0 }
+    }
+
+    /// Sums over the labels of an object, by trust: of what `value` says of them, and of 1.
+    fn surprise(&self, object: usize, value: impl Fn(usize) -> f64) -> (f64, f64) {
+        let labels = self.codes.row(object);
+        let there = labels.iter().zip(self.trust).filter(|(code, _)| **code != MISSING);
+        there.fold((0.0, 0.0), |(sum, all), (&code, trust)| (sum + trust * value(usize::from(code)), all + trust))
+    }
+}
+
+impl Parts {
+    fn seen(&self, held: usize) -> Vec<usize> {
+        self.objects.iter().filter(|(_, part)| *part != held).map(|(object, _)| *object).collect()
+    }
+
+    fn unseen(&self, held: usize) -> Vec<usize> {
+        self.objects.iter().filter(|(_, part)| *part == held).map(|(object, _)| *object).collect()
+    }
+}
