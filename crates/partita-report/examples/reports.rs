@@ -150,17 +150,19 @@ fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) 
 fn drawn(folder: &Path, name: &str, n: usize, columns: usize, bases: usize) -> Anything<()> {
     const CLUSTERS: usize = 10;
     let mut rng = Seed::new(7).rng();
+    // Clusters overlap about as much for any number of columns.
+    let noise = 0.55 * (columns as f64).sqrt();
     let centres = Array2::from_shape_fn((CLUSTERS, columns), |_| rng.random_range(-1.0..1.0));
     let mut values = Array2::zeros((n, columns));
     for mut row in values.outer_iter_mut() {
         let at: usize = (rng.random::<f64>().powi(2) * CLUSTERS as f64) as usize;
         row.iter_mut()
             .zip(centres.row(at))
-            .for_each(|(x, c)| *x = c + 0.9 * (rng.random::<f64>() + rng.random::<f64>() - 1.0));
+            .for_each(|(x, c)| *x = c + noise * (rng.random::<f64>() + rng.random::<f64>() - 1.0));
     }
     let mut builder = EnsembleBuilder::new(n);
     for base in 0..bases {
-        let off = centres.mapv(|c| c + rng.random_range(-0.25..0.25));
+        let off = centres.mapv(|c| c + rng.random_range(-0.45..0.45));
         let nearest = |row: partita::ndarray::ArrayView1<'_, f64>| {
             let far = |k: usize| row.iter().zip(off.row(k)).map(|(x, c)| (x - c).powi(2)).sum::<f64>();
             (0..CLUSTERS).min_by(|&a, &b| far(a).total_cmp(&far(b))).map(|k| k as u32)

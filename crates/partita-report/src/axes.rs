@@ -1,7 +1,7 @@
 //! Plots with two axes.
 
 use crate::svg::Svg;
-use crate::text::number;
+use crate::text::tick as short;
 
 /// A range of values laid on a range of pixels.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn new(width: f64, height: f64) -> Self {
-        Self { left: 56.0, top: 14.0, right: width - 16.0, bottom: height - 46.0 }
+        Self { left: 60.0, top: 14.0, right: width - 16.0, bottom: height - 46.0 }
     }
 
     pub(crate) fn x(&self, low: f64, high: f64) -> Scale {
@@ -70,7 +70,7 @@ impl Frame {
             svg.line([self.left, at, self.right, at], "g");
             svg.text([self.left - 7.0, at + 4.0], "m", "end", &write(tick));
         }
-        svg.upwards([14.0, 0.5 * (self.top + self.bottom)], "m", name);
+        svg.upwards([13.0, 0.5 * (self.top + self.bottom)], "m", name);
     }
 
     /// Line and numbers of the horizontal axis, and its name.
@@ -78,7 +78,7 @@ impl Frame {
         svg.line([self.left, self.bottom, self.right, self.bottom], "ax");
         for &tick in ticks {
             svg.line([x.at(tick), self.bottom, x.at(tick), self.bottom + 4.0], "ax");
-            svg.text([x.at(tick), self.bottom + 18.0], "m", "middle", &number(tick));
+            svg.text([x.at(tick), self.bottom + 18.0], "m", "middle", &short(tick));
         }
         svg.text([0.5 * (self.left + self.right), self.bottom + 38.0], "m", "middle", name);
     }

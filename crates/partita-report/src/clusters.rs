@@ -56,7 +56,7 @@ impl Clusters {
         self.evidence.as_ref().map(|evidence| evidence[[at, at]]).filter(|x| x.is_finite())
     }
 
-    /// The other cluster that shares most with a cluster shown, and its mean co-association with it.
+    /// The other cluster that shares most with a cluster shown, and its mean co-association with it; none if none does.
     pub(crate) fn nearest(&self, at: usize) -> Option<(usize, f64)> {
         let evidence = self.evidence.as_ref()?;
         let others = (0..self.shown.len()).filter(|&other| other != at && evidence[[at, other]].is_finite());
@@ -64,7 +64,7 @@ impl Clusters {
             Some(best) if evidence[[at, best]] >= evidence[[at, other]] => Some(best),
             _ => Some(other),
         })?;
-        Some((nearest, evidence[[at, nearest]]))
+        Some((nearest, evidence[[at, nearest]])).filter(|nearest| nearest.1 > 0.0)
     }
 }
 

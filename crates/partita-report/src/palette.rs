@@ -89,7 +89,9 @@ fn theme(under: &str, dark: bool) -> String {
     rule("rim", &format!("stroke:{ground}"));
     rule("ring", &format!("stroke:{ink}"));
     rule("halo", &format!("stroke:{ground}"));
-    rule("on", "fill:#ffffff");
+    rule("on", if dark { "fill:#0d1013" } else { "fill:#ffffff" });
+    // Shades are one file for both themes: a brighter blue is seen on dark ground.
+    rule("px", if dark { "filter:brightness(1.55)" } else { "filter:none" });
     rule("ha", &format!("stroke:{ground};fill:{ground}"));
     for (at, colour) in if dark { DARK } else { LIGHT }.iter().enumerate() {
         rule(&format!("k{at}"), &format!("fill:{colour}"));

@@ -24,6 +24,10 @@ impl Svg {
         Self { width, height, body: String::new() }
     }
 
+    pub(crate) fn width(&self) -> f64 {
+        self.width
+    }
+
     pub(crate) fn raw(&mut self, markup: &str) {
         self.body.push_str(markup);
     }

@@ -59,13 +59,19 @@ pub(crate) fn number(x: f64) -> String {
     if x == x.trunc() && size < 1e15 {
         return count(x as i64);
     }
-    match size {
+    let text = match size {
         _ if !(1e-4..1e6).contains(&size) => format!("{x:.2e}"),
         _ if size >= 1000.0 => format!("{x:.0}"),
         _ if size >= 100.0 => format!("{x:.1}"),
         _ if size >= 1.0 => format!("{x:.2}"),
         _ => format!("{x:.3}"),
-    }
+    };
+    text.replacen('-', "−", usize::from(x < 0.0))
+}
+
+/// A round number beside an axis, without zeros that say nothing.
+pub(crate) fn tick(x: f64) -> String {
+    if x.abs() >= 1000.0 || (x != 0.0 && x.abs() < 1e-4) { number(x) } else { format!("{x}").replace('-', "−") }
 }
 
 /// A whole number, in groups of three.

@@ -9,7 +9,7 @@ use crate::axes::{Frame, Scale};
 use crate::figure::Drawn;
 use crate::png;
 use crate::svg::Svg;
-use crate::text::{count, cut, field, number};
+use crate::text::{count, cut, field, number, tick};
 
 /// Colour of dark places in pictures of shares.
 pub(crate) const SHADE: [u8; 3] = [0, 104, 170];
@@ -85,18 +85,22 @@ pub(crate) fn spread(ensemble: &Ensemble, agreement: &Agreement) -> Drawn {
         (0..drawn.len()).map(|at| (agreement.with_others(at), agreement.with_result[drawn[at] as usize].nmi)).collect();
     let x = Scale::over(points.iter().map(|p| p.0), frame.left, frame.right, 0.08);
     let y = Scale::over(points.iter().map(|p| p.1), frame.bottom, frame.top, 0.08);
-    frame.draw_y(&mut svg, &y, "NMI with the result", number);
+    frame.draw_y(&mut svg, &y, "NMI with the result", tick);
     svg.open("class=\"a\" opacity=\".6\"");
     for &(others, result) in points.iter().filter(|p| p.0.is_finite() && p.1.is_finite()) {
         svg.marker(0, [x.at(others), y.at(result)], 0.9, "a");
     }
     svg.close();
-    // The last ones disagree most; two get their names.
-    for at in (0..drawn.len()).rev().take(2).filter(|&at| points[at].0.is_finite() && points[at].1.is_finite()) {
+    // The last ones disagree most; those that have room get their names.
+    let mut named: Vec<[f64; 2]> = Vec::new();
+    for at in (0..drawn.len()).rev().take(4).filter(|&at| points[at].0.is_finite() && points[at].1.is_finite()) {
         let place = [x.at(points[at].0), y.at(points[at].1)];
-        let (anchor, shift) = if place[0] > 0.6 * width { ("end", -9.0) } else { ("start", 9.0) };
-        let name = cut(ensemble.bases()[drawn[at] as usize].name(), 22);
-        svg.text([place[0] + shift, place[1] + 4.0], "t", anchor, &name);
+        if named.iter().all(|other| (other[1] - place[1]).abs() >= 13.0 || (other[0] - place[0]).abs() >= 170.0) {
+            let (anchor, shift) = if place[0] > 0.6 * width { ("end", -9.0) } else { ("start", 9.0) };
+            let name = cut(ensemble.bases()[drawn[at] as usize].name(), 22);
+            svg.text([place[0] + shift, place[1] + 4.0], "t halo", anchor, &name);
+            named.push(place);
+        }
     }
     frame.draw_x(&mut svg, &x, "mean NMI with the other base clusterings", &x.ticks(5));
     let mut csv = "base_clustering,clusters,with_result_nmi,with_result_ari,with_others_nmi\n".to_owned();

@@ -15,10 +15,10 @@ use crate::figure::Drawn;
 use crate::palette::COLOURS;
 use crate::png;
 use crate::svg::Svg;
-use crate::text::{cut, field, number};
+use crate::text::{cut, field, number, tick};
 
 /// Columns drawn at most; of more, those in which centres differ most.
-const COLUMNS: usize = 40;
+const COLUMNS: usize = 16;
 
 /// Clusters drawn at most.
 const DRAWN: usize = 24;
@@ -95,7 +95,7 @@ fn pictures(means: &Array2<f64>, clusters: &Clusters, side: usize) -> (Svg, Stri
         svg.marker(cluster.label, [x + 6.0, y + cell + 15.0], 1.0, &format!("k{}", cluster.label % COLOURS));
         svg.text([x + 16.0, y + cell + 19.0], "t", "start", &format!("cluster {}", cluster.label));
     }
-    (svg, format!("Light is {}, dark {}.", number(low), number(high)), "as pictures")
+    (svg, format!("No colour is {}, full colour {}.", number(low), number(high)), "as pictures")
 }
 
 /// Smallest and largest finite number; 0 and 1 where they are the same.
@@ -126,7 +126,7 @@ fn lines(table: &Features<'_>, means: &Array2<f64>, clusters: &Clusters) -> (Svg
     let y = Scale::over(values.map(|(at, column)| z(at, column)), frame.bottom, frame.top, 0.06);
     let unit = (frame.right - frame.left) / columns.len() as f64;
     let x = |place: usize| frame.left + (place as f64 + 0.5) * unit;
-    frame.draw_y(&mut svg, &y, "standard deviations", number);
+    frame.draw_y(&mut svg, &y, "standard deviations", tick);
     for (place, &column) in columns.iter().enumerate() {
         svg.line([x(place), frame.top, x(place), frame.bottom], "g");
         let (px, py) = (crate::svg::n(x(place) + 3.0), crate::svg::n(frame.bottom + 14.0));
@@ -138,7 +138,7 @@ fn lines(table: &Features<'_>, means: &Array2<f64>, clusters: &Clusters) -> (Svg
     for (at, cluster) in clusters.shown.iter().take(shown).enumerate() {
         let colour = cluster.label % COLOURS;
         let points = || columns.iter().enumerate().map(|(place, &column)| (x(place), y.at(z(at, column))));
-        svg.path(&polyline(points()), &format!("class=\"ln l{colour}\""));
+        svg.path(&polyline(points()), &format!("class=\"ln l{colour}\" stroke-opacity=\".8\""));
         for (px, py) in points().filter(|p| p.1.is_finite()) {
             svg.marker(cluster.label, [px, py], 1.05, &format!("k{colour} rim"));
         }

@@ -18,7 +18,7 @@ pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
         counts[((sure * BINS as f64) as usize).min(BINS - 1)] += 1;
     }
     let (width, height) = (460.0, 270.0);
-    let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
+    let (mut svg, frame) = (Svg::new(width, height), Frame { left: 74.0, ..Frame::new(width, height) });
     let most = counts.iter().copied().max().unwrap_or(1) as f64;
     let (x, y) = (frame.x(0.0, 1.0), frame.y(0.0, 1.06 * most));
     frame.draw_y(&mut svg, &y, "objects", |tick| count(tick as i64));
@@ -47,10 +47,10 @@ pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
 /// Certainty within each cluster: from the lowest to the highest tenth, and the middle.
 pub(crate) fn by_cluster(clusters: &Clusters) -> Drawn {
     let rows = clusters.shown.len();
-    let (width, step) = (460.0, if rows > 24 { 13.0 } else { 22.0 });
+    let (width, step) = (460.0, if rows > 24 { 13.0 } else { (200.0 / rows as f64).clamp(22.0, 44.0) });
     let height = 14.0 + rows as f64 * step + 46.0;
     let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
-    let frame = crate::axes::Frame { left: 96.0, ..frame };
+    let frame = Frame { left: 96.0, ..frame };
     let x = frame.x(0.0, 1.0);
     for tick in x.ticks(5) {
         svg.line([x.at(tick), frame.top, x.at(tick), frame.bottom], "g");
@@ -60,7 +60,8 @@ pub(crate) fn by_cluster(clusters: &Clusters) -> Drawn {
         let (middle, label) = (frame.top + (at as f64 + 0.5) * step, cluster.label);
         let [low, median, high] = cluster.deciles.map(|sure| x.at(sure));
         let colour = format!("class=\"k{}\" rx=\"3\" opacity=\".45\"", label % crate::palette::COLOURS);
-        svg.rect_with([low - 2.0, middle - 0.22 * step, high - low + 4.0, 0.44 * step], &colour);
+        let thick = (0.44 * step).min(14.0);
+        svg.rect_with([low - 2.0, middle - 0.5 * thick, high - low + 4.0, thick], &colour);
         svg.marker(label, [median, middle], 1.0, &format!("k{}", label % crate::palette::COLOURS));
         svg.marker(label, [frame.left - 14.0, middle], 1.0, &format!("k{}", label % crate::palette::COLOURS));
         svg.text([frame.left - 26.0, middle + 4.0], "t", "end", &format!("cluster {label}"));
@@ -70,7 +71,7 @@ pub(crate) fn by_cluster(clusters: &Clusters) -> Drawn {
             writeln!(csv, "{label},{},{},{lowest},{median},{highest},{cohesion}", cluster.members.len(), cluster.mean);
     }
     frame.draw_x(&mut svg, &x, "certainty: lowest tenth, median, highest tenth", &x.ticks(5));
-    let least = clusters.shown.iter().min_by(|a, b| a.mean.total_cmp(&b.mean));
+    let least = clusters.shown.iter().filter(|cluster| cluster.mean < 0.9995).min_by(|a, b| a.mean.total_cmp(&b.mean));
     let least = least.map_or_else(String::new, |cluster| {
         format!(" Least certain is cluster {} with a mean of {}.", cluster.label, number(cluster.mean))
     });

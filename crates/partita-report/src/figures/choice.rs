@@ -6,7 +6,7 @@ use crate::axes::{Frame, Scale, polyline};
 use crate::choice::{Choice, ChoiceRow};
 use crate::figure::Drawn;
 use crate::svg::Svg;
-use crate::text::number;
+use crate::text::tick;
 
 /// Reads one number of a row.
 type Of = fn(&ChoiceRow) -> Option<f64>;
@@ -20,8 +20,7 @@ pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
     let (width, height) = (460.0, 340.0);
     let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
     let (x, y) = (frame.x(0.0, 1.0), frame.y(0.0, 1.0));
-    frame.draw_y(&mut svg, &y, "share of pairs", number);
-    let mut marks: Vec<(f64, usize)> = Vec::new();
+    frame.draw_y(&mut svg, &y, "share of pairs", tick);
     for row in &rows {
         let chosen = choice.chosen == Some(row.clusters);
         let last = (row.cdf.len() - 1) as f64;
@@ -30,13 +29,14 @@ pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
         let thin = row.cdf.len().div_ceil(120);
         let d = polyline(points.enumerate().filter(|(at, _)| at % thin == 0 || *at as f64 == last).map(|(_, p)| p));
         svg.path(&d, if chosen { "class=\"ln al\"" } else { "class=\"ln ax\" stroke-opacity=\".7\"" });
-        marks.push((y.at(row.cdf[row.cdf.len() / 2]), row.clusters));
     }
+    let along = widest(&rows);
+    let mut marks: Vec<(f64, usize)> = rows.iter().map(|row| (y.at(at_share(row, along)), row.clusters)).collect();
     marks.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut free = f64::INFINITY;
     for (at, (place, clusters)) in marks.into_iter().enumerate() {
         let place = place.min(free);
-        let along = x.at(0.5 + 0.05 * (at % 3) as f64);
+        let along = x.at(along + 0.055 * (at % 3) as f64);
         let class = if choice.chosen == Some(clusters) { "t big halo" } else { "m halo" };
         svg.text([along, place + 4.0], class, "middle", &clusters.to_string());
         free = place - 7.0;
@@ -55,6 +55,23 @@ pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
         choice.chosen.map_or_else(String::new, |chosen| format!(" The chosen {chosen} is drawn in colour."))
     );
     Some(drawn("choice-cdf", "Consensus CDF", alt, svg, csv))
+}
+
+/// The CDF of a row at a place between 0 and 1.
+fn at_share(row: &ChoiceRow, along: f64) -> f64 {
+    row.cdf[(along * (row.cdf.len() - 1) as f64).round() as usize]
+}
+
+/// The place where the curves lie farthest apart, for their names.
+fn widest(rows: &[&ChoiceRow]) -> f64 {
+    let range = |along: f64| {
+        let shares = rows.iter().map(|row| at_share(row, along));
+        shares.clone().fold(0.0, f64::max) - shares.fold(1.0, f64::min)
+    };
+    [0.5, 0.3, 0.7, 0.15, 0.05]
+        .into_iter()
+        .reduce(|best, along| if range(along) > 1.2 * range(best) { along } else { best })
+        .unwrap_or(0.5)
 }
 
 fn drawn(name: &'static str, title: &str, alt: String, svg: Svg, csv: String) -> Drawn {
@@ -128,7 +145,7 @@ fn over_clusters(choice: &Choice, of: Of, name: &'static str, title: &str, axis:
     if null {
         y.low = 0.0;
     }
-    frame.draw_y(&mut svg, &y, axis, number);
+    frame.draw_y(&mut svg, &y, axis, tick);
     let place = |row: &ChoiceRow| x.at(row.clusters as f64);
     let banded: Vec<(f64, f64, f64)> =
         rows.iter().filter_map(|row| band(row).map(|(low, high)| (place(row), low, high))).collect();

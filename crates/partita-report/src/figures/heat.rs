@@ -29,7 +29,12 @@ pub(crate) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
     let order = Order::of(report, ensemble, clusters);
     let base_clusters = ensemble.offsets().last().copied().unwrap_or(1).max(1);
     let side = (PRODUCTS / base_clusters).isqrt().clamp(60, SIDE);
-    let map = heat_map(ensemble, &order.objects, side);
+    let mut map = heat_map(ensemble, &order.objects, side);
+    let each = order.objects.len().div_ceil(side.max(1)).max(1);
+    if each == 1 {
+        // An object has no pair with itself; it is together with itself all the same.
+        map.diag_mut().fill(1.0);
+    }
     let tree = report.dendrogram.filter(|_| order.of_tree);
     let (size, left, top) = (480.0, 84.0, if tree.is_some() { 106.0 } else { 26.0 });
     let mut svg = Svg::new(left + size + 86.0, top + size + 14.0);
@@ -41,7 +46,6 @@ pub(crate) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
     svg.rect_with([left, top, size, size], "class=\"g\"");
     strips(&mut svg, clusters, &order, [left, top, size]);
     key(&mut svg, [left + size + 24.0, top], "together");
-    let each = order.objects.len().div_ceil(side.max(1)).max(1);
     let mut note = left_out(clusters);
     if each > 1 {
         let _ = write!(note, " Every cell is the mean over {each} × {each} objects.");
@@ -52,8 +56,8 @@ pub(crate) fn objects(report: &Report<'_>, ensemble: &Ensemble, clusters: &Clust
         " Ordered by cluster, and within a cluster by likeness."
     });
     let alt = format!(
-        "How often the base clusterings put two of {} objects together, in {} blocks, one a cluster: dark on the diagonal \
-         is a cluster they agree on, dark off it is what two clusters share.",
+        "How often the base clusterings put two of {} objects together, in {} blocks, one a cluster: strong colour on the \
+         diagonal is a cluster they agree on, colour off it is what two clusters share.",
         count(order.objects.len() as i64),
         order.runs.len()
     );
@@ -153,6 +157,9 @@ pub(crate) fn clusters(clusters: &Clusters) -> Option<Drawn> {
     let closest = closest.max_by(|&(a, b), &(c, d)| evidence[[a, b]].total_cmp(&evidence[[c, d]]));
     let closest = closest.map_or_else(String::new, |(a, b)| {
         let (first, second) = (clusters.shown[b].label, clusters.shown[a].label);
+        if evidence[[a, b]] < 0.0005 {
+            return " No two clusters share anything worth a number.".to_owned();
+        }
         format!(" Clusters {first} and {second} share most: {}.", number(evidence[[a, b]]))
     });
     let alt =

@@ -47,10 +47,13 @@ pub(crate) fn bars(soft: &SoftPartition, clusters: &Clusters) -> Drawn {
     }
     labels(&mut svg, clusters, [left, top + height, unit]);
     let doubtful = objects.iter().filter(|&&i| soft.rows().row(i as usize).iter().all(|&p| p < 0.5)).count();
+    let doubtful = match doubtful {
+        0 => "every one has a cluster of at least one half".to_owned(),
+        _ => format!("{} have no cluster of at least one half", count(doubtful as i64)),
+    };
     let alt = format!(
-        "Probability of each cluster for {} objects, those of a cluster side by side; {} have no cluster above one half.",
-        count(all as i64),
-        count(doubtful as i64)
+        "Probability of each cluster for {} objects, those of a cluster side by side; {doubtful}.",
+        count(all as i64)
     );
     let mut note = left_out(clusters);
     if each > 1 {

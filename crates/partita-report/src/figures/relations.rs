@@ -18,8 +18,12 @@ use crate::text::number;
 const RING: usize = 24;
 const EDGES: usize = 40;
 
-/// What is shared less than this is not drawn.
+/// Edges that bear a number at most.
+const NUMBERS: usize = 12;
+
+/// What is shared less than this is not drawn, nor what is less than this share of the strongest.
 const LEAST: f64 = 0.01;
+const FAINT: f64 = 0.15;
 
 /// Objects × clusters² up to which all objects take part.
 const PRODUCTS: usize = 400_000_000;
@@ -43,15 +47,13 @@ pub(crate) fn graph(soft: Option<&SoftPartition>, clusters: &Clusters) -> Option
     let pairs = ring.iter().flat_map(|&a| ring.iter().filter(move |&&b| b > a).map(move |&b| (a, b)));
     let mut edges: Vec<Edge> = pairs.map(|(a, b)| (a, b, shares[[a, b]], shares[[b, a]])).collect();
     let csv = csv(&edges, clusters);
-    edges.retain(|edge| edge.2.max(edge.3) >= LEAST);
+    let strongest = edges.iter().map(|edge| edge.2.max(edge.3)).fold(0.0, f64::max);
+    edges.retain(|edge| edge.2.max(edge.3) >= LEAST.max(FAINT * strongest));
     edges.sort_by(|x, y| y.2.max(y.3).total_cmp(&x.2.max(x.3)).then((x.0, x.1).cmp(&(y.0, y.1))));
-    edges.truncate(EDGES);
+    edges.truncate(EDGES.min(2 * ring.len() + 4));
     let svg = draw(&ring, &edges, clusters);
     let (title, what) = if soft.is_some() {
-        (
-            "What clusters share",
-            "of the objects of one cluster, the share that is in the other when all are drawn again",
-        )
+        ("What clusters share", "the share of one cluster's objects that is in the other when all are drawn again")
     } else {
         ("What clusters share", "how often the base clusterings put objects of the two together")
     };
@@ -93,9 +95,11 @@ fn of_soft(soft: &SoftPartition, clusters: &Clusters) -> Option<Array2<f64>> {
 }
 
 fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
-    let (width, height, radius) = (460.0, 360.0, 132.0);
-    let mut svg = Svg::new(width, height);
-    let centre = [0.5 * width, 0.5 * height];
+    let (width, radius) = (460.0, 132.0);
+    // Rings of few clusters do not reach down as far as up.
+    let lowest = (0..ring.len()).map(|at| (TAU * (at as f64 / ring.len() as f64 - 0.25)).sin()).fold(-1.0, f64::max);
+    let centre = [0.5 * width, radius + 50.0];
+    let mut svg = Svg::new(width, centre[1] + radius * lowest + 50.0);
     let place = |at: usize| {
         let turn = TAU * (at as f64 / ring.len() as f64 - 0.25);
         [centre[0] + 1.25 * radius * turn.cos(), centre[1] + radius * turn.sin()]
@@ -106,20 +110,25 @@ fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
         let (p, q, share) = (on_ring(a), on_ring(b), ab.max(ba));
         // Lines bend towards the middle, so that they keep apart from the ring.
         let bend = [0.5 * (p[0] + q[0]) * 0.6 + 0.4 * centre[0], 0.5 * (p[1] + q[1]) * 0.6 + 0.4 * centre[1]];
-        let width = 1.0 + 9.0 * share / most;
+        let width = 1.0 + 9.0 * share / most.max(0.25);
         let d = format!("M{} {}Q{} {} {} {}", n(p[0]), n(p[1]), n(bend[0]), n(bend[1]), n(q[0]), n(q[1]));
         svg.path(&d, &format!("class=\"al\" fill=\"none\" stroke-opacity=\".4\" stroke-width=\"{}\"", n(width)));
     }
-    for &(a, b, ab, ba) in edges.iter().take(12) {
+    let mut taken: Vec<[f64; 2]> = Vec::new();
+    for &(a, b, ab, ba) in edges.iter().take(NUMBERS) {
         let (p, q) = (on_ring(a), on_ring(b));
-        // On the curve, a little off its middle so that crossing lines keep their numbers apart.
-        let t = 0.42;
-        let along = |i: usize| {
-            let bend = 0.5 * (p[i] + q[i]) * 0.6 + 0.4 * centre[i];
-            (1.0 - t) * (1.0 - t) * p[i] + 2.0 * t * (1.0 - t) * bend + t * t * q[i]
+        let on_curve = |t: f64| {
+            [0, 1].map(|i| {
+                let bend = 0.5 * (p[i] + q[i]) * 0.6 + 0.4 * centre[i];
+                (1.0 - t) * (1.0 - t) * p[i] + 2.0 * t * (1.0 - t) * bend + t * t * q[i]
+            })
         };
-        let text = number(ab.max(ba));
-        svg.text([along(0), along(1) + 4.0], "t halo", "middle", &text);
+        // A number goes where there is none yet; an edge without room for one has it in the CSV.
+        let free = |at: &[f64; 2]| taken.iter().all(|o| (o[0] - at[0]).abs() >= 38.0 || (o[1] - at[1]).abs() >= 15.0);
+        if let Some(at) = [0.5, 0.4, 0.6, 0.3, 0.7].map(on_curve).into_iter().find(free) {
+            svg.text([at[0], at[1] + 4.0], "t halo", "middle", &number(ab.max(ba)));
+            taken.push(at);
+        }
     }
     let largest = ring.iter().map(|&c| clusters.shown[c].members.len()).max().unwrap_or(1) as f64;
     for (at, &cluster) in ring.iter().enumerate() {

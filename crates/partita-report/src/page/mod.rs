@@ -54,7 +54,7 @@ impl Page<'_, '_> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<link rel=\"icon\" href=\"data:,\">\n\
              <title>{title} – Partita report</title>\n<style>\n{}\n{}\n</style>\n</head>\n<body>\n\
-             <a class=\"skip\" href=\"#summary\">Skip to the summary</a>\n\
+             <a class=\"skip\" href=\"#summary\">Skip to the summary</a>\n{}\
              <header><div class=\"wide\"><div><p class=\"kicker\">Partita report</p><h1>{title}</h1><p class=\"lead\">{}</p></div>\
              <button type=\"button\" id=\"theme\" hidden>Dark theme</button></div></header>\n\
              <nav aria-label=\"Sections\"><ul>{links}</ul></nav>\n<main class=\"wide\">\n{body}\n</main>\n\
@@ -62,6 +62,7 @@ impl Page<'_, '_> {
              <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
             include_str!("style.css").trim_end(),
             palette::on_page(),
+            parts::symbols(),
             escape(&summary::headline(self)),
             script_json(&self.data()),
             include_str!("script.js"),
@@ -91,10 +92,14 @@ impl Page<'_, '_> {
     }
 
     fn soft(&self) -> String {
-        let wide = |figure: &&Drawn| figure.name != "relations";
-        let start = ["membership", "relations", "centres"];
-        let of = |name: &'static str| self.figures(name);
-        let body: String = start.iter().flat_map(|name| of(name)).map(|figure| card(figure, wide(&figure))).collect();
+        let of = |name: &'static str| self.figures(name).next();
+        let narrow = |figure: &&Drawn| figure.svg.width() <= 560.0;
+        let wide: String = of("membership").into_iter().map(|figure| card(figure, true)).collect();
+        let pair = || of("relations").into_iter().chain(of("centres"));
+        let small: String = pair().filter(narrow).map(|figure| card(figure, false)).collect();
+        let large: String = pair().filter(|figure| !narrow(figure)).map(|figure| card(figure, true)).collect();
+        let small = if small.is_empty() { small } else { format!("<div class=\"figs\">{small}</div>") };
+        let body = format!("{wide}{small}{large}");
         let lead = "How clusters overlap, what they share, and where they lie in the table.";
         if body.is_empty() { body } else { section("soft", "Clusters and what they share", lead, &body) }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::clusters::{Cluster, Clusters};
 use crate::figure::Drawn;
-use crate::palette::{COLOURS, marker};
+use crate::palette::{COLOURS, SHAPES, marker};
 use crate::text::{count, escape, named};
 
 /// A cell of a table.
@@ -56,36 +56,50 @@ fn written(cell: &Cell, first: bool) -> String {
     }
 }
 
-/// A cluster's number with its colour and shape.
+/// A cluster's number with its colour and shape; [`symbols`] has the shapes.
 pub(crate) fn chip(label: usize) -> String {
     format!(
-        "<span class=\"chip\"><svg class=\"fig\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\"><path class=\"k{}\" d=\"{}\"/></svg>{label}</span>",
-        label % COLOURS,
-        marker(label)
+        "<span class=\"chip\"><svg class=\"fig\" aria-hidden=\"true\"><use href=\"#s{}\" class=\"k{}\"/></svg>{label}</span>",
+        label % SHAPES,
+        label % COLOURS
     )
+}
+
+/// The shapes of all clusters, once a page.
+pub(crate) fn symbols() -> String {
+    let symbol =
+        |at: usize| format!("<symbol id=\"s{at}\" viewBox=\"-6 -6 12 12\"><path d=\"{}\"/></symbol>", marker(at));
+    let symbols: String = (0..SHAPES).map(symbol).collect();
+    format!("<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\">{symbols}</svg>\n")
 }
 
 /// A figure in a card.
 pub(crate) fn card(figure: &Drawn, big: bool) -> String {
-    let class = if big { "pic big" } else { "pic" };
-    let picture = if figure.points.is_empty() {
-        format!("<div class=\"{class}\">{}</div>", figure.inline())
+    // What may scroll sideways on a phone can be reached by Tab.
+    let picture = if big {
+        let label = format!("tabindex=\"0\" role=\"group\" aria-label=\"{}\"", escape(&figure.title));
+        format!("<div class=\"pic big\" {label}>{}</div>", figure.inline())
     } else {
-        format!(
-            "<div class=\"map\" data-of=\"{0}\" tabindex=\"0\" role=\"application\" aria-label=\"{1}; arrow keys go from \
-             object to object\"><div class=\"{class}\">{2}</div><output aria-live=\"polite\">Point at an object, or use the \
-             arrow keys, to see its name.</output></div>",
-            figure.name,
-            escape(&figure.title),
-            figure.inline()
-        )
+        format!("<div class=\"pic\">{}</div>", figure.inline())
     };
+    let picture = if figure.points.is_empty() { picture } else { walked(figure, &picture) };
     let note =
         if figure.note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", escape(&figure.note)) };
     format!(
         "<figure class=\"card\"><figcaption><b>{}</b><p>{}</p></figcaption>{picture}{note}</figure>",
         escape(&figure.title),
         escape(&figure.alt)
+    )
+}
+
+/// A map around which the arrow keys go.
+fn walked(figure: &Drawn, picture: &str) -> String {
+    format!(
+        "<div class=\"map\" data-of=\"{}\" tabindex=\"0\" role=\"application\" aria-label=\"{}; arrow keys go from object \
+         to object\">{picture}<output aria-live=\"polite\">Point at an object, or use the arrow keys, to see its name.\
+         </output></div>",
+        figure.name,
+        escape(&figure.title)
     )
 }
 

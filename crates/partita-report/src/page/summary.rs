@@ -127,7 +127,9 @@ fn chosen(page: &Page<'_, '_>) -> String {
         word => word.strip_prefix("--clusters=").or_else(|| word.strip_prefix("-k")).filter(|rest| !rest.is_empty()),
     });
     let why = match (&page.report.choice, asked) {
-        (Some(choice), _) if !choice.verdict.is_empty() => choice.verdict.clone(),
+        (Some(choice), _) if !choice.verdict.is_empty() && choice.chosen == Some(live) => {
+            return choice.verdict.clone();
+        }
         (_, Some("auto")) => "chosen by the method".into(),
         (_, Some(asked)) if asked == live.to_string() => "as asked for".into(),
         (_, Some(asked)) => format!("{} were asked for", cut(asked, 20)),
@@ -162,19 +164,20 @@ fn time(record: &Value) -> Option<String> {
     }))
 }
 
-/// The fields of a JSON object in a line.
+/// The fields of a JSON object in a line; those without a value, and those with many, are left out.
 fn plain(value: &Value) -> Option<String> {
-    let fields = value.as_object().filter(|fields| !fields.is_empty())?;
     let written = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Number(x) => x.as_f64().filter(|_| !x.is_u64() && !x.is_i64()).map_or_else(|| x.to_string(), number),
-        Value::Array(items) if items.iter().all(Value::is_string) => {
-            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" + ")
+        Value::String(text) => Some(text.clone()),
+        Value::Number(x) => Some(x.to_string()).filter(|text| text.len() <= 8).or_else(|| x.as_f64().map(number)),
+        Value::Bool(holds) => Some(if *holds { "yes" } else { "no" }.to_owned()),
+        Value::Array(items) if items.len() <= 8 && items.iter().all(Value::is_string) => {
+            Some(items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" + "))
         }
-        other => cut(&other.to_string(), 120),
+        _ => None,
     };
-    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} {}", written(value))).collect();
-    Some(fields.join(", "))
+    let fields = value.as_object()?.iter();
+    let fields: Vec<String> = fields.filter_map(|(name, value)| Some(format!("{name} {}", written(value)?))).collect();
+    (!fields.is_empty()).then(|| fields.join(", "))
 }
 
 /// The command that made the run.

@@ -70,8 +70,8 @@ fn objects(page: &Page<'_, '_>) -> String {
             Cell::Number(report.certainty[i], number(report.certainty[i])),
         ];
         if with_second {
-            let (second, p) = second(page, i);
-            row.extend([Cell::Cluster(second), Cell::Number(p, number(p))]);
+            let (name, p) = second(page, i);
+            row.extend([name, p]);
         }
         if with_class {
             row.push(Cell::Name(report.truth.and_then(|truth| truth[i].clone()).unwrap_or_else(|| "–".into())));
@@ -131,11 +131,13 @@ fn least_certain(page: &Page<'_, '_>) -> Vec<u32> {
     order
 }
 
-/// The most probable cluster besides the object's own.
-fn second(page: &Page<'_, '_>, object: usize) -> (usize, f64) {
+/// The most probable cluster besides the object's own, and its probability.
+fn second(page: &Page<'_, '_>, object: usize) -> (Cell, Cell) {
     let own = page.report.partition.labels()[object] as usize;
-    let Some(soft) = page.report.soft else { return (own, f64::NAN) };
+    let none = || (Cell::Name("–".into()), Cell::Number(0.0, "0".into()));
+    let Some(soft) = page.report.soft else { return none() };
     let row = soft.rows();
     let others = row.row(object).into_iter().copied().enumerate().filter(|&(k, _)| k != own);
-    others.fold((own, -1.0), |best, (k, p)| if p > best.1 { (k, p) } else { best })
+    let (best, p) = others.fold((own, 0.0), |best, (k, p)| if p > best.1 { (k, p) } else { best });
+    if best == own { none() } else { (Cell::Cluster(best), Cell::Number(p, number(p))) }
 }

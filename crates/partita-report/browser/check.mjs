@@ -1,0 +1,197 @@
+// Opens reports in a browser without network and drives them: `node check.mjs FILE… --screenshots DIR`.
+// Fails on console errors, requests, serious accessibility findings, and on controls that do not do what they say.
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, delimiter, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync'];
+const WIDE = { width: 1200, height: 900 };
+const PHONE = { width: 375, height: 740 };
+
+const args = process.argv.slice(2);
+const at = args.indexOf('--screenshots');
+const shots = at < 0 ? null : resolve(args.splice(at, 2)[1]);
+if (args.length === 0) {
+  console.error('usage: node check.mjs FILE… [--screenshots DIR]');
+  process.exit(2);
+}
+if (shots) mkdirSync(shots, { recursive: true });
+
+/** The browser named by PARTITA_CHROMIUM, or the first Chromium of the path. */
+function browser() {
+  if (process.env.PARTITA_CHROMIUM) return process.env.PARTITA_CHROMIUM;
+  const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+  const places = (process.env.PATH ?? '').split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
+  const found = places.find((place) => {
+    try { accessSync(place, constants.X_OK); return true; } catch { return false; }
+  });
+  if (!found) throw new Error('no chromium on the path; install it (Debian: apt-get install chromium) or name it in PARTITA_CHROMIUM');
+  return found;
+}
+
+let failures = 0;
+let checks = 0;
+function check(holds, what) {
+  checks += 1;
+  if (holds) return;
+  failures += 1;
+  console.error(`  FAILED: ${what}`);
+}
+
+/** A page whose requests and errors are counted. */
+async function open(engine, file, options) {
+  const context = await engine.newContext({ viewport: WIDE, offline: true, ...options });
+  const page = await context.newPage();
+  const url = pathToFileURL(resolve(file)).href;
+  page.on('request', (request) => {
+    const fine = request.url() === url || request.url().startsWith('data:');
+    if (!fine) check(false, `requested ${request.url()}`);
+  });
+  page.on('console', (message) => { if (message.type() === 'error') check(false, `console: ${message.text()}`); });
+  page.on('pageerror', (error) => check(false, `page: ${error.message}`));
+  page.on('dialog', (dialog) => { check(false, `a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  await page.goto(url);
+  return page;
+}
+
+async function shoot(page, name) {
+  if (!shots) return;
+  await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+}
+
+async function accessible(page, what) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const serious = violations.filter((found) => ['serious', 'critical'].includes(found.impact));
+  for (const found of serious) {
+    const where = found.nodes.slice(0, 3).map((node) => `${node.target.join(' ')} (${node.any[0]?.message ?? node.all[0]?.message ?? ''})`);
+    check(false, `${what}: ${found.impact} ${found.id}: ${found.help}: ${where.join('; ')}`);
+  }
+  const rest = violations.filter((found) => !serious.includes(found));
+  for (const found of rest) console.log(`  note, ${what}: ${found.impact} ${found.id} × ${found.nodes.length}: ${found.help}`);
+  check(serious.length === 0, `${what}: no serious accessibility finding`);
+}
+
+const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+async function theme(page) {
+  const button = page.locator('#theme');
+  const before = await ground(page);
+  await button.click();
+  const after = await ground(page);
+  check(before !== after, 'the theme switch changes the ground');
+  await page.reload();
+  check(await ground(page) === after, 'the theme is kept over a reload');
+  await button.click();
+  check(await ground(page) === before, 'the theme switches back');
+}
+
+/** Values of a column of the table of objects, of the rows that are seen. */
+const column = (page, index) => page.$$eval('#objects-table tbody tr', (rows, index) => rows
+  .filter((row) => row.offsetParent !== null)
+  .map((row) => (row.children[index].dataset.v === undefined ? row.children[index].textContent : Number(row.children[index].dataset.v))), index);
+
+async function sort(page) {
+  const heads = await page.$$eval('#objects-table thead th', (heads) => heads.map((head) => head.textContent));
+  const index = heads.findIndex((head) => head.startsWith('Certainty'));
+  const head = page.locator('#objects-table thead th').nth(index);
+  await head.locator('button').focus();
+  await page.keyboard.press('Enter');
+  const up = await column(page, index);
+  check(await head.getAttribute('aria-sort') === 'ascending', 'the heading says that it sorts upwards');
+  check(up.every((value, i) => i === 0 || up[i - 1] <= value), 'sorted upwards');
+  await head.locator('button').click();
+  const down = await column(page, index);
+  check(await head.getAttribute('aria-sort') === 'descending', 'the heading says that it sorts downwards');
+  check(down.length === up.length && down.every((value, i) => i === 0 || down[i - 1] >= value), 'sorted downwards');
+}
+
+async function search(page) {
+  const names = await column(page, 0);
+  const wanted = names[Math.min(2, names.length - 1)].slice(0, 12).trim();
+  await page.fill('#search', wanted);
+  const found = await column(page, 0);
+  check(found.length > 0 && found.length <= names.length, `searching '${wanted}' finds some rows`);
+  check((await page.textContent('#found')).includes(`of ${names.length} rows`), 'the number of rows found is said');
+  await page.fill('#search', 'no object is called like this');
+  check((await column(page, 0)).length === 0, 'searching nonsense finds none');
+  await page.fill('#search', '');
+  check((await column(page, 0)).length === names.length, 'an empty search shows all rows');
+}
+
+async function maps(page) {
+  const data = JSON.parse(await page.textContent('#data'));
+  for (const map of await page.locator('.map').all()) {
+    const name = await map.getAttribute('data-of');
+    const points = data.maps[name];
+    const svg = map.locator('svg');
+    await svg.scrollIntoViewIfNeeded();
+    const box = await svg.boundingBox();
+    const width = await svg.evaluate((svg) => svg.viewBox.baseVal.width);
+    const [x, y] = points[points.length - 1];
+    await page.mouse.move(box.x + (x * box.width) / width, box.y + (y * box.width) / width);
+    const said = await map.locator('output').textContent();
+    check(/cluster \d+, certainty/.test(said), `${name}: hovering names an object, said '${said.slice(0, 80)}'`);
+    await map.focus();
+    const heard = new Set();
+    for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowUp', 'ArrowLeft']) {
+      await page.keyboard.press(key);
+      heard.add(await map.locator('output').textContent());
+    }
+    check(heard.size > 1, `${name}: arrow keys go from object to object`);
+    await page.keyboard.press('Escape');
+    check(await map.locator('output').textContent() === '', `${name}: Escape lets go`);
+  }
+}
+
+async function keyboard(page) {
+  await page.evaluate(() => { document.activeElement?.blur(); scrollTo(0, 0); });
+  await page.reload();
+  await page.keyboard.press('Tab');
+  check(await page.evaluate(() => document.activeElement.className) === 'skip', 'the first stop of Tab skips to the summary');
+  const controls = await page.locator('button:visible, input:visible, a:visible, summary:visible').count();
+  const lost = await page.$$eval('button, input, a', (items) => items.filter((item) => item.tabIndex < 0).length);
+  check(controls > 0 && lost === 0, 'every control can be reached by Tab');
+}
+
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+const engine = await chromium.launch({ executablePath: browser(), args: FLAGS });
+for (const file of args) {
+  const name = basename(file, '.html');
+  const before = failures;
+  const light = await open(engine, file, { colorScheme: 'light' });
+  await shoot(light, `${name}-light`);
+  await accessible(light, 'light');
+  await theme(light);
+  await sort(light);
+  await search(light);
+  await maps(light);
+  await keyboard(light);
+  await light.emulateMedia({ media: 'print' });
+  await shoot(light, `${name}-print`);
+  await light.context().close();
+
+  const dark = await open(engine, file, { colorScheme: 'dark' });
+  await shoot(dark, `${name}-dark`);
+  await accessible(dark, 'dark');
+  await dark.context().close();
+
+  const phone = await open(engine, file, { colorScheme: 'light', viewport: PHONE, hasTouch: true, isMobile: true });
+  await shoot(phone, `${name}-phone`);
+  check(await overflow(phone) <= 0, 'nothing is wider than a phone');
+  await accessible(phone, 'phone');
+  await phone.context().close();
+
+  const plain = await open(engine, file, { javaScriptEnabled: false });
+  check(await plain.locator('h1').isVisible() && !(await plain.locator('#theme').isVisible()), 'it reads without its script');
+  await plain.context().close();
+  console.log(`${failures === before ? 'ok' : 'NOT OK'} ${name}`);
+}
+await engine.close();
+console.log(`${checks} checks, ${failures} failures`);
+process.exit(failures > 0 ? 1 : 0);
