@@ -10,13 +10,14 @@ use crate::evidence::Evidence;
 use crate::kernel::{Cost, PairCounts};
 use crate::laws::Bregman;
 use crate::machine::{LANES, fast};
+use crate::mixing::Mixing;
 use crate::row::{Stride, Visit, support, visit};
 use crate::squares::Gram;
 use crate::survey::Worker;
 use crate::table::{Layout, Table};
 
 /// Above this relative gap a run is early: steps are held back where the divergence is steep.
-const EARLY: f64 = 0.1;
+const EARLY: f64 = 0.2;
 /// In early rounds no probability shrinks below this share of itself.
 const KEEP: f64 = 0.1;
 /// Gaps that shrink by less than this factor a round ask for longer steps.
@@ -38,6 +39,7 @@ pub(crate) struct Block {
     over: f64,
     gram: Option<Gram>,
     calm: Calm,
+    mixing: Mixing,
 }
 
 /// Objects that were in order when last visited and whose partners stand still since: there is nothing to find. Kept where
@@ -76,6 +78,7 @@ impl Block {
             over: 1.0,
             gram: None,
             calm: Calm::default(),
+            mixing: Mixing::default(),
         }
     }
 
@@ -91,6 +94,9 @@ impl Block {
         if race.evidence.layout() == Layout::Rows {
             self.calm.gaps.resize(race.evidence.count(), None);
         }
+        if race.law.steep() {
+            self.mixing.start(&race.table.values);
+        }
         let mut worst = 0.0;
         for range in chunks(race.evidence.count(), self.group) {
             if race.stop() {
@@ -104,6 +110,14 @@ impl Block {
         }
         self.gap = gap;
         if worst <= race.tolerance { Round::Done } else { Round::More }
+    }
+
+    /// After a round that was not the last: goes on where the rounds so far lead, if that is lower. Squares need so few
+    /// rounds that looking there costs more than it saves.
+    pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) {
+        if race.law.steep() && self.gap < EARLY && self.mixing.extrapolate(race) {
+            self.calm = Calm::default();
+        }
     }
 
     /// Moves the objects of one group, together where that is sure to help and one after the other otherwise.

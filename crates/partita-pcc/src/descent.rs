@@ -146,7 +146,7 @@ fn feasible<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> Re
 }
 
 enum State {
-    Block(Block),
+    Block(Box<Block>),
     Greedy(Box<Greedy>),
     Em,
     Growth,
@@ -160,7 +160,7 @@ pub(crate) fn run<D: Bregman, E: Evidence>(
     progress: &Progress<'_>,
 ) -> Descent {
     let mut state = match settings.solver {
-        Solver::Block => State::Block(Block::new(evidence.count(), table.clusters)),
+        Solver::Block => State::Block(Box::new(Block::new(evidence.count(), table.clusters))),
         Solver::Greedy => State::Greedy(Box::new(Greedy::new(law, evidence, &table))),
         Solver::Em => State::Em,
         Solver::Growth => State::Growth,
@@ -180,6 +180,9 @@ pub(crate) fn run<D: Bregman, E: Evidence>(
             race.costs.all_moved();
         }
         race.objective = race.costs.objective(law, evidence, &race.table);
+        if let (State::Block(block), Round::More) = (&mut state, round) {
+            block.extrapolate(&mut race);
+        }
         trace.push(race.objective);
         progress.done.fetch_add(1, Ordering::Relaxed);
         certificate = None;

@@ -73,6 +73,7 @@ mod kernel;
 mod laws;
 mod machine;
 mod methods;
+mod mixing;
 mod pcc;
 mod row;
 mod settings;
