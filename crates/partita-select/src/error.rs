@@ -1,7 +1,13 @@
 //! What can go wrong.
 
-/// Why no method was chosen.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+use partita_coassoc::CoassocError;
+use partita_core::{BudgetError, ConsensusError};
+use partita_generate::GenerateError;
+use partita_metrics::MetricsError;
+use partita_spectral::SpectralError;
+
+/// Why nothing was chosen.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectError {
     /// There is nothing to choose from.
@@ -13,9 +19,85 @@ pub enum SelectError {
         /// Names of the methods, and what each of them said.
         reasons: Vec<(&'static str, String)>,
     },
-    /// The watch asked to stop before any method had a result.
+    /// The watch asked to stop before there was any result.
     #[error("stopped before there was a result")]
     Interrupted,
+    /// No number of clusters to look at.
+    #[error("can not look at {first} to {last} clusters of {objects} objects; name two numbers between 2 and {most}")]
+    Range {
+        /// The smallest number given.
+        first: usize,
+        /// The largest number given.
+        last: usize,
+        /// Objects looked at.
+        objects: usize,
+        /// The most clusters that can be looked at.
+        most: usize,
+    },
+    /// A setting out of range.
+    #[error("setting '{name}' does not take {value}: {reason}")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// No such method.
+    #[error("there is no method '{0}'")]
+    Method(String),
+    /// A table that can not be looked at.
+    #[error("{0}")]
+    Table(String),
+    /// It would not fit.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// No base clusterings.
+    #[error(transparent)]
+    Generate(GenerateError),
+    /// No consensus.
+    #[error(transparent)]
+    Consensus(ConsensusError),
+    /// No pair statistics.
+    #[error(transparent)]
+    Coassoc(CoassocError),
+    /// No principal components.
+    #[error(transparent)]
+    Spectral(#[from] SpectralError),
+    /// No agreement.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
+}
+
+impl From<GenerateError> for SelectError {
+    fn from(error: GenerateError) -> Self {
+        match error {
+            GenerateError::NothingFinished { .. } => Self::Interrupted,
+            GenerateError::Budget(budget) => Self::Budget(budget),
+            other => Self::Generate(other),
+        }
+    }
+}
+
+impl From<ConsensusError> for SelectError {
+    fn from(error: ConsensusError) -> Self {
+        match error {
+            ConsensusError::Interrupted => Self::Interrupted,
+            ConsensusError::Budget(budget) => Self::Budget(budget),
+            other => Self::Consensus(other),
+        }
+    }
+}
+
+impl From<CoassocError> for SelectError {
+    fn from(error: CoassocError) -> Self {
+        match error {
+            CoassocError::Interrupted => Self::Interrupted,
+            CoassocError::Budget(budget) => Self::Budget(budget),
+            other => Self::Coassoc(other),
+        }
+    }
 }
 
 /// What all say alike is said once.

@@ -1,10 +1,11 @@
-//! Which consensus to believe: several methods on the same problem, compared by how far each agrees with the ensemble.
+//! What to ask before believing a consensus: how many clusters are there, if any, and which method agrees with the rest.
 //!
-//! Pick this crate when you have an ensemble and no favourite method. [`best`] runs the methods it is
-//! given; [`BEST`] takes them by name from the list of all.
+//! Pick this crate when you have a table and no number of clusters ([`choose_clusters`]), or an ensemble and no favourite
+//! method ([`best`] runs the methods it is given; [`BEST`] takes them by name from the list of all).
 //!
 //! | function | what it does | time | memory |
 //! |---|---|---|---|
+//! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 400 to 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
 //! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the hungriest method's and two outcomes |
 //! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |
 //!
@@ -25,11 +26,39 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # What each criterion of a [`ChoiceRow`] means
+//!
+//! | field | question | whose | weakness |
+//! |---|---|---|---|
+//! | `cdf`, `area`, `delta_area` | how many pairs are decided? where does the area stop growing? | Monti 2003 | grows with K on anything; the bend is in the eye |
+//! | `pac` | how many pairs are undecided? | Șenbabaoğlu 2014 | finds clusters in anything; falls with large K; depends on how many base clusterings there are |
+//! | `disagreement` | how often do two base clusterings contradict each other on a pair? | Ben-Hur 2002 | falls with large K |
+//! | `dispersion` | how much variance is left inside clusters? | Tibshirani 2001 | falls with K on anything |
+//! | `rcsi`, `p` | how much more stable, and how surely, than without clusters? | M3C 2020, changed | what the base clusterer can not see does not exist |
+//! | `certainty`, `within`, `between`, `cluster_evidence` | how whole is the consensus, how whole each cluster? | | as `pac` |
+//! | `anmi` | how far does the consensus agree with the base clusterings? | Strehl 2002 | high for wrong numbers that are found every time |
+//!
+//! Where k-means can not follow the clusters (rings, spirals, very different sizes) the stable number of its pieces is
+//! found, not that of the clusters. Heavy tails, curved or hollow single clusters are no Gaussian and no box, and may be
+//! called clusters. Nested clusters have several right answers: read the table, not only the number.
 
 mod best;
+mod choice;
 mod error;
+mod evidence;
 mod method;
+mod reference;
+mod settings;
+mod steps;
+mod table;
+mod tally;
+mod verdict;
 
 pub use best::{Agreement, Best, Entry, Verdict, agreement, best};
+pub use choice::{Choice, ChoiceRow, Criterion, Reference, Spread};
 pub use error::SelectError;
 pub use method::{BEST, BestOf, BestSettings};
+pub use reference::Null;
+pub use settings::ChooseSettings;
+pub use table::choose_clusters;

@@ -67,7 +67,7 @@ fn what_all_say_is_said_once() {
     let problem = Problem::new(&drawn.ensemble, Clusters::Exactly(0));
     let error = best(&METHODS, &problem, &Silent).unwrap_err().to_string();
     assert_eq!(error.matches("asked for 0 clusters").count(), 1, "{error}");
-    assert_eq!(best(&[], &problem, &Silent).unwrap_err(), SelectError::NoMethods);
+    assert!(matches!(best(&[], &problem, &Silent), Err(SelectError::NoMethods)));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_stop_leaves_the_best_so_far() {
                 partial += usize::from(scores(&chosen).iter().any(Option::is_none));
             }
             Err(error) => {
-                assert_eq!(error, SelectError::Interrupted);
+                assert!(matches!(error, SelectError::Interrupted), "{error}");
                 interrupted += 1;
             }
         }

@@ -1,0 +1,159 @@
+//! What is known of every number of clusters, and the one chosen.
+
+use partita_core::{Objective, Partition};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Null;
+
+/// How many clusters, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The number chosen; 1 says that nothing beats tables or ensembles without clusters.
+    pub clusters: usize,
+    /// Why, in a sentence or two.
+    pub reason: String,
+    /// The criterion that decided.
+    pub criterion: Criterion,
+    /// A line for every number looked at, rising.
+    pub rows: Vec<ChoiceRow>,
+    /// The objects looked at, rising, where they are a sample.
+    pub objects: Option<Vec<u32>>,
+    /// Whether the watch asked to stop: some lines or references are missing then.
+    pub interrupted: bool,
+    /// What a user should know before trusting the choice.
+    pub warnings: Vec<String>,
+    /// The settings, all of them.
+    pub settings: Value,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// What decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Criterion {
+    /// Stability relative to tables without clusters: the highest [`rcsi`](ChoiceRow::rcsi).
+    Rcsi,
+    /// The longest lifetime in the tree of the consensus method.
+    Lifetime,
+    /// The highest mean NMI with the base clusterings.
+    Anmi,
+    /// The lowest BIC of the consensus method.
+    Bic,
+}
+
+/// What is known of one number of clusters. What was not measured is absent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ChoiceRow {
+    /// The number of clusters, K.
+    pub clusters: usize,
+    /// Share of the pairs whose evidence c/N is at most 0, 1/100, …, 1; 101 numbers.
+    pub cdf: Vec<f64>,
+    /// Area under the CDF: 1 minus the mean evidence.
+    pub area: f64,
+    /// Relative growth of the area from the K before; the area itself for the first.
+    pub delta_area: f64,
+    /// Proportion of ambiguous clustering: share of the pairs with evidence in (0.1, 0.9]. 0 = every pair is decided.
+    pub pac: f64,
+    /// Chance that one of two base clusterings puts a pair together and the other does not. Unlike PAC it does not depend
+    /// on how many base clusterings there are.
+    pub disagreement: f64,
+    /// Mean share of the variance that is left inside the clusters of a base clustering.
+    pub dispersion: Option<f64>,
+    /// Mean certainty of the objects in the consensus at K.
+    pub certainty: Option<f64>,
+    /// Mean NMI (geometric) of the consensus with the base clusterings.
+    pub anmi: Option<f64>,
+    /// Mean evidence of the pairs inside clusters of the consensus.
+    pub within: Option<f64>,
+    /// Mean evidence of the pairs across.
+    pub between: Option<f64>,
+    /// Mean evidence inside each cluster of the consensus, K numbers.
+    pub cluster_evidence: Vec<f64>,
+    /// Range of heights over which the tree of the method has K clusters.
+    pub lifetime: Option<f64>,
+    /// What the method optimised.
+    pub objective: Option<Objective>,
+    /// BIC of the method; less is better.
+    pub bic: Option<f64>,
+    /// The same for data without clusters, one entry for each kind.
+    pub references: Vec<Reference>,
+    /// Relative cluster stability: log10 of the references' disagreement over the row's; the least over the kinds of
+    /// reference. Above 0 = more stable than without clusters.
+    pub rcsi: Option<f64>,
+    /// Standard error of [`rcsi`](Self::rcsi): how far it may move with other runs and other references.
+    pub rcsi_error: Option<f64>,
+    /// Standard error of the logarithm of [`disagreement`](Self::disagreement), from parts of the base clusterings.
+    #[serde(skip)]
+    pub(crate) disagreement_error: f64,
+    /// Chance of a stability or dispersion as good as this at this K without clusters; the largest over the kinds of
+    /// reference.
+    pub p: Option<f64>,
+    /// The consensus at K, of the objects looked at.
+    #[serde(skip)]
+    pub partition: Option<Partition>,
+}
+
+/// What one kind of data without clusters gives at one K.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Reference {
+    /// What it looks like.
+    pub null: Null,
+    /// How often it was drawn.
+    pub draws: usize,
+    /// PAC.
+    pub pac: Spread,
+    /// Disagreement.
+    pub disagreement: Spread,
+    /// Share of the variance inside clusters.
+    pub dispersion: Option<Spread>,
+    /// log10 of the mean disagreement (of its logarithms) over the row's.
+    pub rcsi: f64,
+    /// Standard error of the mean in [`rcsi`](Self::rcsi), and nothing else.
+    pub rcsi_error: f64,
+    /// Standard deviations of the log disagreement that the row's lies below the mean.
+    pub z: f64,
+    /// The same of the dispersion.
+    pub z_dispersion: Option<f64>,
+}
+
+/// How numbers lie.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Spread {
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation (divided by one less than their number).
+    pub sd: f64,
+    /// The smallest.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl Spread {
+    /// The spread of at least one number.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self {
+            mean,
+            sd: (squares / (count - 1.0).max(1.0)).sqrt(),
+            low: values.iter().copied().fold(f64::INFINITY, f64::min),
+            high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+}
+
+impl Choice {
+    /// The line of a number of clusters.
+    pub fn row(&self, clusters: usize) -> Option<&ChoiceRow> {
+        self.rows.iter().find(|row| row.clusters == clusters)
+    }
+}

@@ -1,0 +1,87 @@
+//! How hard to look.
+
+use std::num::NonZeroU32;
+
+use partita_generate::BaseKind;
+use serde::{Deserialize, Serialize};
+
+use crate::{Null, SelectError};
+
+/// Settings of [`choose_clusters`](crate::choose_clusters). Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ChooseSettings {
+    /// Name of the base clusterer; any but `kmeans-cosine`. Dispersion is measured where it is some k-means.
+    pub base: String,
+    /// Base clusterings at each K.
+    pub runs: NonZeroU32,
+    /// Share of the objects that each sees.
+    pub subsample: f64,
+    /// What tables without clusters look like; clusters must beat every kind.
+    pub nulls: Vec<Null>,
+    /// Tables drawn of each kind; fewer than 3 decide nothing.
+    pub draws: u32,
+    /// Base clusterings at each K of a drawn table.
+    pub draw_runs: NonZeroU32,
+    /// Chance of finding clusters where there are none, over all K together.
+    pub significance: f64,
+    /// Share of the variance that the principal components which are clustered hold; never fewer than 20 components.
+    pub variance: f64,
+    /// Most objects looked at; of more, so many are drawn.
+    pub objects: usize,
+    /// Most pairs counted; of more, all pairs of some objects.
+    pub pairs: u64,
+    /// Name of the method that makes the consensus at each K.
+    pub consensus: String,
+}
+
+impl Default for ChooseSettings {
+    fn default() -> Self {
+        Self {
+            base: BaseKind::KMeansGreedy.to_string(),
+            runs: NonZeroU32::new(100).expect("100 is not 0"),
+            subsample: 0.8,
+            nulls: vec![Null::Gaussian, Null::Box],
+            draws: 15,
+            draw_runs: NonZeroU32::new(20).expect("20 is not 0"),
+            significance: 0.05,
+            variance: 0.9,
+            objects: 2000,
+            pairs: 2_000_000,
+            consensus: "eac-average".into(),
+        }
+    }
+}
+
+impl ChooseSettings {
+    /// Refuses what can not be followed.
+    pub(crate) fn check(&self) -> Result<(), SelectError> {
+        let share = |name, value: f64| {
+            let reason = "it must be above 0 and at most 1";
+            if value > 0.0 && value <= 1.0 {
+                return Ok(());
+            }
+            Err(SelectError::Setting { name, value: value.to_string(), reason })
+        };
+        share("subsample", self.subsample)?;
+        share("variance", self.variance)?;
+        share("significance", self.significance)?;
+        let few = |name, value: u64, least: u64, reason| {
+            if value >= least {
+                return Ok(());
+            }
+            Err(SelectError::Setting { name, value: value.to_string(), reason })
+        };
+        few("runs", self.runs.get().into(), 2, "pairs of base clusterings are compared")?;
+        few("draw_runs", self.draw_runs.get().into(), 2, "pairs of base clusterings are compared")?;
+        few("objects", self.objects as u64, 4, "it must be at least 4")?;
+        few("pairs", self.pairs, 1, "it must be at least 1")?;
+        let base: BaseKind = self.base.parse()?;
+        if base == BaseKind::KMeansCosine {
+            let reason = "angles change when a table is centred, which its references are";
+            return Err(SelectError::Setting { name: "base", value: self.base.clone(), reason });
+        }
+        Ok(())
+    }
+}

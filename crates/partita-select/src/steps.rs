@@ -1,0 +1,42 @@
+//! One watch over many computations that have watches of their own.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use partita_core::{Flow, Watch};
+
+/// Counts finished work for a watch, and remembers its wish to stop.
+pub(crate) struct Steps<'a> {
+    watch: &'a dyn Watch,
+    done: AtomicU64,
+    total: u64,
+    stopped: AtomicBool,
+}
+
+impl<'a> Steps<'a> {
+    pub(crate) fn new(total: u64, watch: &'a dyn Watch) -> Self {
+        Self { watch, done: AtomicU64::new(0), total, stopped: AtomicBool::new(false) }
+    }
+
+    /// So much more is finished.
+    pub(crate) fn finished(&self, work: u64) {
+        self.done.fetch_add(work, Ordering::Relaxed);
+    }
+
+    /// Asks the watch, unless it has asked to stop before.
+    pub(crate) fn stopped(&self) -> bool {
+        if self.stopped.load(Ordering::Relaxed) {
+            return true;
+        }
+        if self.watch.tick(self.done.load(Ordering::Relaxed), self.total) == Flow::Stop {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// For the computations inside: what they say of their own progress is not passed on.
+impl Watch for Steps<'_> {
+    fn tick(&self, _done: u64, _total: u64) -> Flow {
+        if self.stopped() { Flow::Stop } else { Flow::Continue }
+    }
+}

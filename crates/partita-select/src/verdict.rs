@@ -1,0 +1,159 @@
+//! From what was measured to a number of clusters.
+
+use std::f64::consts::LN_10;
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::Null;
+use crate::choice::{ChoiceRow, Reference, Spread};
+
+/// What a table without clusters gives at one K.
+pub(crate) struct Measured {
+    pub(crate) clusters: usize,
+    pub(crate) pac: f64,
+    pub(crate) disagreement: f64,
+    pub(crate) dispersion: Option<f64>,
+}
+
+/// One table without clusters.
+pub(crate) struct Draw {
+    pub(crate) null: Null,
+    pub(crate) measured: Vec<Measured>,
+}
+
+/// What is said of a table.
+pub(crate) struct Verdict {
+    pub(crate) clusters: usize,
+    pub(crate) reason: String,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The logarithm of a disagreement or dispersion. Much below 1e-4 they are not told apart: 0 has no logarithm.
+pub(crate) fn log(value: f64) -> f64 {
+    (value + 1e-4).ln()
+}
+
+/// Draws of one kind that a spread can be told from.
+const LEAST_DRAWS: usize = 3;
+
+/// Puts the references beside the rows.
+pub(crate) fn compare(rows: &mut [ChoiceRow], draws: &[Draw]) {
+    let mut nulls: Vec<Null> = draws.iter().map(|draw| draw.null).collect();
+    nulls.dedup();
+    for row in rows {
+        for &null in &nulls {
+            let of_null = draws.iter().filter(|draw| draw.null == null);
+            let here = of_null.filter_map(|draw| draw.measured.iter().find(|m| m.clusters == row.clusters));
+            let here: Vec<&Measured> = here.collect();
+            if here.len() >= LEAST_DRAWS {
+                row.references.push(reference(row, null, &here));
+            }
+        }
+        let all = row.references.len() == nulls.len() && !nulls.is_empty();
+        let nearest = row.references.iter().filter(|_| all).reduce(|a, b| if b.rcsi < a.rcsi { b } else { a });
+        let nearest = nearest.map(|one| (one.rcsi, one.rcsi_error.hypot(row.disagreement_error / LN_10)));
+        (row.rcsi, row.rcsi_error) = nearest.unzip();
+        row.p = all.then(|| row.references.iter().map(Reference::p).fold(0.0, f64::max));
+    }
+}
+
+fn reference(row: &ChoiceRow, null: Null, measured: &[&Measured]) -> Reference {
+    let values = |value: &dyn Fn(&Measured) -> f64| measured.iter().map(|m| value(m)).collect::<Vec<f64>>();
+    let disagreement = values(&|m| m.disagreement);
+    let logs = |values: &[f64]| Spread::of(&values.iter().map(|&value| log(value)).collect::<Vec<f64>>());
+    let stability = logs(&disagreement);
+    let below = stability.mean - log(row.disagreement);
+    let dispersion: Option<Vec<f64>> = measured.iter().map(|m| m.dispersion).collect();
+    let z_dispersion = dispersion.as_ref().zip(row.dispersion).map(|(values, own)| {
+        let logs = logs(values);
+        standard(logs.mean - log(own), logs.sd)
+    });
+    Reference {
+        null,
+        draws: measured.len(),
+        pac: Spread::of(&values(&|m| m.pac)),
+        disagreement: Spread::of(&disagreement),
+        dispersion: dispersion.map(|values| Spread::of(&values)),
+        rcsi: below / LN_10,
+        rcsi_error: stability.sd / (measured.len() as f64).sqrt() / LN_10,
+        z: standard(below, stability.sd),
+        z_dispersion,
+    }
+}
+
+/// A difference in standard deviations. Draws that are all alike are believed to a millionth.
+fn standard(difference: f64, sd: f64) -> f64 {
+    difference / sd.max(1e-6)
+}
+
+impl Reference {
+    /// Chance of such a stability or dispersion in one more draw.
+    fn p(&self) -> f64 {
+        let count = self.draws as f64;
+        let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are at least 3 draws");
+        // A new draw differs from the mean by its own spread and by the mean's error.
+        let chance = |z: f64| student.sf(z / (1.0 + 1.0 / count).sqrt());
+        let stability = chance(self.z);
+        self.z_dispersion.map_or(stability, |z| (2.0 * stability.min(chance(z))).min(1.0))
+    }
+}
+
+/// The number of clusters, or 1.
+pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
+    let rated: Vec<(&ChoiceRow, f64, f64)> = rows.iter().filter_map(|row| Some((row, row.rcsi?, row.p?))).collect();
+    let Some(&first) = rated.first() else { return unrated(rows) };
+    let highest = rated.iter().fold(first, |best, &one| if one.1 > best.1 { one } else { best });
+    let error = |row: &ChoiceRow| row.rcsi_error.unwrap_or(0.0);
+    let near = |one: &&(&ChoiceRow, f64, f64)| highest.1 - one.1 <= error(one.0).hypot(error(highest.0));
+    let best = *rated.iter().find(near).unwrap_or(&highest);
+    let surest = rated.iter().fold(first, |best, &one| if one.2 < best.2 { one } else { best });
+    let p = (surest.2 * rated.len() as f64).min(1.0);
+    let range = format!("{} to {}", rows[0].clusters, rows[rows.len() - 1].clusters);
+    let (row, rcsi, _) = best;
+    if p > significance || rcsi <= 0.0 {
+        let reason = format!(
+            "1 cluster: from {range} clusters nothing is clearly more stable or tighter than on tables without clusters \
+             (p = {p:.2} over all of them); {} come nearest, {}",
+            row.clusters,
+            times(rcsi)
+        );
+        return Verdict { clusters: 1, reason, warnings: Vec::new() };
+    }
+    let others = rated.iter().filter(|one| one.0.clusters != row.clusters && one.1 > 0.0);
+    let next = others.fold(
+        None,
+        |next: Option<(&ChoiceRow, f64)>, one| {
+            if next.is_none_or(|(_, most)| one.1 > most) { Some((one.0, one.1)) } else { next }
+        },
+    );
+    let next = next.map_or(String::new(), |(row, rcsi)| format!("; next {} clusters, {}", row.clusters, times(rcsi)));
+    let shown = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
+    let reason = format!(
+        "{} clusters: base clusterings are {} on tables without clusters ({shown} over {range}){next}",
+        row.clusters,
+        times(rcsi)
+    );
+    let last = row.clusters == rows[rows.len() - 1].clusters && rows.len() > 1;
+    let warning = format!("{} is the largest number looked at; look further", row.clusters);
+    Verdict { clusters: row.clusters, reason, warnings: last.then_some(warning).into_iter().collect() }
+}
+
+/// How much more or less stable than the nearest reference.
+fn times(rcsi: f64) -> String {
+    if rcsi >= 0.0 {
+        format!("{:.1} times as stable as", 10f64.powf(rcsi))
+    } else {
+        format!("{:.1} times less stable than", 10f64.powf(-rcsi))
+    }
+}
+
+/// Without references the lowest PAC is all there is.
+fn unrated(rows: &[ChoiceRow]) -> Verdict {
+    let best = rows.iter().fold(&rows[0], |best, row| if row.pac < best.pac { row } else { best });
+    let reason = format!(
+        "{} clusters have the lowest PAC, {:.3}; nothing was compared with tables without clusters",
+        best.clusters, best.pac
+    );
+    let warning = "PAC alone finds clusters in anything, and rather too many".to_owned();
+    Verdict { clusters: best.clusters, reason, warnings: vec![warning] }
+}
