@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod failure;
 mod output;
+mod phases;
 mod progress;
 mod recipe;
 mod record;
@@ -12,6 +13,10 @@ mod table;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use args::{Cli, Command};
 use failure::Failure;
@@ -33,6 +38,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),
         Command::Evaluate(args) => commands::evaluate(&args),
+        Command::Report(args) => commands::report(&args),
         Command::Predict(args) => commands::predict(&args),
         Command::Methods(args) => commands::methods(&args),
         Command::Synth(args) => commands::synth(&args),
@@ -42,8 +48,10 @@ fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Spans and events go to stderr, as much as `PARTITA_LOG` asks for.
+/// Spans and events go to stderr, as much as `PARTITA_LOG` asks for; the time in spans of ours is summed for records.
 fn start_log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("PARTITA_LOG").unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let filter = EnvFilter::try_from_env("PARTITA_LOG").unwrap_or_else(|_| "warn".into());
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(filter);
+    let ours = filter_fn(|meta| meta.is_span() && meta.target().starts_with("partita"));
+    tracing_subscriber::registry().with(lines).with(phases::Phases.with_filter(ours)).init();
 }

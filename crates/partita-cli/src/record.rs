@@ -1,5 +1,6 @@
 //! What a run was: enough to judge it and to repeat it.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -8,6 +9,8 @@ use partita::metrics::{Scores, anmi};
 use partita::{Ensemble, Outcome, Partition, Sense, Stopped};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use crate::phases;
 
 /// The version that wrote a record.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -30,6 +33,9 @@ pub(crate) struct Record {
     seconds: f64,
     cpu_seconds: f64,
     peak_bytes: u64,
+    /// Wall seconds of the parts that the method tells of.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    phases: BTreeMap<&'static str, f64>,
     n: usize,
     base_clusterings: usize,
     missing_labels: usize,
@@ -61,6 +67,7 @@ impl Record {
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
             peak_bytes: spent.peak_bytes,
+            phases: phases::taken(),
             n: ensemble.objects(),
             base_clusterings: ensemble.bases().len(),
             missing_labels: ensemble.missing(),

@@ -30,7 +30,7 @@ fn ctrl_c_keeps_the_finished_base_clusterings() {
     assert!((1..50_000).contains(&finished), "{finished}");
     assert_eq!(facts["objects"], 1797);
     place.partita(&["consensus", "out/ensemble.npz", "-k", "10", "-o", "l.csv"]).fine();
-    let known = ["labels.csv", "soft.csv", "ensemble.npz", "record.json", "summary.txt", "l.csv"];
+    let known = ["labels.csv", "soft.csv", "ensemble.npz", "record.json", "report.html", "summary.txt", "l.csv"];
     assert!(place.files().iter().all(|file| known.iter().any(|name| file.ends_with(name))), "{:?}", place.files());
 }
 

@@ -30,7 +30,16 @@ fn from_a_table_to_labels() {
     let iris = shipped("iris.csv");
     let command = ["run", &iris, "--label", "label", "-k", "3", "-m", "eac-average,pcc-kl", "--seed", "1", "-o", "out"];
     let printed = place.partita(&command).fine();
-    let expected = ["ensemble.npz", "labels.csv", "pcc-kl/labels.csv", "pcc-kl/soft.csv", "record.json", "summary.txt"];
+    let expected = [
+        "ensemble.npz",
+        "labels.csv",
+        "pcc-kl/labels.csv",
+        "pcc-kl/report.html",
+        "pcc-kl/soft.csv",
+        "record.json",
+        "report.html",
+        "summary.txt",
+    ];
     assert_eq!(place.files(), expected.map(|name| format!("out/{name}")));
     assert_eq!(printed, fs::read_to_string(place.path("out/summary.txt")).unwrap());
     for word in ["base clusterings, mean", "eac-average", "pcc-kl", "converged", "ari"] {

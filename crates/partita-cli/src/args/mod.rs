@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Consensus(ConsensusArgs),
     /// Compares labels with the truth.
     Evaluate(EvaluateArgs),
+    /// Writes a page about a run: what was found, and how far to trust it.
+    Report(ReportArgs),
     /// Labels new objects with a saved model.
     Predict(PredictArgs),
     /// Lists the consensus methods and their settings.
@@ -78,6 +80,12 @@ pub(crate) struct TableArgs {
     /// Fill gaps with the mean of their column (CSV, TSV).
     #[arg(long)]
     pub(crate) fill: bool,
+    /// Take only rows with these true labels; columns that are constant in them go.
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',', requires = "label")]
+    pub(crate) only: Vec<String>,
+    /// Take at most so many rows of each true label, drawn with the seed.
+    #[arg(long, value_name = "N", requires = "label")]
+    pub(crate) per_label: Option<std::num::NonZeroUsize>,
 }
 
 /// What every computing command takes.
@@ -99,9 +107,12 @@ pub(crate) struct ComputeArgs {
 Examples:
   partita run iris.csv --label label -k 3 -o out
   partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 --base-k 8..40 --scale zscore -o out
+  partita run kddcup99.csv.gz --label label --one-hot --only smurf.,neptune.,normal. --per-label 40000 \\
+    --preset kdd -k 3 -m pcc-l2 -o out
 
 Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
-first method named, those of the others in a folder each, and ensemble.npz, record.json, summary.txt.
+first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
+record.json, summary.txt.
 Ctrl-C keeps what is finished, the base clusterings made so far included.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -119,6 +130,9 @@ pub(crate) struct RunArgs {
     /// The folder to write into.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+    /// Write no report.html.
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Write into a folder that holds something already.
     #[arg(long)]
     pub(crate) force: bool,
@@ -152,6 +166,10 @@ pub(crate) struct ConsensusArgs {
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+    /// How far each base clustering is trusted, for methods that take weights: `agreement` (its mean NMI with the others)
+    /// or a CSV with the columns name and weight.
+    #[arg(long, value_name = "agreement|FILE.csv")]
+    pub(crate) base_weights: Option<PathBuf>,
     /// The table behind the ensemble, for methods that read it. Rows in the order of the ensemble.
     #[arg(long, value_name = "TABLE")]
     pub(crate) features: Option<PathBuf>,
@@ -193,25 +211,59 @@ pub(crate) struct ConsensusArgs {
 Examples:
   partita evaluate out/labels.csv --truth datasets/digits.csv:label
   partita evaluate labels.csv --truth truth.csv --soft soft.csv --soft-truth soft_truth.csv --json
+  partita evaluate --model model.json --held-out new_rows.csv
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
 js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation.")]
 pub(crate) struct EvaluateArgs {
     /// The labels to judge: a file with a column `label`.
-    pub(crate) labels: PathBuf,
+    #[arg(required_unless_present = "model", requires = "truth")]
+    pub(crate) labels: Option<PathBuf>,
     /// The true labels: a file, and the column if it is not called `label`. Objects are matched by name where both
     /// files have names, else by position.
-    #[arg(long, value_name = "FILE[:COLUMN]")]
-    pub(crate) truth: PathBuf,
+    #[arg(long, value_name = "FILE[:COLUMN]", requires = "labels")]
+    pub(crate) truth: Option<PathBuf>,
     /// Probabilities to judge (object,p0,p1,…).
-    #[arg(long, value_name = "SOFT.csv", requires = "soft_truth")]
+    #[arg(long, value_name = "SOFT.csv", requires_all = ["soft_truth", "labels"])]
     pub(crate) soft: Option<PathBuf>,
     /// The true probabilities.
     #[arg(long, value_name = "FILE", requires = "soft")]
     pub(crate) soft_truth: Option<PathBuf>,
+    /// Instead of labels, judge a model of label rows that `consensus --model` wrote: by its perplexity of rows it has
+    /// not seen, exp(−mean ln p of a label), 1 at best.
+    #[arg(long, value_name = "MODEL.json", requires = "held_out", conflicts_with = "labels")]
+    pub(crate) model: Option<PathBuf>,
+    /// Label rows of the model's base clusterings, matched by name; missing labels do not count.
+    #[arg(long, value_name = "ENSEMBLE", requires = "model")]
+    pub(crate) held_out: Option<PathBuf>,
     /// Print one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita report out
+  partita report out --method pcc-kl -o pcc.html --figures figures
+
+One HTML file that needs no network: summary, heat map of the evidence, certainty of every object, memberships, base
+clusterings, a map. --figures writes each picture as SVG and its numbers as CSV.")]
+pub(crate) struct ReportArgs {
+    /// A folder that `partita run` wrote.
+    pub(crate) run: PathBuf,
+    /// Which of its methods; the first if not given.
+    #[arg(short, long, value_name = "METHOD")]
+    pub(crate) method: Option<String>,
+    /// Where the page goes. [default: report.html beside the labels]
+    #[arg(short, long, value_name = "REPORT.html")]
+    pub(crate) output: Option<PathBuf>,
+    /// A folder for every picture as SVG and its numbers as CSV.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
+    /// Replace outputs that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

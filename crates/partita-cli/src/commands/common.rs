@@ -10,10 +10,12 @@ use partita::files::{
 use partita::generate::{Durable, Generated, Recipe, RowGroups, TableView, generate, generate_durable};
 use partita::ndarray::Array2;
 use partita::{Consensus, MemoryBudget, Model, Outcome, Problem, Seed, consense};
+use serde_json::Value;
 
 use crate::args::{ComputeArgs, TableArgs};
 use crate::failure::Failure;
 use crate::output::say;
+use crate::phases;
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
 use crate::record::{Record, Stopwatch};
 
@@ -69,6 +71,7 @@ impl Compute {
         source: &Path,
     ) -> Result<(Outcome, Record), Failure> {
         (problem.seed, problem.budget) = (Seed::new(self.seed).child(CONSENSUS), self.budget);
+        phases::taken();
         let watch = Stopwatch::start();
         let outcome = consense(method, &problem, &Progress::new(method.card().name));
         let outcome = outcome.with_context(|| source.display().to_string())?;
@@ -118,6 +121,28 @@ fn table_options(args: &TableArgs) -> TableOptions {
     options
 }
 
+/// A child of the seed that neither base clusterings nor a consensus draw from.
+const PICK: u64 = u64::MAX - 1;
+
+fn picks(args: &TableArgs) -> bool {
+    !args.only.is_empty() || args.per_label.is_some()
+}
+
+/// The rows that the flags ask for.
+fn picked(table: Table, args: &TableArgs, seed: u64) -> Result<Table, Failure> {
+    if !picks(args) {
+        return Ok(table);
+    }
+    let (n, d) = table.values.dim();
+    let most = args.per_label.map(std::num::NonZeroUsize::get);
+    let table = table
+        .of_labels(&args.only, most, Seed::new(seed).child(PICK))
+        .map_err(|error| Failure::input(format!("{}: {error}", args.table.display())))?;
+    let (rows, columns) = table.values.dim();
+    say(&format!("{}: {rows} of {n} rows, {columns} of {d} columns that vary in them", args.table.display()));
+    Ok(table)
+}
+
 /// A table as it lies on the disk.
 pub(crate) enum AnyTable {
     Dense(Table),
@@ -144,15 +169,22 @@ impl RowGroups for Groups {
 
 impl AnyTable {
     /// A Parquet table that would fill half of the budget stays on the disk.
-    pub(crate) fn read(args: &TableArgs, budget: MemoryBudget) -> Result<Self, Failure> {
+    /// Rows are picked by their labels with `seed`.
+    pub(crate) fn read(args: &TableArgs, budget: MemoryBudget, seed: u64) -> Result<Self, Failure> {
         if let Some(groups) = TableGroups::open(&args.table, &table_options(args))? {
             let (n, d) = groups.dim();
-            if (16 * n * d) as u64 > budget.bytes() / 2 {
+            if (16 * n * d) as u64 > budget.bytes() / 2 && !picks(args) {
                 return Ok(Self::Groups(Groups(groups)));
             }
         }
         if !files::is_sparse_table(&args.table) {
-            return Ok(Self::Dense(read_table(args)?));
+            return Ok(Self::Dense(picked(read_table(args)?, args, seed)?));
+        }
+        if picks(args) {
+            let here = args.table.display();
+            return Err(Failure::input(format!(
+                "{here}: rows are picked by label from dense tables that fit memory only"
+            )));
         }
         let mut table = files::read_sparse_table(&args.table, budget)?;
         if let Some(column) = &args.label {
@@ -200,8 +232,13 @@ pub(crate) fn read_ensemble(path: &Path, label: Option<&String>) -> Result<Loade
 
 /// A saved model.
 pub(crate) fn load_model(path: &Path) -> Result<Arc<dyn Model>, Failure> {
+    partita::load_model(&read_json(path)?)
+        .map_err(|error| Failure::input(format!("{}: {error}; fit it again", path.display())))
+}
+
+/// A file of JSON.
+pub(crate) fn read_json(path: &Path) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
-    let damaged = |reason: String| Failure::input(format!("{}: {reason}; fit it again", path.display()));
-    let value = serde_json::from_str(&text).map_err(|error| damaged(format!("this is no JSON: {error}")))?;
-    partita::load_model(&value).map_err(|error| damaged(error.to_string()))
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::input(format!("{}: this is no JSON: {error}; fit it again", path.display())))
 }

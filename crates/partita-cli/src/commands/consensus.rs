@@ -1,10 +1,12 @@
 //! `partita consensus`: an ensemble in, labels out.
 
-use partita::files::Table;
-use partita::metrics::{Relations, relations};
+use std::path::Path;
+
+use partita::files::{self, Table};
+use partita::metrics::{Relations, agreement_weights, relations};
 use partita::mixture::RowModel;
 use partita::ssce::{learn, learn_soft};
-use partita::{Ensemble, Features, Outcome, Problem, SettingPairs, SoftPartition};
+use partita::{BaseClustering, BaseWeights, Ensemble, Features, Outcome, Problem, SettingPairs, SoftPartition};
 use serde_json::Value;
 
 use super::common::{Compute, method, read_ensemble, read_table, unless_interrupted};
@@ -30,6 +32,8 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
         let features = Features::new(&table.columns, table.values.view());
         problem.features = Some(features.map_err(Failure::input)?);
     }
+    let weights = args.base_weights.as_deref().map(|given| base_weights(given, &loaded.ensemble)).transpose()?;
+    problem.weights = weights.as_ref();
     let (outcome, mut record) = compute.consense(method, problem, &args.ensemble)?;
     say_warnings(&args.method, &outcome);
     say_table(&outcome);
@@ -56,6 +60,30 @@ fn check(args: &ConsensusArgs, card: &partita::MethodCard) -> Result<(), Failure
         }
     }
     Ok(())
+}
+
+/// `agreement`, or a file with a weight for every base clustering by its name.
+fn base_weights(given: &Path, ensemble: &Ensemble) -> Result<BaseWeights, Failure> {
+    if given == Path::new("agreement") {
+        return Ok(agreement_weights(ensemble));
+    }
+    let (here, read) = (given.display(), files::read_labels(given, Some("weight"))?);
+    let names = read.object_names.ok_or_else(|| {
+        Failure::input(format!("{here}: a column name says which base clustering a weight is for; there is none"))
+    })?;
+    let weight = |base: &BaseClustering| {
+        let place = names.iter().position(|name| name == base.name());
+        let text = place.and_then(|place| read.column.values[place].as_deref());
+        let text =
+            text.ok_or_else(|| Failure::input(format!("{here}: no weight for base clustering '{}'", base.name())))?;
+        let number: Result<f64, _> = text.parse();
+        number.map_err(|_| Failure::input(format!("{here}: the weight of '{}' is '{text}', no number", base.name())))
+    };
+    let weights = ensemble.bases().iter().map(weight).collect::<Result<_, _>>()?;
+    BaseWeights::new(weights).map_err(|(base, value)| {
+        let name = ensemble.bases()[base].name();
+        Failure::input(format!("{here}: the weight of '{name}' is {value}; weights are above 0"))
+    })
 }
 
 fn write(args: &ConsensusArgs, ensemble: &Ensemble, outcome: &Outcome, model: Option<Value>) -> Result<(), Failure> {

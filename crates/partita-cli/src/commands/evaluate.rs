@@ -7,6 +7,7 @@ use partita::files::{self, LabelColumn, Labels};
 use partita::metrics::{Scores, jensen_shannon};
 use serde_json::{Value, json};
 
+use super::common::{read_ensemble, read_json};
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::output::{self, say};
@@ -14,10 +15,40 @@ use crate::record::score;
 use crate::table::TextTable;
 
 pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
-    let found = files::read_labels(&args.labels, None)?;
-    let (path, column) = file_and_column(&args.truth);
+    if let (Some(model), Some(rows)) = (&args.model, &args.held_out) {
+        return perplexity(model, rows, args.json);
+    }
+    // The flags ask for both where there is no model.
+    let (Some(labels), Some(truth)) = (&args.labels, &args.truth) else { return Ok(()) };
+    scores(args, labels, truth)
+}
+
+/// How well a model foretells label rows that it has not seen.
+fn perplexity(model: &Path, rows: &Path, json: bool) -> Result<(), Failure> {
+    let saved = read_json(model)?;
+    let loaded = read_ensemble(rows, None)?;
+    let found = partita::mixture::held_out(&saved, &loaded.ensemble)
+        .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
+    if found.unread > 0 {
+        say(&format!("{}: {} labels are new to the model and do not count", rows.display(), found.unread));
+    }
+    if json {
+        return output::print_json(&json!({
+            "perplexity": found.perplexity,
+            "labels": found.labels,
+            "unread": found.unread,
+            "upper_bound": found.upper_bound,
+        }));
+    }
+    let at_most = if found.upper_bound { "at most " } else { "" };
+    output::print(&format!("perplexity {at_most}{:.4} over {} labels\n", found.perplexity, found.labels))
+}
+
+fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<(), Failure> {
+    let found = files::read_labels(labels, None)?;
+    let (path, column) = file_and_column(truth);
     let truth = files::read_labels(&path, column.as_deref())?;
-    let truth = matched(&found, truth, &args.labels, &path)?;
+    let truth = matched(&found, truth, labels, &path)?;
     let unknown = truth.values.iter().filter(|value| value.is_none()).count();
     if unknown > 0 {
         say(&format!("{}: {unknown} objects have no true label and do not count", path.display()));

@@ -31,7 +31,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     may_write(&args.output, args.force || args.resume)?;
     let mut durable = part_file(args)?;
     let compute = Compute::start(&args.compute, seed)?;
-    let table = AnyTable::read(&args.table, compute.budget)?;
+    let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
     durable.note = note(&table)?;
     let watch = Stopwatch::start();
     let made = compute.generate(&table, &recipe, Some(&durable))?;

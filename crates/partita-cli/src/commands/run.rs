@@ -10,6 +10,7 @@ use partita::{Consensus, Ensemble, Outcome, Problem, ProblemSize};
 use serde::Serialize;
 
 use super::common::{AnyTable, Compute, method, unless_interrupted};
+use super::report::{Found, PAGE, record_of, rendered};
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::output::{Targets, print, print_json, say_warnings, write_json, write_result, write_text};
@@ -25,6 +26,7 @@ struct RunRecord<'a> {
     first: Option<&'a Record>,
     table: &'a Path,
     recipe: &'a Recipe,
+    read: Spent,
     generate: Spent,
     base_asked: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -38,7 +40,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
     let (recipe, seed) = recipe(&args.recipe, Some(args.clusters))?;
     let compute = Compute::start(&args.compute, seed)?;
-    let table = AnyTable::read(&args.table, compute.budget)?;
+    let watch = Stopwatch::start();
+    let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
+    let read = watch.read();
     check(args, &methods, &table, &recipe, &compute)?;
     make_folder(&args.output)?;
 
@@ -46,11 +50,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let made = compute.generate(&table, &recipe, None)?;
     let generate = watch.read();
     files::write_ensemble(&args.output.join("ensemble.npz"), &made.ensemble, table.label())?;
-    let mut records: Vec<Record> = Vec::new();
-    for (place, method) in methods.iter().enumerate().take_while(|_| !interrupted()) {
-        let folder = if place == 0 { args.output.clone() } else { args.output.join(method.card().name) };
-        match consense(&compute, *method, args, &table, &made.ensemble, &folder) {
-            Ok(record) => records.push(record),
+    let (mut records, mut outcomes): (Vec<Record>, Vec<Outcome>) = Default::default();
+    for method in methods.iter().take_while(|_| !interrupted()) {
+        match consense(&compute, *method, args, &table, &made.ensemble, &folder_of(args, method, records.len())) {
+            Ok((record, outcome)) => {
+                records.push(record);
+                outcomes.push(outcome);
+            }
             Err(Failure::Interrupted(_)) => break,
             Err(failure) => return Err(failure),
         }
@@ -60,6 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         first: records.first(),
         table: &args.table.table,
         recipe: &recipe,
+        read,
         generate,
         base_asked: made.asked,
         base_scores,
@@ -67,9 +74,28 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         arguments: std::env::args().skip(1).collect(),
     };
     finish(args, &record, compute.seed)?;
+    if !args.no_report {
+        let record = serde_json::to_value(&record)?;
+        for (place, (method, outcome)) in methods.iter().zip(&outcomes).enumerate() {
+            let record = record_of(&record, method.card().name, &args.output)?;
+            let found = Found {
+                partition: &outcome.partition,
+                certainty: &outcome.certainty,
+                soft: outcome.soft.as_ref(),
+                tree: outcome.dendrogram.as_ref(),
+            };
+            let page = rendered(record, &found, &made.ensemble, Some(&table), table.label())?;
+            write_text(&folder_of(args, method, place).join(PAGE), &page.html)?;
+        }
+    }
     let (bases, asked, done) = (made.finished, made.asked, records.len());
     let folder = args.output.display();
     unless_interrupted(|| format!("{bases} of {asked} base clusterings and {done} consensus results are in {folder}"))
+}
+
+/// The first method's results lie in the folder itself, those of the others in one each.
+fn folder_of(args: &RunArgs, method: &&dyn Consensus, place: usize) -> PathBuf {
+    if place == 0 { args.output.clone() } else { args.output.join(method.card().name) }
 }
 
 /// Refuses what can not work before anything is computed.
@@ -122,7 +148,7 @@ fn consense(
     table: &AnyTable,
     ensemble: &Ensemble,
     folder: &Path,
-) -> Result<Record, Failure> {
+) -> Result<(Record, Outcome), Failure> {
     let mut problem = Problem::new(ensemble, args.clusters);
     // Methods that read the table say so where there is none.
     if let AnyTable::Dense(table) = table {
@@ -133,7 +159,7 @@ fn consense(
     write(&outcome, ensemble, folder)?;
     let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
     record.scores = table.label().and_then(|truth| score(found, truth));
-    Ok(record)
+    Ok((record, outcome))
 }
 
 fn write(outcome: &Outcome, ensemble: &Ensemble, folder: &Path) -> Result<(), Failure> {
