@@ -18,7 +18,7 @@ use crate::bce_model::Scratch;
 use crate::partial::Partial;
 use crate::restarts::{Rounds, Run, best_of, climb};
 use crate::table::{lines, normalise_columns};
-use crate::{BceModel, MixtureError, RowModel, Rows, seeding};
+use crate::{BceModel, MixtureError, Rows, seeding};
 
 /// Rounds of γ within one round of the fit, and the change at which they end.
 const ROW_ROUNDS: u32 = 20;
@@ -36,7 +36,7 @@ pub struct BceSettings {
     pub alpha: f64,
     /// Learn α, a value for every cluster, by Newton steps.
     pub learn: bool,
-    /// Independent starts by k-means++ on label rows; the highest bound is kept whole.
+    /// Independent starts by merging small clusters of label rows; the highest bound is kept whole.
     pub restarts: NonZeroU32,
     /// The most rounds of one start.
     pub rounds: NonZeroU32,
@@ -72,7 +72,7 @@ impl Default for BceSettings {
 /// 2 rows · K and 64 ΣJ K numbers a restart.
 ///
 /// # Differences from the paper
-/// Restarts by k-means++, and a pseudo-count for label shares.
+/// Restarts from merged small clusters (as [`mm`](crate::mm)), and a pseudo-count for label shares.
 ///
 /// # Errors
 /// [`MixtureError::Setting`] for a setting out of range; [`MixtureError::NoClusters`] for K = 0.
@@ -121,11 +121,8 @@ struct Expected {
 
 impl Fit {
     fn start(rows: &Rows<'_>, clusters: usize, seed: Seed, settings: &BceSettings) -> Self {
-        let nearest = seeding::plus_plus(rows, clusters, seed);
-        let ends = rows.offsets();
-        let spread = |u: usize| RowModel::PSEUDO_LABELS / (ends[u + 1] - ends[u]) as f64;
-        let shares =
-            RowModel::of_sums(rows.ensemble().bases().to_vec(), &rows.given_hard(&nearest, clusters), spread, 0.0);
+        let shares = seeding::model(rows, &seeding::begin(rows, clusters, seed));
+        let nearest = rows.nearest(shares.table());
         let model = BceModel { bases: shares.bases, alpha: vec![settings.alpha; clusters], theta: shares.theta };
         let mut gamma = Vec::with_capacity(nearest.len() * clusters);
         for (i, &k) in nearest.iter().enumerate() {

@@ -12,9 +12,9 @@ use crate::table::{column_sums, lines};
 /// The assignment of every object, and the counts that its conditionals read.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain<'a, L> {
-    rows: ArrayView2<'a, L>,
-    offsets: &'a [usize],
-    prior: NbcePrior,
+    pub(crate) rows: ArrayView2<'a, L>,
+    pub(crate) offsets: &'a [usize],
+    pub(crate) prior: NbcePrior,
     pub(crate) hyper: Hyper,
     pub(crate) z: Vec<u32>,
     /// Whole numbers.
@@ -98,7 +98,7 @@ impl<'a, L: Label> Chain<'a, L> {
     }
 
     /// Adds `one` object with the labels of object `i` to cluster `k`.
-    fn count(&mut self, i: usize, k: usize, one: f64) {
+    pub(crate) fn count(&mut self, i: usize, k: usize, one: f64) {
         let clusters = self.weights.len();
         let beta = self.hyper.beta;
         self.counts.sizes[k] += one;
@@ -240,11 +240,13 @@ mod tests {
         Partition::new(z, clusters).unwrap().by_appearance().labels().to_vec()
     }
 
-    /// 100,000 sweeps over 6 objects: total variation from the exact posterior of partitions below 0.02.
+    /// 100,000 sweeps over 6 objects, with and without split–merge moves: total variation from the exact posterior of
+    /// partitions below 0.02.
     #[test]
     fn partitions_are_drawn_from_the_posterior() {
         const SWEEPS: u32 = 100_000;
-        for (seed, prior) in [(3, NbcePrior::Symmetric), (4, NbcePrior::StickBreaking)] {
+        let both = [NbcePrior::Symmetric, NbcePrior::StickBreaking];
+        for (seed, prior, moves) in [0, 2].into_iter().flat_map(|moves| [(3, both[0], moves), (4, both[1], moves)]) {
             let drawn = fixture::drawn(seed);
             let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
             let ensemble = drawn.select(&[0, 1, 2, 3, 4, 5], &bases);
@@ -254,12 +256,13 @@ mod tests {
             let mut seen: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
             for _ in 0..SWEEPS {
                 chain.sweep(&mut rng);
+                (0..moves).for_each(|_| _ = chain.split_or_merge(&mut rng));
                 *seen.entry(partition(chain.z.clone(), 4)).or_insert(0.0) += 1.0 / f64::from(SWEEPS);
             }
             let exact = exact(&Rows::unfolded(&ensemble), 4, prior);
             let distance = |(z, p): (&Vec<u32>, &f64)| (p - seen.get(z).copied().unwrap_or(0.0)).abs();
             let variation = 0.5 * exact.iter().map(distance).sum::<f64>();
-            assert!(variation < 0.02, "{prior:?}: {variation} over {} partitions", exact.len());
+            assert!(variation < 0.02, "{prior:?}, {moves} moves: {variation} over {} partitions", exact.len());
         }
     }
 
@@ -285,6 +288,7 @@ mod tests {
         let mut chain = Chain::new((rows, &offsets), vec![0; ensemble.objects()], 5, NbcePrior::StickBreaking, HYPER);
         for _ in 0..50 {
             chain.sweep(&mut rng);
+            (0..5).for_each(|_| _ = chain.split_or_merge(&mut rng));
             chain.learn(&mut rng);
         }
         let fresh = Chain::new((rows, &offsets), chain.z.clone(), 5, NbcePrior::StickBreaking, chain.hyper);

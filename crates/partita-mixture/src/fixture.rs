@@ -50,3 +50,19 @@ pub(crate) fn drawn(seed: u64) -> Ensemble {
     }
     builder.finish().unwrap()
 }
+
+/// Noisy copies of `groups` groups, a fifth of the labels drawn anew and a tenth missing.
+pub(crate) fn many(objects: usize, bases: usize, groups: u32) -> Ensemble {
+    let mut rng = Seed::new(9).rng();
+    let mut builder = EnsembleBuilder::new(objects);
+    for u in 0..bases {
+        let mut label = |i: usize| match rng.random_range(0..10) {
+            0 => None,
+            1 | 2 => Some(rng.random_range(0..groups)),
+            _ => Some((i as u32 + u as u32) % groups),
+        };
+        let labels: Vec<Option<u32>> = (0..objects).map(&mut label).collect();
+        builder.push_clusters(format!("u{u}"), labels, groups as usize).unwrap();
+    }
+    builder.finish().unwrap()
+}

@@ -53,6 +53,7 @@ mod fixture;
 mod held_out;
 mod hyper;
 mod json;
+mod merging;
 mod method;
 mod mm;
 mod nbce;
@@ -67,7 +68,9 @@ mod restarts;
 mod row_model;
 mod rows;
 mod seeding;
+mod split_merge;
 mod table;
+mod walk;
 
 pub use bce::{BCE, Bce, BceSettings, bce};
 pub use bce_model::BceModel;

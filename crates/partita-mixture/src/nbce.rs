@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Clusters, Outcome, Problem, SoftPartition, Stopped};
+use partita_core::{Clusters, Outcome, Problem, Seed, SoftPartition, Stopped};
 
+use crate::partial::Partial;
 use crate::table::normalise_columns;
-use crate::{MixtureError, RowModel, Rows};
+use crate::{MixtureError, RowModel, Rows, seeding};
 
 /// The truncation of a problem: what it asks for, or twice the clusters of its largest base clustering, and never
 /// more than objects.
@@ -89,10 +90,17 @@ pub(crate) fn tell_fit(outcome: &mut Outcome, rows: &Rows<'_>, model: &RowModel)
     outcome.details.insert("perplexity".into(), (-log_likelihood / rows.labels()).exp().into());
 }
 
-/// Clusters that a start begins with: restarts 0, 1, 2, 3 begin with K, K/2, K/4, K/8 (at least 2), since clusters
-/// that begin apart seldom meet.
+/// Clusters that a start begins with: every other begins with all K, those between with K/2, K/4, K/8 in turn (at
+/// least 2), since clusters that begin apart seldom meet.
 pub(crate) fn begin_with(clusters: usize, restart: u32) -> usize {
-    (clusters >> (restart % 4)).max(2).min(clusters)
+    let halvings = if restart.is_multiple_of(2) { 0 } else { restart / 2 % 3 + 1 };
+    (clusters >> halvings).max(2).min(clusters)
+}
+
+/// What the rows of one start add up to, with room for all K clusters.
+pub(crate) fn begin(rows: &Rows<'_>, clusters: usize, restart: u32, seed: Seed) -> Partial {
+    let begun = begin_with(clusters, restart);
+    seeding::begin(rows, begun, seed.child(u64::from(restart))).widened(clusters)
 }
 
 /// The largest clusters first: under stick-breaking, order matters.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::partial::Partial;
 use crate::prior::{Hyper, NbcePrior, log_labels};
 use crate::product::{Product, SETTLE_AFTER};
-use crate::restarts::{Rounds, Run, best_of};
+use crate::restarts::{Rounds, Run, best_of, course};
 use crate::table::{column_sums, lines, normalise_columns};
 use crate::{MixtureError, Rows, hyper, nbce, seeding};
 
@@ -34,7 +34,8 @@ pub struct NbceCvbSettings {
     pub beta: f64,
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
-    /// Independent starts, by k-means++ with K, K/2, K/4, K/8, K, … clusters; the highest objective is kept whole.
+    /// Independent starts, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest objective is kept
+    /// whole. Above 65,536 distinct rows they race on a sample, and the best goes on with all rows.
     pub restarts: NonZeroU32,
     /// The most rounds of one start.
     pub rounds: NonZeroU32,
@@ -99,13 +100,20 @@ pub fn nbce_cvb(
     let _span = tracing::info_span!("nbce-cvb", rows = rows.weights().len(), clusters).entered();
     nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
     let restarts = settings.restarts.get();
-    let rounds = Rounds::new(watch, u64::from(settings.rounds.get()) * u64::from(restarts));
-    let (run, objectives) = best_of(restarts, |restart| {
-        let centres = nbce::begin_with(clusters, restart);
-        let mut nearest = seeding::plus_plus(rows, centres, seed.child(u64::from(restart)));
+    let rounds = Rounds::new(watch, u64::from(settings.rounds.get()) * (u64::from(restarts) + 1));
+    let course = course(rows, seed);
+    let relax_on = |rows: &Rows<'_>, sums: &Partial| {
+        let mut nearest = rows.nearest(seeding::model(rows, sums).table());
         nbce::by_size(rows, &mut nearest, clusters);
         relax(rows, Memberships::of_hard(rows, &nearest, clusters), settings, &rounds)
+    };
+    let (mut run, objectives) = best_of(restarts, |restart| {
+        let rows = course.as_ref().unwrap_or(rows);
+        relax_on(rows, &nbce::begin(rows, clusters, restart, seed))
     });
+    if course.is_some() {
+        run = relax_on(rows, &run.result.sums);
+    }
     Ok(outcome(rows, run, &objectives, settings))
 }
 

@@ -3,21 +3,20 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use partita_core::ndarray::ArrayView2;
 use partita_core::{
-    Consensus, ConsensusError, Ensemble, Flow, Label, LabelRows, MethodCard, MissingLabels, Objective, Outcome,
-    Partition, Problem, ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, Watch,
+    Consensus, ConsensusError, Ensemble, LabelRows, MethodCard, MissingLabels, Objective, Outcome, Partition, Problem,
+    ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, Watch,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::chain::Chain;
 use crate::posterior::{level, level_values};
-use crate::prior::{Hyper, NbcePrior};
+use crate::prior::NbcePrior;
 use crate::restarts::Rounds;
 use crate::table::normalise_columns;
-use crate::{MixtureError, PartitionLoss, PartitionSamples, RowModel, Rows, effective_samples, nbce, r_hat, seeding};
+use crate::walk::{Kept, Walk, walk};
+use crate::{MixtureError, PartitionLoss, PartitionSamples, RowModel, Rows, effective_samples, nbce, r_hat};
 
 /// The R-hat above which chains are said to disagree, and the effective draws below which there are too few.
 const DISAGREE: f64 = 1.1;
@@ -62,6 +61,8 @@ pub struct NbceGibbsSettings {
     pub burn_in: u32,
     /// Sweeps of each chain after that.
     pub sweeps: NonZeroU32,
+    /// Split–merge moves after each sweep: they part or join whole clusters, which single moves seldom do.
+    pub moves: u32,
     /// Partitions kept of each chain, evenly spaced.
     pub keep: NonZeroU32,
     /// Which partition stands for the posterior.
@@ -81,6 +82,7 @@ impl Default for NbceGibbsSettings {
             chains: count(4),
             burn_in: 200,
             sweeps: count(400),
+            moves: 5,
             keep: count(50),
             summary: Summary::Vi,
             search: true,
@@ -99,6 +101,8 @@ pub struct NbceDraws {
     pub clusters: Vec<Vec<u32>>,
     /// α0 and β at each kept partition.
     pub hyper: Vec<(f64, f64)>,
+    /// Split–merge moves that were taken, of all chains.
+    pub moved: u64,
     /// Why the chains ended.
     pub stopped: Stopped,
 }
@@ -109,7 +113,8 @@ pub struct NbceDraws {
 /// p(z_i = k | …) ∝ p(z_i = k | z_¬i) Π_u (β + N^{¬i}_{kuℓ(i,u)}) / (J_u β + N^{¬i}_{ku})
 /// ```
 ///
-/// The product runs over the labels that are there. Chains run in parallel; each has its own stream of chance.
+/// The product runs over the labels that are there. After each sweep a few split–merge moves (Dahl's) part or join whole
+/// clusters. Chains run in parallel; each has its own stream of chance.
 ///
 /// # Cost
 /// O(n · M · K) time a sweep and chain; (ΣJ + 2 M) K numbers a chain and 4 n bytes a kept partition.
@@ -138,6 +143,7 @@ pub fn nbce_draws(
     };
     let walks: Vec<Walk> = (0..settings.chains.get()).into_par_iter().map(chain).collect();
     let interrupted = walks.iter().any(|walk| walk.interrupted);
+    let moved = walks.iter().map(|walk| walk.moved).sum();
     let kept: Vec<&Kept> = walks.iter().flat_map(|walk| &walk.kept).collect();
     Ok(NbceDraws {
         samples: PartitionSamples::new(
@@ -146,62 +152,10 @@ pub fn nbce_draws(
         ),
         hyper: kept.iter().map(|kept| (kept.hyper.alpha0, kept.hyper.beta)).collect(),
         log_joint: walks.iter().map(|walk| walk.log_joint.clone()).collect(),
+        moved,
         clusters: walks.into_iter().map(|walk| walk.clusters).collect(),
         stopped: if interrupted { Stopped::Interrupted } else { Stopped::RoundLimit },
     })
-}
-
-struct Kept {
-    partition: Partition,
-    log_joint: f64,
-    hyper: Hyper,
-}
-
-struct Walk {
-    kept: Vec<Kept>,
-    log_joint: Vec<f64>,
-    clusters: Vec<u32>,
-    interrupted: bool,
-}
-
-fn walk<L: Label>(
-    rows: &Rows<'_>,
-    labels: ArrayView2<'_, L>,
-    (number, clusters): (u32, usize),
-    seed: Seed,
-    settings: &NbceGibbsSettings,
-    rounds: &Rounds<'_>,
-) -> Walk {
-    let seed = seed.child(u64::from(number));
-    let mut start = seeding::plus_plus(rows, nbce::begin_with(clusters, number % 2), seed.child(0));
-    nbce::by_size(rows, &mut start, clusters);
-    let hyper = Hyper { alpha0: settings.alpha0, beta: settings.beta };
-    let mut chain = Chain::new((labels, rows.offsets()), start, clusters, settings.prior, hyper);
-    let mut rng = seed.child(1).rng();
-    let (burn_in, sweeps) = (settings.burn_in, settings.sweeps.get());
-    let keep = u64::from(settings.keep.get().min(sweeps));
-    let mut walk = Walk { kept: Vec::new(), log_joint: Vec::new(), clusters: Vec::new(), interrupted: false };
-    for sweep in 0..burn_in + sweeps {
-        chain.sweep(&mut rng);
-        if settings.learn {
-            chain.learn(&mut rng);
-        }
-        walk.log_joint.push(chain.log_joint(chain.hyper));
-        walk.clusters.push(chain.live());
-        walk.interrupted = rounds.tick() == Flow::Stop;
-        // Sweep s after burn-in is kept when s · keep / sweeps steps over a whole number.
-        let place = |s: u32| u64::from(s) * keep / u64::from(sweeps);
-        let due = sweep >= burn_in && place(sweep - burn_in + 1) > place(sweep - burn_in);
-        if due || (walk.interrupted && walk.kept.is_empty()) {
-            let partition = Partition::new(chain.z.clone(), clusters).expect("clusters are below K");
-            let log_joint = walk.log_joint[sweep as usize];
-            walk.kept.push(Kept { partition, log_joint, hyper: chain.hyper });
-        }
-        if walk.interrupted {
-            break;
-        }
-    }
-    walk
 }
 
 /// A Dirichlet-process mixture of label rows with at most `clusters` clusters, by collapsed Gibbs sampling
@@ -303,6 +257,7 @@ fn tell_draws(outcome: &mut Outcome, draws: &NbceDraws, settings: &NbceGibbsSett
         ("expected_binder", json!(draws.samples.expected_loss(PartitionLoss::Binder, &outcome.partition))),
         ("alpha0", json!(mean(|hyper| hyper.0))),
         ("beta", json!(mean(|hyper| hyper.1))),
+        ("moves_taken", json!(draws.moved)),
         ("clusters_by_sweep", json!(draws.clusters)),
         ("modes", modes(draws, &after)),
     ];
@@ -414,6 +369,7 @@ static CARD: MethodCard = MethodCard {
         SettingHelp { name: "chains", help: "independent chains (whole number from 1)" },
         SettingHelp { name: "burn_in", help: "sweeps of each chain before anything is kept (whole number)" },
         SettingHelp { name: "sweeps", help: "sweeps of each chain after that (whole number from 1)" },
+        SettingHelp { name: "moves", help: "split-merge moves after each sweep (whole number)" },
         SettingHelp { name: "keep", help: "partitions kept of each chain (whole number from 1)" },
         SettingHelp { name: "summary", help: "the partition that stands for all: map, binder, vi or average-link" },
         SettingHelp { name: "search", help: "improve a binder or vi summary by greedy moves (true or false)" },

@@ -12,9 +12,9 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::partial::Partial;
 use crate::prior::Hyper;
-use crate::restarts::{Rounds, Run, best_of, climb};
+use crate::restarts::{Rounds, Run, best_of, climb, course};
 use crate::table::{LogTable, column_sums, normalise_columns};
-use crate::{MixtureError, Rows, hyper, nbce, seeding};
+use crate::{MixtureError, Rows, hyper, nbce};
 
 /// Settings of [`nbce_vb`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,8 @@ pub struct NbceVbSettings {
     pub beta: f64,
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
-    /// Independent starts, by k-means++ with K, K/2, K/4, K/8, K, … clusters; the highest bound is kept whole.
+    /// Independent starts, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest bound is kept whole.
+    /// Above 65,536 distinct rows they race on a sample, and the best goes on with all rows.
     pub restarts: NonZeroU32,
     /// The most rounds of one start.
     pub rounds: NonZeroU32,
@@ -82,14 +83,19 @@ pub fn nbce_vb(
     let _span = tracing::info_span!("nbce-vb", rows = rows.weights().len(), clusters).entered();
     nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
-    let rounds = Rounds::new(watch, u64::from(most) * u64::from(restarts));
+    let rounds = Rounds::new(watch, u64::from(most) * (u64::from(restarts) + 1));
     let hyper = Hyper { alpha0: settings.alpha0, beta: settings.beta };
-    let (run, objectives) = best_of(restarts, |restart| {
-        let centres = nbce::begin_with(clusters, restart);
-        let nearest = seeding::plus_plus(rows, centres, seed.child(u64::from(restart)));
-        let start = Posterior::of(rows.given_hard(&nearest, clusters), hyper, rows.offsets());
-        climb(start, (most, settings.tolerance), &rounds, |posterior| round(rows, posterior, settings.learn))
+    let course = course(rows, seed);
+    let climb_on = |rows: &Rows<'_>, posterior: Posterior| {
+        climb(posterior, (most, settings.tolerance), &rounds, |posterior| round(rows, posterior, settings.learn))
+    };
+    let (mut run, objectives) = best_of(restarts, |restart| {
+        let rows = course.as_ref().unwrap_or(rows);
+        climb_on(rows, Posterior::of(nbce::begin(rows, clusters, restart, seed), hyper, rows.offsets()))
     });
+    if course.is_some() {
+        run = climb_on(rows, run.result);
+    }
     Ok(outcome(rows, run, &objectives, settings))
 }
 
@@ -242,6 +248,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::prior::{NbcePrior, log_labels};
+    use crate::seeding;
     use crate::table::normalise;
     use partita_core::ndarray::{Array2, ArrayView2};
     use partita_core::{Ensemble, Silent};
@@ -365,6 +372,18 @@ mod tests {
     fn rows_start(rows: &Rows<'_>, seed: u64) -> Posterior {
         let nearest = seeding::plus_plus(rows, 3, Seed::new(seed));
         Posterior::of(rows.given_hard(&nearest, 4), HYPER, rows.offsets())
+    }
+
+    /// With very many distinct rows, starts race on a sample.
+    #[test]
+    fn many_rows_are_raced_for() {
+        let ensemble = fixture::many(75_000, 16, 5);
+        let rows = Rows::of(&ensemble);
+        assert!(crate::restarts::course(&rows, Seed::new(1)).is_some());
+        let settings = NbceVbSettings { restarts: NonZeroU32::new(2).unwrap(), ..NbceVbSettings::default() };
+        let outcome = nbce_vb(&rows, 5, Seed::new(1), &settings, &Silent).unwrap();
+        let right = (0..75_000).filter(|&i| outcome.partition.labels()[i] == outcome.partition.labels()[i % 5]).count();
+        assert!(right > 74_000, "{right}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What label rows add up to: the one sum that every fit is made of.
 
 use partita_core::ndarray::{Array2, ArrayView2, s};
-use partita_core::{Label, LabelRows};
+use partita_core::{Label, LabelRows, chunks};
 use rayon::prelude::*;
 
 use crate::Rows;
@@ -54,6 +54,20 @@ impl Partial {
         }
     }
 
+    /// The same with empty clusters up to so many.
+    pub(crate) fn widened(self, clusters: usize) -> Self {
+        let had = self.sizes.len();
+        if had >= clusters {
+            return self;
+        }
+        let mut wide = Self::zero(self.labels.len() / had, clusters);
+        wide.sizes[..had].copy_from_slice(&self.sizes);
+        for (to, from) in wide.labels.chunks_exact_mut(clusters).zip(self.labels.chunks_exact(had)) {
+            to[..had].copy_from_slice(from);
+        }
+        Self { log_sum: self.log_sum, ..wide }
+    }
+
     pub(crate) fn merged(mut self, other: Self) -> Self {
         self.sizes.iter_mut().zip(&other.sizes).for_each(|(a, b)| *a += b);
         self.labels.iter_mut().zip(&other.labels).for_each(|(a, b)| *a += b);
@@ -80,6 +94,27 @@ impl Rows<'_> {
             LabelRows::Bytes(rows) => self.memberships_in(rows, table),
             LabelRows::Words(rows) => self.memberships_in(rows, table),
         }
+    }
+
+    /// The most probable cluster of every row under `table`; ties go to the smaller number.
+    pub(crate) fn nearest(&self, table: &LogTable) -> Vec<u32> {
+        match self.ensemble().rows() {
+            LabelRows::Bytes(rows) => self.nearest_in(rows, table),
+            LabelRows::Words(rows) => self.nearest_in(rows, table),
+        }
+    }
+
+    fn nearest_in<L: Label>(&self, rows: ArrayView2<'_, L>, table: &LogTable) -> Vec<u32> {
+        let part = |range: std::ops::Range<usize>| {
+            let mut scores = vec![0.0; table.clusters()];
+            let best = |i| {
+                table.score(lines(rows.row(i), self.offsets()), &mut scores);
+                (0..scores.len()).fold(0, |best, k| if scores[k] > scores[best] { k } else { best }) as u32
+            };
+            range.map(best).collect::<Vec<u32>>()
+        };
+        let ranges: Vec<_> = chunks(rows.nrows(), self.part_size()).collect();
+        ranges.into_par_iter().flat_map_iter(part).collect()
     }
 
     fn memberships_in<L: Label>(&self, rows: ArrayView2<'_, L>, table: &LogTable) -> Array2<f64> {

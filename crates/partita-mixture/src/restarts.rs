@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, Stopped, Watch};
+use partita_core::{Flow, Seed, Stopped, Watch};
 use rayon::prelude::*;
+
+use crate::{Rows, seeding};
 
 /// One run of an iteration that climbs.
 #[derive(Clone, Debug)]
@@ -71,6 +73,15 @@ pub(crate) fn climb<T>(
         }
         state = next;
     }
+}
+
+/// Where there are more than twice as many distinct rows, starts race on a sample of so many.
+const RACE_ROWS: usize = 32_768;
+
+/// The course on which the starts of a fit race each other: a sample of the rows where there are many, and then only
+/// the best start climbs on all of them.
+pub(crate) fn course(rows: &Rows<'_>, seed: Seed) -> Option<Rows<'static>> {
+    seeding::sample(rows, RACE_ROWS, seed.child(u64::MAX))
 }
 
 /// The run with the highest objective (the first of equals), and the objectives of all.
