@@ -1,6 +1,8 @@
 //! Steps of `test` that need what not every machine has, and say so where it is absent.
 
+use std::path::PathBuf;
 use std::process::Command;
+use std::{env, fs};
 
 use anyhow::Result;
 
@@ -35,6 +37,43 @@ pub(crate) fn lapack(workspace: &Workspace) -> Result<()> {
         return Ok(());
     }
     shell::run(&mut workspace.cargo(["test", "--quiet", "--package", "partita-spectral", "--features", "lapack"]))
+}
+
+/// Reports in a browser without network: hover, sort, search, themes, accessibility. Needs node and Chromium, which is
+/// installed where the checks run as root on Debian.
+pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
+    if !there("npm", &["--version"]) || !there("node", &["--version"]) {
+        println!("left out: there is no node (package nodejs)");
+        return Ok(());
+    }
+    let installs = env::var_os("CI").is_some();
+    if !(has_chromium() || installs && installed_chromium()) {
+        println!("left out: there is no Chromium (package chromium)");
+        return Ok(());
+    }
+    let target = workspace.metadata()?.target_directory;
+    let (pages, pictures) = (target.join("reports"), target.join("screenshots"));
+    let mut cargo =
+        workspace.cargo(["run", "--quiet", "--release", "--package", "partita-report", "--example", "reports", "--"]);
+    shell::run(cargo.arg(&pages))?;
+    let folder = workspace.path("crates/partita-report/browser");
+    shell::run(Command::new("npm").current_dir(&folder).args(["ci", "--silent", "--no-audit", "--no-fund"]))?;
+    let mut files: Vec<PathBuf> = fs::read_dir(&pages)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "html"));
+    files.sort();
+    shell::run(
+        Command::new("node").current_dir(&folder).arg("check.mjs").args(&files).arg("--screenshots").arg(&pictures),
+    )
+}
+
+fn has_chromium() -> bool {
+    env::var_os("PARTITA_CHROMIUM").is_some() || there("chromium", &["--version"])
+}
+
+/// Whether Debian's package could be had.
+fn installed_chromium() -> bool {
+    let apt = |arguments: &[&str]| there("apt-get", arguments);
+    apt(&["update", "-q"]) && apt(&["install", "-y", "-q", "--no-install-recommends", "chromium"]) && has_chromium()
 }
 
 fn there(program: &str, arguments: &[&str]) -> bool {

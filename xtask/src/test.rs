@@ -5,12 +5,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, optional, shell, tidy};
+use crate::{demo, docs, optional, reproduce, shell, tidy};
 
 /// Runs every step; stops at the first that fails.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     type Step = fn(&Workspace) -> Result<()>;
-    let steps: [(&str, Step); 9] = [
+    let steps: [(&str, Step); 11] = [
         ("format", format),
         ("tidy", tidy::run),
         ("clippy", clippy),
@@ -19,6 +19,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("kernels under a sanitizer", optional::sanitizer),
         ("LAPACK", optional::lapack),
         ("demo", demo::run),
+        ("reports in a browser", optional::browser),
+        ("a sample of the papers' tables", reproduce::check),
         ("generated documents", docs::check),
     ];
     let start = Instant::now();
