@@ -25,7 +25,7 @@ const DESCENT: (usize, f64) = (5, 1e-2);
 #[non_exhaustive]
 pub struct SsceSettings {
     /// How strongly the classifiers are tied, γ₁ = γ₂. None chooses it: the strongest of 100, 10, 1, 0.1, 0.01 under
-    /// which the consensus of some objects makes the base labels of others at most half a nat less probable than under
+    /// which the consensus of some objects makes the base labels of others at most a quarter of a nat less probable than under
     /// the best one; no true label takes part.
     pub gamma: Option<f64>,
     /// Whether classifiers have an intercept.
@@ -42,7 +42,7 @@ pub struct SsceSettings {
 
 impl Default for SsceSettings {
     fn default() -> Self {
-        let rounds = NonZeroU32::new(10).expect("not zero");
+        let rounds = NonZeroU32::new(5).expect("not zero");
         Self { gamma: None, intercept: true, exact: true, shrink: 1e-3, rounds, tolerance: 1e-4 }
     }
 }
