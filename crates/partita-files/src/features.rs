@@ -22,12 +22,14 @@ pub(crate) struct Features {
     words: Vec<Option<Coded>>,
     /// Whether gaps are filled instead of refused.
     fill: bool,
+    /// Whether words become their numbers instead of columns.
+    codes: bool,
 }
 
 impl Features {
-    pub(crate) fn new(words: Vec<bool>, fill: bool) -> Self {
+    pub(crate) fn new(words: Vec<bool>, fill: bool, codes: bool) -> Self {
         let words = words.into_iter().map(|words| words.then(Coded::default)).collect();
-        Self { numbers: Vec::new(), words, fill }
+        Self { numbers: Vec::new(), words, fill, codes }
     }
 
     /// Numbers held so far.
@@ -64,13 +66,17 @@ impl Features {
 
     /// Names and numbers of the columns, gaps filled and words spread out.
     pub(crate) fn finish(
-        self,
+        mut self,
         path: &Path,
         names: &[&str],
         budget: MemoryBudget,
     ) -> Result<(Vec<String>, Array2<f64>), FileError> {
         let rows = self.numbers.len() / names.len();
-        let mut read = Array2::from_shape_vec((rows, names.len()), self.numbers).expect("every row has every feature");
+        let numbers = std::mem::take(&mut self.numbers);
+        let mut read = Array2::from_shape_vec((rows, names.len()), numbers).expect("every row has every feature");
+        if self.codes {
+            self.number(&mut read);
+        }
         for (mut column, name) in read.columns_mut().into_iter().zip(names).filter(|_| self.fill) {
             let there = column.iter().filter(|value| !value.is_nan());
             let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
@@ -100,5 +106,18 @@ impl Features {
             codes.for_each(|(row, &code)| spread[[row, first + code as usize]] = 1.0);
         }
         Ok((columns, spread))
+    }
+
+    /// Puts the place of every word among the sorted words of its column into the table.
+    fn number(&mut self, read: &mut Array2<f64>) {
+        for (words, mut column) in self.words.iter_mut().zip(read.columns_mut()) {
+            let Some(words) = words.take() else { continue };
+            let mut sorted: Vec<&String> = words.values().iter().collect();
+            sorted.sort_unstable();
+            let place = |word: &String| sorted.partition_point(|other| *other < word) as f64;
+            let places: Vec<f64> = words.values().iter().map(place).collect();
+            let number = |&code: &u32| places.get(code as usize).copied().unwrap_or(f64::NAN);
+            column.iter_mut().zip(words.codes()).for_each(|(to, code)| *to = number(code));
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! | [`read_table`] | text, NPY, NPZ, MAT, Parquet | O(n d) | text: as much again while it grows; arrays: the file |
 //! | [`write_table`] | text, NPY, NPZ, Parquet | O(n d) | Parquet: the packed file |
 //! | [`read_ensemble`] | text, NPY, NPZ, MAT, Parquet | O(n M) | 2 to 5 bytes a label |
+//! | [`LabelGroups`] | Parquet, label rows group by group | O(n M) a pass | one group: 2 bytes a label |
 //! | [`write_ensemble`] | text, NPZ, Parquet | O(n M) | Parquet: the packed file |
 //! | [`read_labels`] | a column of any of these | O(n) | 4 bytes an object |
 //! | [`write_labels`], [`labels_csv`] | text | O(n) | none |
@@ -54,6 +55,7 @@ mod ensemble_parquet;
 mod error;
 mod features;
 mod input;
+mod label_groups;
 mod labels;
 mod labels_binary;
 mod mat;
@@ -79,6 +81,7 @@ use input::Compression;
 pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
 pub use ensemble::{EnsembleOptions, LoadedEnsemble, read_ensemble, write_ensemble};
 pub use error::{Cell, FileError, Row};
+pub use label_groups::LabelGroups;
 pub use labels::{LabelColumn, Labels, labels_csv, read_labels, write_labels};
 pub use pick::PickError;
 pub use soft::{read_soft, write_soft};

@@ -48,6 +48,9 @@ pub struct TableOptions {
     /// Make a column of zeros and ones of every value of a column that holds words, called `column=value` (text files).
     /// Without, a word is an error.
     pub one_hot: bool,
+    /// Put the place of a word among the sorted words of its column instead of the word (text files). This makes neighbours
+    /// of words that are none; it is what some papers did.
+    pub codes: bool,
     /// Fill a missing number with the mean of its column, a missing word with zeros (text files). Without, a gap is an
     /// error.
     pub fill: bool,
@@ -64,6 +67,7 @@ impl Default for TableOptions {
             delimiter: None,
             clusterable: true,
             one_hot: false,
+            codes: false,
             fill: false,
             budget: MemoryBudget::default(),
         }
@@ -212,8 +216,10 @@ fn from_text(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
     columns::distinct(path, &names)?;
     let roles = roles(path, &names, options)?;
     let places: Vec<usize> = (0..names.len()).filter(|&at| roles[at] == Role::Feature).collect();
-    let words = if options.one_hot { with_words(path, options, &places)? } else { vec![false; places.len()] };
-    let (features, objects, label) = (Features::new(words, options.fill), Vec::new(), Coded::default());
+    let words =
+        if options.one_hot || options.codes { with_words(path, options, &places)? } else { vec![false; places.len()] };
+    let (features, objects, label) =
+        (Features::new(words, options.fill, options.codes && !options.one_hot), Vec::new(), Coded::default());
     let mut growing = Growing { path, names: &names, roles, features, objects, label };
     let mut record = ByteRecord::new();
     let mut rows = 0;
@@ -334,6 +340,10 @@ mod tests {
         let expected = array![[1., 1., 0., 2.], [3., 0., 1., 4.], [3., 0., 0., 6.], [5., 1., 0., 8.]];
         assert_eq!(table.values, expected);
         assert_eq!(table.label.unwrap().values.len(), 4);
+
+        let coded = read(text, &TableOptions { codes: true, fill: true, ..TableOptions::default() }).unwrap();
+        assert_eq!(coded.columns, ["x", "kind", "y"]);
+        assert_eq!(coded.values.column(1), array![0., 1., 1. / 3., 0.], "tcp, udp, their mean, tcp");
 
         let with = |one_hot: bool, fill: bool| {
             read(text, &TableOptions { one_hot, fill, ..TableOptions::default() }).unwrap_err()

@@ -7,12 +7,22 @@ use std::path::{Path, PathBuf};
 
 use partita_core::Seed;
 use partita_files::{
-    EnsembleOptions, TableOptions, read_ensemble, read_labels, read_soft, read_table, write_ensemble, write_table,
+    EnsembleOptions, FileError, LabelGroups, TableOptions, read_ensemble, read_labels, read_soft, read_table,
+    write_ensemble, write_table,
 };
 use rand::RngExt;
 
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// Label rows, group by group.
+fn read_groups(path: &Path) -> Result<(), FileError> {
+    let Some(groups) = LabelGroups::open(path, &EnsembleOptions::default())? else { return Ok(()) };
+    for group in 0..groups.groups() {
+        assert_eq!(groups.read(group)?.dim(), (groups.rows(group), groups.bases().len()));
+    }
+    Ok(())
 }
 
 /// Every reader on one file: an answer or an error on one line.
@@ -22,6 +32,7 @@ fn read_all(path: &Path) {
         read_ensemble(path, &EnsembleOptions::default()).err(),
         read_labels(path, None).err(),
         read_soft(path).err(),
+        read_groups(path).err(),
     ];
     for error in errors.into_iter().flatten() {
         let message = error.to_string();

@@ -8,8 +8,8 @@ use std::path::Path;
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, EnsembleBuilder, Label, Seed};
 use partita_files::{
-    EnsembleOptions, LabelColumn, LoadedEnsemble, Table, TableOptions, read_ensemble, read_table, write_ensemble,
-    write_table,
+    EnsembleOptions, LabelColumn, LabelGroups, LoadedEnsemble, Table, TableOptions, read_ensemble, read_table,
+    write_ensemble, write_table,
 };
 use rand::RngExt;
 
@@ -89,6 +89,37 @@ fn parquet_keeps_the_recipe() {
     let folder = tempfile::tempdir().unwrap();
     let ensemble = drawn(1, 9, 3).0.with_recipe("kmeans:100");
     assert_eq!(back(&folder.path().join("a.parquet"), &ensemble, None).ensemble, ensemble);
+}
+
+/// Label rows by groups are those of the whole ensemble, in files of ours and of others.
+#[test]
+fn groups_hold_the_label_rows_of_the_ensemble() {
+    let folder = tempfile::tempdir().unwrap();
+    let ours = folder.path().join("ours.parquet");
+    let mut builder = EnsembleBuilder::new(50);
+    builder.push("a", (0..50).map(|i| (i % 7 > 0).then_some(i * 2000 % 9000))).unwrap();
+    builder.push("b", (0..50).map(|i| Some(i % 4))).unwrap();
+    write_ensemble(&ours, &builder.finish().unwrap(), None).unwrap();
+    let theirs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/groups.parquet");
+    for (path, count) in [(&ours, 1), (&theirs, 4)] {
+        let whole = read_ensemble(path, &EnsembleOptions::default()).unwrap().ensemble;
+        let groups = LabelGroups::open(path, &EnsembleOptions::default()).unwrap().unwrap();
+        assert_eq!((groups.bases(), groups.objects(), groups.groups()), (whole.bases(), whole.objects(), count));
+        let mut object = 0;
+        for group in 0..count {
+            for row in groups.read(group).unwrap().outer_iter() {
+                let found: Vec<Option<usize>> = row.iter().map(|label| label.cluster()).collect();
+                let told: Vec<Option<usize>> = (0..whole.bases().len()).map(|u| whole.label(object, u)).collect();
+                assert_eq!(found, told);
+                object += 1;
+            }
+        }
+        assert_eq!(object, whole.objects());
+    }
+    let words = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ensemble.parquet");
+    let message = LabelGroups::open(&words, &EnsembleOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("column 'words': 'b' is no cluster number"), "{message}");
+    assert!(LabelGroups::open(Path::new("a.csv"), &EnsembleOptions::default()).unwrap().is_none());
 }
 
 #[test]

@@ -79,3 +79,12 @@ pq.write_table(
     column_encoding={"whole": "DELTA_BINARY_PACKED", "truth": "RLE"},
 )
 pq.write_table(mixed.select(["words"]), "rare.parquet", use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY")
+
+groups = {
+    "object": [f"o{i}" for i in range(11)],
+    "i8": pa.array([0, 1, None, 2, 2, 0, 1, 0, -1, 2, 1], pa.int8()),
+    "float": pa.array([float("nan"), 4.0, 4.0, 9.0, 70000.0, 9.0, 4.0, float("nan"), 4.0, 9.0, None]),
+    "late": pa.array([None] * 9 + [5, 3], pa.uint32()),
+    "truth": ["u", "v"] * 5 + ["u"],
+}
+pq.write_table(pa.table(groups), "groups.parquet", row_group_size=3)
