@@ -24,8 +24,8 @@ use crate::sparse::Sparse;
 #[serde(default)]
 #[non_exhaustive]
 pub struct BaumEagonSettings {
-    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. The lowest objective is kept.
-    pub restarts: NonZeroU32,
+    /// Random starts, as [`PccSettings::restarts`].
+    pub restarts: Option<NonZeroU32>,
     /// Stop when the relative gap (see [`crate::Measure`]) is not above this.
     pub tolerance: f64,
     /// The most rounds of one start.

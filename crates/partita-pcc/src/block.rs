@@ -94,7 +94,7 @@ impl Block {
         if race.evidence.layout() == Layout::Rows {
             self.calm.gaps.resize(race.evidence.count(), None);
         }
-        if race.law.steep() {
+        if mixes(race) {
             self.mixing.start(&race.table.values);
         }
         let mut worst = 0.0;
@@ -112,10 +112,9 @@ impl Block {
         if worst <= race.tolerance { Round::Done } else { Round::More }
     }
 
-    /// After a round that was not the last: goes on where the rounds so far lead, if that is lower. Squares need so few
-    /// rounds that looking there costs more than it saves.
+    /// After a round that was not the last: goes on where the rounds so far lead, if that is lower.
     pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) {
-        if race.law.steep() && self.gap < EARLY && self.mixing.extrapolate(race) {
+        if mixes(race) && self.gap < EARLY && self.mixing.extrapolate(race) {
             self.calm = Calm::default();
         }
     }
@@ -262,6 +261,12 @@ impl Block {
         }
         sum
     }
+}
+
+/// Whether rounds are extrapolated. Squares need so few rounds that it costs more than it saves, and on sampled pairs rounds
+/// do not lead anywhere by the same factor every time.
+fn mixes<D: Bregman, E: Evidence>(race: &Race<'_, D, E>) -> bool {
+    race.law.steep() && race.evidence.layout() == Layout::Columns
 }
 
 /// Visits object `i` with the probabilities `y`.

@@ -140,8 +140,13 @@ impl View for Dense {
         None
     }
 
-    fn after(&self, i: usize) -> usize {
-        i + 1
+    fn look_after<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a PairCounts, usize) {
+        self.fill(i, &mut near.counts);
+        let from = (i + 1) / LANES * LANES;
+        let end = (i + 1).min(self.stride);
+        near.counts.c[from..end].fill(0.0);
+        near.counts.n[from..end].fill(0.0);
+        (table, &near.counts, from)
     }
 
     fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {

@@ -47,8 +47,8 @@ pub trait View: Sync {
     /// The objects in the sight of `i`; none where these are all objects in order.
     fn partners(&self, i: usize) -> Option<&[u32]>;
 
-    /// Where in the sight of `i` the objects after `i` begin.
-    fn after(&self, i: usize) -> usize;
+    /// As [`look`](Self::look), but the counts of objects up to `i` are 0, and the place from which on there are others.
+    fn look_after<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a PairCounts, usize);
 
     /// Every pair inside `range` once: `(i, j, c, n)` with i < j, counted from the start of the range.
     fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64));

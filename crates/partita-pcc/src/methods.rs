@@ -75,8 +75,10 @@ const SOLVER: SettingHelp = SettingHelp {
     name: "solver",
     help: "block (fast, parallel), greedy (the papers'), em (KL only) and growth (L2 only), both slow near the end",
 };
-pub(crate) const RESTARTS: SettingHelp =
-    SettingHelp { name: "restarts", help: "random starts besides those from the evidence; the lowest objective stays" };
+pub(crate) const RESTARTS: SettingHelp = SettingHelp {
+    name: "restarts",
+    help: "random starts besides those from the evidence; unset: 3 up to 10,000 objects, none beyond",
+};
 pub(crate) const TOLERANCE: SettingHelp =
     SettingHelp { name: "tolerance", help: "stop when the relative violation of the optimality conditions is below" };
 pub(crate) const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "the most rounds of one start" };
@@ -121,7 +123,7 @@ pub(crate) fn bytes(size: &ProblemSize) -> u64 {
         let counts = Dense::bytes(size.objects, size.base_clusterings);
         counts.max(counts / 3 * 2 + if size.objects <= TREE { 2 * n * n } else { 0 })
     };
-    let starts = u64::from(settings.restarts.get()) + 2;
+    let starts = u64::from(settings.random(size.objects, true)) + 2;
     evidence + starts * n * (size.clusters as u64 * 32 + 64)
 }
 

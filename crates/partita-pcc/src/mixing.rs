@@ -14,8 +14,6 @@ const DEPTH: usize = 5;
 const KEEP: f64 = 0.1;
 /// Probabilities below this weigh no more than it does.
 const FLOOR: f64 = 1e-9;
-/// Values (objects × K) from which the rounds remembered would take as much memory as sampled pairs.
-const MOST: usize = 1 << 22;
 
 /// A round, or the change from one to the next.
 #[derive(Clone, Debug)]
@@ -43,16 +41,11 @@ impl Mixing {
     /// Before a round.
     pub(crate) fn start(&mut self, values: &[f64]) {
         self.before.clear();
-        if values.len() <= MOST {
-            self.before.extend_from_slice(values);
-        }
+        self.before.extend_from_slice(values);
     }
 
     /// After a round, when `race.objective` is up to date. Returns whether the table moved, to a lower objective.
     pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) -> bool {
-        if self.before.len() != race.table.values.len() {
-            return false;
-        }
         let after = race.table.values.clone();
         let moved = after.iter().zip(&self.before).map(|(after, before)| after - before).collect();
         let step = Step { moved, after };

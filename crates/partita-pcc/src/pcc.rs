@@ -19,7 +19,7 @@ use crate::table::Table;
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
 /// Runs from every start of [`starts`], and from the two best base clusterings of `bases` (see [`base_starts`]) where no tree
-/// was grown, to a relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is
+/// was grown (beyond 10,000 objects from the best alone, unless the settings ask for random starts), to a relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is
 /// within 1 % of the first), and the lower one is kept. `details.restarts` has the objective of every run and whether it
 /// was finished; `details.spread` is that of all runs, `details.spread_of_finished` that of those which were.
 ///
@@ -41,7 +41,8 @@ pub fn pcc<E: Evidence>(
     if clusters == 0 || clusters > objects {
         return Err(PccError::Clusters { clusters, objects });
     }
-    let starts = starts(evidence, clusters, seed, settings)?;
+    let random = settings.random(objects, bases.is_some());
+    let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings)? };
     let bases = bases.into_iter().flat_map(|ensemble| base_starts(ensemble, clusters));
     match divergence {
         Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, starts), settings, watch),
@@ -63,20 +64,21 @@ pub(crate) fn held_out<E: Evidence>(evidence: &E, soft: &SoftPartition, divergen
     }
 }
 
-/// The two of `bases` with the lowest objectives before the other starts. The rest are not held: on a million objects each
-/// takes as much memory as the evidence.
+/// The two of `bases` with the lowest objectives before the other starts, or the lowest alone if there are no others. The
+/// rest are not held: on a million objects each takes as much memory as the evidence.
 fn with_best<D: Bregman, E: Evidence>(
     law: &D,
     evidence: &E,
     bases: impl Iterator<Item = Start>,
     starts: Vec<Start>,
 ) -> Vec<Start> {
+    let most = if starts.is_empty() { 1 } else { 2 };
     let mut kept: Vec<(f64, Start)> = Vec::new();
     for start in bases {
         let value = objective(law, evidence, &Table::of(start.soft.rows(), evidence.layout()));
         let place = kept.partition_point(|(better, _)| *better <= value);
         kept.insert(place, (value, start));
-        kept.truncate(2);
+        kept.truncate(most);
     }
     kept.into_iter().map(|(_, start)| start).chain(starts).collect()
 }

@@ -30,8 +30,9 @@ pub enum Solver {
 pub struct PccSettings {
     /// How the objective is minimised.
     pub solver: Solver,
-    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. The lowest objective is kept.
-    pub restarts: NonZeroU32,
+    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. The lowest objective is kept. Unset: 3
+    /// up to 10,000 objects; beyond, the run starts from the best base clustering alone, where there is one.
+    pub restarts: Option<NonZeroU32>,
     /// Stop when the relative gap (see [`crate::Measure`]) is not above this (papers: τ, absolute).
     pub tolerance: f64,
     /// The most rounds of one start.
@@ -48,7 +49,7 @@ impl Default for PccSettings {
         let number = |number| NonZeroU32::new(number).expect("not 0");
         Self {
             solver: Solver::default(),
-            restarts: number(3),
+            restarts: None,
             tolerance: 1e-5,
             rounds: number(1000),
             partners: None,
@@ -57,10 +58,19 @@ impl Default for PccSettings {
     }
 }
 
-/// The most objects for which all pairs are read unless the settings say otherwise.
+/// Random starts unless the settings say otherwise.
+const RESTARTS: u32 = 3;
+
+/// The most objects for which all pairs are read unless the settings say otherwise, and for which there are random starts.
 pub(crate) const ALL_PAIRS: usize = 10_000;
 
 impl PccSettings {
+    /// Random starts for so many objects, where base clusterings can be started from or not.
+    pub(crate) fn random(&self, objects: usize, bases: bool) -> u32 {
+        let usual = if objects <= ALL_PAIRS || !bases { RESTARTS } else { 0 };
+        self.restarts.map_or(usual, NonZeroU32::get)
+    }
+
     /// Partners of each of so many objects, or none for all pairs.
     pub(crate) fn sampled(&self, objects: usize) -> Option<u32> {
         let chosen = self.partners.unwrap_or(if objects <= ALL_PAIRS { 0 } else { 30 });

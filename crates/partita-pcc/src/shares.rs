@@ -53,8 +53,13 @@ impl<E: Evidence> View for Shares<E> {
         self.inner.partners(i)
     }
 
-    fn after(&self, i: usize) -> usize {
-        self.inner.after(i)
+    fn look_after<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a PairCounts, usize) {
+        let (_, _, from) = self.inner.look_after(i, table, near);
+        for (c, n) in near.counts.c.iter_mut().zip(&mut near.counts.n) {
+            (*c, *n) = share(*c, *n);
+        }
+        let others = if self.layout() == Layout::Rows { &near.table } else { table };
+        (others, &near.counts, from)
     }
 
     fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {

@@ -51,6 +51,43 @@ impl Sparse {
     }
 }
 
+impl Sparse {
+    /// The neighbours of `i` from the one at `from` on.
+    fn look_from<'a>(
+        &self,
+        i: usize,
+        from: usize,
+        table: &'a Table,
+        near: &'a mut Near,
+    ) -> (&'a Table, &'a mut PairCounts) {
+        let Near { table: local, counts } = near;
+        let clusters = table.clusters;
+        let neighbours = &self.pairs.neighbours(i)[from..];
+        local.objects = neighbours.len();
+        local.stride = local.objects.next_multiple_of(LANES);
+        local.values.resize(local.stride * clusters, 0.0);
+        // Eight rows at once: they come from anywhere in memory, and waiting for one is waiting for all.
+        for (at, chosen) in neighbours.chunks(LANES).enumerate() {
+            let row = |j: u32| &table.values[j as usize * clusters..(j as usize + 1) * clusters];
+            let rows: [&[f64]; LANES] = std::array::from_fn(|lane| row(chosen[lane.min(chosen.len() - 1)]));
+            for (k, column) in local.values.chunks_exact_mut(local.stride).enumerate() {
+                let eight: [f64; LANES] = std::array::from_fn(|lane| rows[lane][k]);
+                column[at * LANES..(at + 1) * LANES].copy_from_slice(&eight);
+            }
+        }
+        // What repeats the last row has no weight: its counts are 0.
+        counts.c.clear();
+        counts.n.clear();
+        for (_, c, n) in self.pairs.row(i).skip(from) {
+            counts.c.push(c.into());
+            counts.n.push(n.into());
+        }
+        counts.c.resize(local.stride, 0.0);
+        counts.n.resize(local.stride, 0.0);
+        (local, counts)
+    }
+}
+
 impl View for Sparse {
     fn count(&self) -> usize {
         self.pairs.objects()
@@ -61,26 +98,13 @@ impl View for Sparse {
     }
 
     fn look<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a mut PairCounts) {
-        let Near { table: local, counts } = near;
-        let clusters = table.clusters;
-        local.objects = self.reach(i);
-        local.stride = local.objects.next_multiple_of(LANES);
-        local.values.resize(local.stride * clusters, 0.0);
-        counts.c.clear();
-        counts.n.clear();
-        // Column after column: the first pass fetches all rows at once, the others find them in the cache.
-        let neighbours = self.pairs.neighbours(i);
-        for (k, column) in local.values.chunks_mut(local.stride.max(1)).enumerate() {
-            column.iter_mut().zip(neighbours).for_each(|(to, &j)| *to = table.values[j as usize * clusters + k]);
-            column[neighbours.len()..].fill(0.0);
-        }
-        for (_, c, n) in self.pairs.row(i) {
-            counts.c.push(c.into());
-            counts.n.push(n.into());
-        }
-        counts.c.resize(local.stride, 0.0);
-        counts.n.resize(local.stride, 0.0);
-        (local, counts)
+        self.look_from(i, 0, table, near)
+    }
+
+    fn look_after<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a PairCounts, usize) {
+        let after = self.pairs.neighbours(i).partition_point(|&j| j as usize <= i);
+        let (others, counts) = self.look_from(i, after, table, near);
+        (others, counts, 0)
     }
 
     fn reach(&self, i: usize) -> usize {
@@ -89,10 +113,6 @@ impl View for Sparse {
 
     fn partners(&self, i: usize) -> Option<&[u32]> {
         Some(self.pairs.neighbours(i))
-    }
-
-    fn after(&self, i: usize) -> usize {
-        self.pairs.neighbours(i).partition_point(|&j| j as usize <= i)
     }
 
     fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {

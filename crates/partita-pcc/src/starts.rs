@@ -61,7 +61,7 @@ impl Start {
 }
 
 /// The starts that evidence offers (a cut of the average-link tree up to 5000 objects, k-means++ on its rows), and
-/// `restarts` random ones.
+/// random ones: [`PccSettings::restarts`], 3 if unset.
 ///
 /// # Errors
 /// [`PccError::Tree`] if the evidence makes no tree.
@@ -79,7 +79,7 @@ pub fn starts<E: Evidence>(
         let partition = plus_plus(evidence, clusters, seed.child(0));
         starts.push(Start::softened("k-means++ rows", &partition, clusters));
     }
-    for restart in 1..=u64::from(settings.restarts.get()) {
+    for restart in 1..=u64::from(settings.random(objects, false)) {
         starts.push(Start::random(format!("dirichlet {restart}"), objects, clusters, seed.child(restart)));
     }
     starts.iter_mut().for_each(|start| level(evidence, start));

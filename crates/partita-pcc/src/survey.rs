@@ -8,7 +8,7 @@ use crate::error::PccError;
 use crate::evidence::{Evidence, Near};
 use crate::kernel::{Cost, Gradient};
 use crate::laws::Bregman;
-use crate::machine::{LANES, fast};
+use crate::machine::fast;
 use crate::row::{Scratch, support, violation};
 use crate::table::Table;
 
@@ -101,10 +101,7 @@ impl Costs {
         let cost = |worker: &mut Worker, i: usize| {
             table.read(i, &mut worker.y);
             support(&worker.y, &mut worker.scratch.entries);
-            let (others, counts) = evidence.look(i, table, &mut worker.near);
-            let after = evidence.after(i);
-            let from = after / LANES * LANES;
-            (from..after.min(others.stride)).for_each(|j| (counts.c[j], counts.n[j]) = (0.0, 0.0));
+            let (others, counts, from) = evidence.look_after(i, table, &mut worker.near);
             fast(Cost { law, others, counts, y: &worker.scratch.entries, from })
         };
         let chunk = |worker: &mut Worker, (at, (kept, stale)): (usize, (&mut [f64], &mut [bool]))| -> f64 {

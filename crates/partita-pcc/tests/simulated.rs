@@ -6,12 +6,15 @@ use partita_core::{Clusters, Consensus, MemoryBudget, Problem, Seed, Silent, con
 use partita_metrics::jensen_shannon;
 use partita_pcc::{Dense, Divergence, PCC_KL, PCC_L2, PccSettings, pcc};
 
+const SETS: u64 = 3;
+
 #[test]
 fn simulated_probabilities_are_recovered() {
     let mut settings = PccSettings::default();
-    (settings.restarts, settings.tolerance) = (std::num::NonZeroU32::MIN, 1e-3);
+    (settings.restarts, settings.tolerance) = (Some(std::num::NonZeroU32::MIN), 1e-3);
     let mut sums = [0.0; 2];
-    for seed in (0..10).map(Seed::new) {
+    // Three of the paper's ten data sets, for time; `cargo xtask reproduce pcc` draws all.
+    for seed in (0..SETS).map(Seed::new) {
         let truth = simulated_data::truth(200, (1.0, 5.0), seed.child(0));
         let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
         let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
@@ -22,7 +25,7 @@ fn simulated_probabilities_are_recovered() {
         }
     }
     // The paper reports 0.0012 for both.
-    assert!(sums.iter().all(|sum| sum / 10.0 <= 0.0012), "mean divergence 0.1 · {sums:?}");
+    assert!(sums.iter().all(|sum| sum / SETS as f64 <= 0.0012), "mean divergence of {SETS}: {sums:?} in all");
 }
 
 #[test]
