@@ -1,5 +1,7 @@
 //! What can go wrong.
 
+use partita_core::BudgetError;
+
 /// Rows or settings that no mixture can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -38,6 +40,20 @@ pub enum MixtureError {
         /// Objects it takes.
         most: usize,
     },
+    /// A group of label rows that can not be had.
+    #[error("group {group} of the label rows: {reason}")]
+    Source {
+        /// Index of the group.
+        group: usize,
+        /// Why not.
+        reason: String,
+    },
+    /// Whoever takes the labels failed.
+    #[error("{0}")]
+    Sink(String),
+    /// One group does not fit.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
     /// A mixture of nothing.
     #[error("a mixture needs at least one cluster")]
     NoClusters,

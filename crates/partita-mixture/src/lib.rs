@@ -69,6 +69,8 @@ mod row_model;
 mod rows;
 mod seeding;
 mod split_merge;
+mod stream;
+mod stream_fit;
 mod table;
 mod walk;
 
@@ -85,3 +87,5 @@ pub use posterior::{PartitionLoss, PartitionSamples};
 pub use prior::NbcePrior;
 pub use row_model::RowModel;
 pub use rows::Rows;
+pub use stream::{LabelSource, StreamedLabels};
+pub use stream_fit::{Sink, Streamed, stream_mm, stream_vb};

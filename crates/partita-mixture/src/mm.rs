@@ -10,6 +10,7 @@ use partita_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::partial::Partial;
 use crate::restarts::{Rounds, Run, best_of, climb, course};
 use crate::{MixtureError, RowModel, Rows, seeding};
 
@@ -80,17 +81,29 @@ pub fn mm(
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
     let rounds = Rounds::new(watch, u64::from(most) * (u64::from(restarts) + 1));
     let course = course(rows, seed);
-    let climb_on = |rows: &Rows<'_>, model: RowModel| {
-        climb(model, (most, settings.tolerance), &rounds, |model| round(rows, model, settings.pseudo_count))
-    };
-    let (mut run, objectives) = best_of(restarts, |restart| {
-        let rows = course.as_ref().unwrap_or(rows);
-        climb_on(rows, start(rows, clusters, seed.child(u64::from(restart)), restart))
-    });
+    let (mut run, objectives) = race(course.as_ref().unwrap_or(rows), clusters, seed, settings, &rounds);
     if course.is_some() {
-        run = climb_on(rows, run.result);
+        run = climb_on(rows, run.result, settings, &rounds);
     }
     Ok(outcome(rows, run, &objectives, settings))
+}
+
+/// The best of all starts, and the objectives of all.
+pub(crate) fn race(
+    rows: &Rows<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &MmSettings,
+    rounds: &Rounds<'_>,
+) -> (Run<RowModel>, Vec<f64>) {
+    best_of(settings.restarts.get(), |restart| {
+        let start = start(rows, clusters, seed.child(u64::from(restart)), restart);
+        climb_on(rows, start, settings, rounds)
+    })
+}
+
+fn climb_on(rows: &Rows<'_>, start: RowModel, settings: &MmSettings, rounds: &Rounds<'_>) -> Run<RowModel> {
+    climb(start, (settings.rounds.get(), settings.tolerance), rounds, |model| round(rows, model, settings.pseudo_count))
 }
 
 fn start(rows: &Rows<'_>, clusters: usize, seed: Seed, restart: u32) -> RowModel {
@@ -102,7 +115,11 @@ fn start(rows: &Rows<'_>, clusters: usize, seed: Seed, restart: u32) -> RowModel
 
 /// The objective at `model`, and the model after one round.
 fn round(rows: &Rows<'_>, model: &RowModel, pseudo_count: f64) -> (f64, RowModel) {
-    let sums = rows.expect(model.table());
+    advance(rows.expect(model.table()), model, pseudo_count)
+}
+
+/// The same from what the rows expect.
+pub(crate) fn advance(sums: Partial, model: &RowModel, pseudo_count: f64) -> (f64, RowModel) {
     let prior = if pseudo_count > 0.0 { pseudo_count * model.table().lines.iter().sum::<f64>() } else { 0.0 };
     (sums.log_sum + prior, RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0))
 }
@@ -116,15 +133,15 @@ fn outcome(rows: &Rows<'_>, run: Run<RowModel>, objectives: &[f64], settings: &M
     outcome.details.insert("log_likelihood".into(), log_likelihood.into());
     outcome.details.insert("perplexity".into(), (-log_likelihood / rows.labels()).exp().into());
     outcome.details.insert("objective_by_restart".into(), objectives.into());
-    outcome.objective = Some(Objective {
-        name: "log likelihood with pseudo-counts, nats",
-        sense: Sense::Maximise,
-        value: run.trace[run.trace.len() - 1],
-        trace: run.trace,
-    });
+    outcome.objective = Some(objective(run.trace));
     outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
     outcome.model = Some(Arc::new(model));
     outcome
+}
+
+pub(crate) fn objective(trace: Vec<f64>) -> Objective {
+    let (name, sense) = ("log likelihood with pseudo-counts, nats", Sense::Maximise);
+    Objective { name, sense, value: trace[trace.len() - 1], trace }
 }
 
 /// MM, a finite mixture of label rows.

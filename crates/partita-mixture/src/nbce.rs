@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Clusters, Outcome, Problem, Seed, SoftPartition, Stopped};
+use partita_core::{BaseClustering, Clusters, Outcome, Problem, Seed, SoftPartition, Stopped};
 
 use crate::partial::Partial;
-use crate::table::normalise_columns;
+use crate::table::{normalise_columns, offsets};
 use crate::{MixtureError, RowModel, Rows, seeding};
 
 /// The truncation of a problem: what it asks for, or twice the clusters of its largest base clustering, and never
@@ -36,7 +36,12 @@ pub(crate) fn in_use(rows: &Rows<'_>, soft: ArrayView2<'_, f64>) -> Vec<usize> {
         chosen[best] = true;
         sizes.iter_mut().zip(row).for_each(|(size, p)| *size += weight * p);
     }
-    let mut order: Vec<usize> = (0..clusters).filter(|&k| chosen[k] || sizes[k] >= 0.5).collect();
+    by_use(&sizes, &chosen)
+}
+
+/// The same from the sizes of all clusters, and which are some row's most probable one.
+pub(crate) fn by_use(sizes: &[f64], chosen: &[bool]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sizes.len()).filter(|&k| chosen[k] || sizes[k] >= 0.5).collect();
     order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(a.cmp(&b)));
     order
 }
@@ -53,7 +58,7 @@ fn merged(soft: ArrayView2<'_, f64>, order: &[usize]) -> Array2<f64> {
 
 /// The model with the clusters of [`merged`]: the last one has the total share of those it stands for, and their
 /// mean label shares.
-pub(crate) fn merged_model(rows: &Rows<'_>, prior: &[f64], theta: &[f64], order: &[usize]) -> RowModel {
+pub(crate) fn merged_model(bases: &[BaseClustering], prior: &[f64], theta: &[f64], order: &[usize]) -> RowModel {
     let clusters = prior.len();
     let prior = ArrayView2::from_shape((1, clusters), prior).expect("K shares");
     let joint = Array2::from_shape_fn((theta.len() / clusters, clusters), |(line, k)| {
@@ -61,8 +66,8 @@ pub(crate) fn merged_model(rows: &Rows<'_>, prior: &[f64], theta: &[f64], order:
     });
     let shares = merged(prior, order).into_iter().collect::<Vec<f64>>();
     let mut theta: Vec<f64> = merged(joint.view(), order).into_iter().collect();
-    normalise_columns(&mut theta, rows.offsets(), shares.len());
-    RowModel::from_parts(rows.ensemble().bases().to_vec(), shares, theta)
+    normalise_columns(&mut theta, &offsets(bases), shares.len());
+    RowModel::from_parts(bases.to_vec(), shares, theta)
 }
 
 /// The outcome of a variational fit: memberships (one line a row), shares and label shares of all K clusters.
@@ -73,7 +78,7 @@ pub(crate) fn outcome(
     stopped: Stopped,
 ) -> Outcome {
     let order = in_use(rows, soft);
-    let model = merged_model(rows, prior, theta, &order);
+    let model = merged_model(rows.ensemble().bases(), prior, theta, &order);
     let soft = rows.expand(merged(soft, &order));
     let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), stopped);
     tell_fit(&mut outcome, rows, &model);

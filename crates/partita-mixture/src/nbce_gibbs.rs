@@ -237,7 +237,7 @@ fn fit(
     normalise_columns(&mut theta, rows.offsets(), clusters);
     let live = sums.sizes.iter().filter(|size| **size > 0.0).count();
     let order: Vec<usize> = (0..live).collect();
-    let model = nbce::merged_model(&rows, &prior.expected_shares(&sums.sizes, alpha0), &theta, &order);
+    let model = nbce::merged_model(ensemble.bases(), &prior.expected_shares(&sums.sizes, alpha0), &theta, &order);
     let partition = Partition::new(labels, model.clusters()).expect("labels are below the live clusters");
     (partition, model)
 }

@@ -84,25 +84,38 @@ pub fn nbce_vb(
     nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
     let rounds = Rounds::new(watch, u64::from(most) * (u64::from(restarts) + 1));
-    let hyper = Hyper { alpha0: settings.alpha0, beta: settings.beta };
     let course = course(rows, seed);
-    let climb_on = |rows: &Rows<'_>, posterior: Posterior| {
-        climb(posterior, (most, settings.tolerance), &rounds, |posterior| round(rows, posterior, settings.learn))
-    };
-    let (mut run, objectives) = best_of(restarts, |restart| {
-        let rows = course.as_ref().unwrap_or(rows);
-        climb_on(rows, Posterior::of(nbce::begin(rows, clusters, restart, seed), hyper, rows.offsets()))
-    });
+    let (mut run, objectives) = race(course.as_ref().unwrap_or(rows), clusters, seed, settings, &rounds);
     if course.is_some() {
-        run = climb_on(rows, run.result);
+        run = climb_on(rows, run.result, settings, &rounds);
     }
     Ok(outcome(rows, run, &objectives, settings))
 }
 
+/// The best of all starts, and the bounds of all.
+pub(crate) fn race(
+    rows: &Rows<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &NbceVbSettings,
+    rounds: &Rounds<'_>,
+) -> (Run<Posterior>, Vec<f64>) {
+    let hyper = Hyper { alpha0: settings.alpha0, beta: settings.beta };
+    best_of(settings.restarts.get(), |restart| {
+        let start = Posterior::of(nbce::begin(rows, clusters, restart, seed), hyper, rows.offsets());
+        climb_on(rows, start, settings, rounds)
+    })
+}
+
+fn climb_on(rows: &Rows<'_>, start: Posterior, settings: &NbceVbSettings, rounds: &Rounds<'_>) -> Run<Posterior> {
+    let limits = (settings.rounds.get(), settings.tolerance);
+    climb(start, limits, rounds, |posterior| round(rows, posterior, settings.learn))
+}
+
 /// q(π) and q(θ), with what their next E-step reads.
 #[derive(Clone, Debug)]
-struct Posterior {
-    hyper: Hyper,
+pub(crate) struct Posterior {
+    pub(crate) hyper: Hyper,
     /// ξ, K values.
     shares: Vec<f64>,
     /// ρ, ΣJ lines of K values.
@@ -110,7 +123,7 @@ struct Posterior {
     /// Σ_j ρ_kuj, M lines of K values.
     totals: Vec<f64>,
     /// E ln π and E ln θ.
-    table: LogTable,
+    pub(crate) table: LogTable,
 }
 
 impl Posterior {
@@ -130,6 +143,15 @@ impl Posterior {
             }
         }
         Self { hyper, shares, labels, totals, table: LogTable { prior, lines } }
+    }
+
+    /// E π and E θ.
+    pub(crate) fn means(&self, offsets: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        let (mut prior, mut theta) = (self.shares.clone(), self.labels.clone());
+        normalise_columns(&mut theta, offsets, prior.len());
+        let total: f64 = prior.iter().sum();
+        prior.iter_mut().for_each(|share| *share /= total);
+        (prior, theta)
     }
 
     /// KL(q(π) ‖ p(π)) + KL(q(θ) ‖ p(θ)).
@@ -155,12 +177,16 @@ fn tilt(parameters: &[f64], logs: &[f64], prior: f64) -> f64 {
 
 /// The bound at the best q(z) for `posterior` (plus the log densities of learned α0 and β), and the next posterior.
 fn round(rows: &Rows<'_>, posterior: &Posterior, learn: bool) -> (f64, Posterior) {
-    let sums = rows.expect(&posterior.table);
+    advance(rows.expect(&posterior.table), posterior, rows.offsets(), learn)
+}
+
+/// The same from what the rows expect.
+pub(crate) fn advance(sums: Partial, posterior: &Posterior, offsets: &[usize], learn: bool) -> (f64, Posterior) {
     let Hyper { alpha0, beta } = posterior.hyper;
-    let bound = sums.log_sum - posterior.divergence(rows.offsets()) - if learn { alpha0 + beta } else { 0.0 };
-    let mut next = Posterior::of(sums, posterior.hyper, rows.offsets());
+    let bound = sums.log_sum - posterior.divergence(offsets) - if learn { alpha0 + beta } else { 0.0 };
+    let mut next = Posterior::of(sums, posterior.hyper, offsets);
     if learn {
-        next.hyper = hyper::maximise(&next.table.prior, next.table.lines.iter().sum(), rows.offsets());
+        next.hyper = hyper::maximise(&next.table.prior, next.table.lines.iter().sum(), offsets);
     }
     (bound, next)
 }
@@ -168,24 +194,20 @@ fn round(rows: &Rows<'_>, posterior: &Posterior, learn: bool) -> (f64, Posterior
 fn outcome(rows: &Rows<'_>, run: Run<Posterior>, objectives: &[f64], settings: &NbceVbSettings) -> Outcome {
     let posterior = run.result;
     let soft = rows.memberships(&posterior.table);
-    let (mut prior, mut theta) = (posterior.shares, posterior.labels);
-    let clusters = prior.len();
-    normalise_columns(&mut theta, rows.offsets(), clusters);
-    let total: f64 = prior.iter().sum();
-    prior.iter_mut().for_each(|share| *share /= total);
+    let (prior, theta) = posterior.means(rows.offsets());
     let mut outcome = nbce::outcome(rows, soft.view(), (&prior, &theta), run.stopped);
     outcome.rounds = run.trace.len() as u64;
     outcome.details.insert("alpha0".into(), posterior.hyper.alpha0.into());
     outcome.details.insert("beta".into(), posterior.hyper.beta.into());
     outcome.details.insert("objective_by_restart".into(), objectives.into());
-    outcome.objective = Some(Objective {
-        name: "lower bound on the log evidence, nats",
-        sense: Sense::Maximise,
-        value: run.trace[run.trace.len() - 1],
-        trace: run.trace,
-    });
+    outcome.objective = Some(objective(run.trace));
     outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
     outcome
+}
+
+pub(crate) fn objective(trace: Vec<f64>) -> Objective {
+    let (name, sense) = ("lower bound on the log evidence, nats", Sense::Maximise);
+    Objective { name, sense, value: trace[trace.len() - 1], trace }
 }
 
 /// NBCE by variational inference.

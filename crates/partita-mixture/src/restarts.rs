@@ -1,5 +1,6 @@
 //! Independent starts, side by side; the best is kept.
 
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::{Flow, Seed, Stopped, Watch};
@@ -48,15 +49,22 @@ impl<'a> Rounds<'a> {
 
 /// Climbs from `state`: `round` returns the objective of a state and the next one. Keeps the last state whose
 /// objective is known, and stops when a round gains at most `tolerance` times the objective.
-pub(crate) fn climb<T>(
+pub(crate) fn climb<T>(state: T, limits: (u32, f64), rounds: &Rounds<'_>, round: impl Fn(&T) -> (f64, T)) -> Run<T> {
+    match try_climb(state, limits, rounds, |state| Ok::<_, Infallible>(round(state))) {
+        Ok(run) => run,
+    }
+}
+
+/// [`climb`] where a round may fail.
+pub(crate) fn try_climb<T, E>(
     mut state: T,
     (most, tolerance): (u32, f64),
     rounds: &Rounds<'_>,
-    round: impl Fn(&T) -> (f64, T),
-) -> Run<T> {
+    round: impl Fn(&T) -> Result<(f64, T), E>,
+) -> Result<Run<T>, E> {
     let mut trace: Vec<f64> = Vec::new();
     loop {
-        let (objective, next) = round(&state);
+        let (objective, next) = round(&state)?;
         let gain = trace.last().map_or(f64::INFINITY, |before| objective - before);
         trace.push(objective);
         let flow = rounds.tick();
@@ -69,7 +77,7 @@ pub(crate) fn climb<T>(
         };
         if let Some(stopped) = stopped {
             rounds.skip(u64::from(most) - trace.len() as u64);
-            return Run { result: state, trace, stopped };
+            return Ok(Run { result: state, trace, stopped });
         }
         state = next;
     }
