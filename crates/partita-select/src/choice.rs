@@ -1,10 +1,13 @@
 //! What is known of every number of clusters, and the one chosen.
 
-use partita_core::{Objective, Partition};
+use partita_core::{Ensemble, Objective, Partition};
+use partita_metrics::anmi;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Null;
+use crate::evidence::inside;
+use crate::tally::PairTally;
+use crate::{Null, SelectError};
 
 /// How many clusters, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,6 +44,10 @@ pub enum Criterion {
     Lifetime,
     /// The highest mean NMI with the base clusterings.
     Anmi,
+    /// The consensus that base clusterings contradict least.
+    Contradicted,
+    /// The highest mean certainty.
+    Certainty,
     /// The lowest BIC of the consensus method.
     Bic,
 }
@@ -51,17 +58,18 @@ pub enum Criterion {
 pub struct ChoiceRow {
     /// The number of clusters, K.
     pub clusters: usize,
-    /// Share of the pairs whose evidence c/N is at most 0, 1/100, …, 1; 101 numbers.
+    /// Share of the pairs whose evidence c/N is at most 0, 1/100, …, 1; 101 numbers, none where evidence is the same for
+    /// every K.
     pub cdf: Vec<f64>,
     /// Area under the CDF: 1 minus the mean evidence.
-    pub area: f64,
+    pub area: Option<f64>,
     /// Relative growth of the area from the K before; the area itself for the first.
-    pub delta_area: f64,
+    pub delta_area: Option<f64>,
     /// Proportion of ambiguous clustering: share of the pairs with evidence in (0.1, 0.9]. 0 = every pair is decided.
-    pub pac: f64,
+    pub pac: Option<f64>,
     /// Chance that one of two base clusterings puts a pair together and the other does not. Unlike PAC it does not depend
     /// on how many base clusterings there are.
-    pub disagreement: f64,
+    pub disagreement: Option<f64>,
     /// Mean share of the variance that is left inside the clusters of a base clustering.
     pub dispersion: Option<f64>,
     /// Mean certainty of the objects in the consensus at K.
@@ -72,6 +80,8 @@ pub struct ChoiceRow {
     pub within: Option<f64>,
     /// Mean evidence of the pairs across.
     pub between: Option<f64>,
+    /// Share of what base clusterings say of pairs that the consensus contradicts: 1 minus the mean Rand index.
+    pub contradicted: Option<f64>,
     /// Mean evidence inside each cluster of the consensus, K numbers.
     pub cluster_evidence: Vec<f64>,
     /// Range of heights over which the tree of the method has K clusters.
@@ -107,16 +117,18 @@ pub struct Reference {
     /// How often it was drawn.
     pub draws: usize,
     /// PAC.
-    pub pac: Spread,
+    pub pac: Option<Spread>,
     /// Disagreement.
-    pub disagreement: Spread,
+    pub disagreement: Option<Spread>,
+    /// Mean NMI of the consensus with the base clusterings.
+    pub anmi: Option<Spread>,
     /// Share of the variance inside clusters.
     pub dispersion: Option<Spread>,
     /// log10 of the mean disagreement (of its logarithms) over the row's.
-    pub rcsi: f64,
+    pub rcsi: Option<f64>,
     /// Standard error of the mean in [`rcsi`](Self::rcsi), and nothing else.
-    pub rcsi_error: f64,
-    /// Standard deviations of the log disagreement that the row's lies below the mean.
+    pub rcsi_error: Option<f64>,
+    /// Standard deviations by which the row is better: of the log disagreement, or of the ANMI.
     pub z: f64,
     /// The same of the dispersion.
     pub z_dispersion: Option<f64>,
@@ -148,6 +160,66 @@ impl Spread {
             low: values.iter().copied().fold(f64::INFINITY, f64::min),
             high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         }
+    }
+}
+
+impl ChoiceRow {
+    /// A line with nothing on it.
+    pub(crate) fn empty(clusters: usize) -> Self {
+        Self {
+            clusters,
+            cdf: Vec::new(),
+            area: None,
+            delta_area: None,
+            pac: None,
+            disagreement: None,
+            disagreement_error: 0.0,
+            dispersion: None,
+            certainty: None,
+            anmi: None,
+            within: None,
+            between: None,
+            contradicted: None,
+            cluster_evidence: Vec::new(),
+            lifetime: None,
+            objective: None,
+            bic: None,
+            references: Vec::new(),
+            rcsi: None,
+            rcsi_error: None,
+            p: None,
+            partition: None,
+        }
+    }
+
+    /// What the pairs say.
+    pub(crate) fn of(clusters: usize, tally: &PairTally) -> Self {
+        Self {
+            cdf: tally.cdf(),
+            area: Some(tally.area()),
+            delta_area: Some(tally.area()),
+            pac: Some(tally.pac()),
+            disagreement: Some(tally.disagreement()),
+            ..Self::empty(clusters)
+        }
+    }
+
+    /// What the consensus says.
+    pub(crate) fn take(
+        &mut self,
+        ensemble: &Ensemble,
+        partition: Partition,
+        certainty: &[f64],
+    ) -> Result<(), SelectError> {
+        let inside = inside(ensemble, &partition);
+        let known = |value: f64| value.is_finite().then_some(value);
+        self.certainty = Some(certainty.iter().sum::<f64>() / certainty.len() as f64);
+        self.anmi = Some(anmi(&partition, ensemble)?);
+        (self.within, self.between) = (known(inside.within), known(inside.between));
+        self.contradicted = known(inside.contradicted);
+        self.cluster_evidence = inside.clusters;
+        self.partition = Some(partition);
+        Ok(())
     }
 }
 

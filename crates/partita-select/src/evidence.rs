@@ -10,6 +10,8 @@ pub(crate) struct Inside {
     pub(crate) within: f64,
     /// Across.
     pub(crate) between: f64,
+    /// Share of the pairs seen that are apart inside clusters or together across.
+    pub(crate) contradicted: f64,
 }
 
 /// O(n M) time: pairs are counted from the sizes of what consensus and base clusters share.
@@ -40,6 +42,7 @@ pub(crate) fn inside(ensemble: &Ensemble, partition: &Partition) -> Inside {
         clusters: together.iter().zip(&seen).map(|(&c, &n)| c as f64 / n as f64).collect(),
         within: c as f64 / n as f64,
         between: (all_together - c) as f64 / (all_seen - n) as f64,
+        contradicted: ((n - c) + (all_together - c)) as f64 / all_seen as f64,
     }
 }
 
@@ -61,5 +64,6 @@ mod tests {
         let found = inside(&ensemble, &Partition::new(vec![0, 0, 1, 1], 2).unwrap());
         // {0, 1}: together twice of two; {2, 3}: once of once. Across: 0-2 and 1-2 in b of 4 in a and 2 in b.
         assert_eq!((found.clusters, found.within, found.between), (vec![1.0, 1.0], 1.0, 2.0 / 6.0));
+        assert_eq!(found.contradicted, 2.0 / 9.0);
     }
 }

@@ -1,11 +1,13 @@
 //! What to ask before believing a consensus: how many clusters are there, if any, and which method agrees with the rest.
 //!
-//! Pick this crate when you have a table and no number of clusters ([`choose_clusters`]), or an ensemble and no favourite
+//! Pick this crate when you have a table and no number of clusters ([`choose_clusters`]) or have only an ensemble
+//! ([`choose_clusters_of_ensemble`]), or an ensemble and no favourite
 //! method ([`best`] runs the methods it is given; [`BEST`] takes them by name from the list of all).
 //!
 //! | function | what it does | time | memory |
 //! |---|---|---|---|
 //! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 400 to 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
+//! | [`choose_clusters_of_ensemble`] | that of an ensemble for a method, by lifetime, BIC or agreement | the method's a K; once for all K where it cuts a tree | the method's |
 //! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the hungriest method's and two outcomes |
 //! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |
 //!
@@ -43,8 +45,10 @@
 //! found, not that of the clusters. Heavy tails, curved or hollow single clusters are no Gaussian and no box, and may be
 //! called clusters. Nested clusters have several right answers: read the table, not only the number.
 
+mod agreed;
 mod best;
 mod choice;
+mod ensemble;
 mod error;
 mod evidence;
 mod method;
@@ -57,8 +61,9 @@ mod verdict;
 
 pub use best::{Agreement, Best, Entry, Verdict, agreement, best};
 pub use choice::{Choice, ChoiceRow, Criterion, Reference, Spread};
+pub use ensemble::choose_clusters_of_ensemble;
 pub use error::SelectError;
 pub use method::{BEST, BestOf, BestSettings};
 pub use reference::Null;
-pub use settings::ChooseSettings;
+pub use settings::{ChooseSettings, EnsembleChoiceSettings};
 pub use table::choose_clusters;

@@ -19,6 +19,8 @@ pub enum Null {
     Box,
     /// Every principal component in an order of its own: keeps what each looks like, and so clusters along one.
     Permuted,
+    /// Of an ensemble: every base clustering with its labels dealt out anew. Sizes stay, agreement goes.
+    PermutedLabels,
 }
 
 /// Principal components of a table: rotated so that columns are uncorrelated, of falling variance.
@@ -50,6 +52,7 @@ impl Scores {
         Ok(Self { values })
     }
 
+    /// A table of one kind; there is none for [`Null::PermutedLabels`], which settings refuse.
     pub(crate) fn draw(&self, null: Null, seed: Seed) -> Array2<f64> {
         let mut rng = seed.rng();
         let (n, r) = self.values.dim();
@@ -60,7 +63,7 @@ impl Scores {
                 let half = 3f64.sqrt();
                 Array2::from_shape_fn((n, r), |(_, j)| deviations[j] * half * rng.random_range(-1.0..1.0))
             }
-            Null::Permuted => permuted(self.values.view(), seed),
+            Null::Permuted | Null::PermutedLabels => permuted(self.values.view(), seed),
         }
     }
 }

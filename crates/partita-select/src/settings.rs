@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use partita_generate::BaseKind;
 use serde::{Deserialize, Serialize};
 
-use crate::{Null, SelectError};
+use crate::{Criterion, Null, SelectError};
 
 /// Settings of [`choose_clusters`](crate::choose_clusters). Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,11 +77,39 @@ impl ChooseSettings {
         few("draw_runs", self.draw_runs.get().into(), 2, "pairs of base clusterings are compared")?;
         few("objects", self.objects as u64, 4, "it must be at least 4")?;
         few("pairs", self.pairs, 1, "it must be at least 1")?;
+        if self.nulls.contains(&Null::PermutedLabels) {
+            let reason = "it is a kind of ensemble, not of table; choose from gaussian, box and permuted";
+            return Err(SelectError::Setting { name: "nulls", value: "permuted-labels".into(), reason });
+        }
         let base: BaseKind = self.base.parse()?;
         if base == BaseKind::KMeansCosine {
             let reason = "angles change when a table is centred, which its references are";
             return Err(SelectError::Setting { name: "base", value: self.base.clone(), reason });
         }
         Ok(())
+    }
+}
+
+/// Settings of [`choose_clusters_of_ensemble`](crate::choose_clusters_of_ensemble). Start from `default()` and change
+/// what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct EnsembleChoiceSettings {
+    /// What decides. Where nothing is said: lifetime where the method has a tree, else BIC where it has one, else ANMI.
+    pub criterion: Option<Criterion>,
+    /// Ensembles without agreement that are drawn; fewer than 3 decide nothing.
+    pub draws: u32,
+    /// Chance of finding agreement where there is none.
+    pub significance: f64,
+    /// Most objects of a drawn ensemble.
+    pub objects: usize,
+    /// Most pairs counted; of more, all pairs of some objects.
+    pub pairs: u64,
+}
+
+impl Default for EnsembleChoiceSettings {
+    fn default() -> Self {
+        Self { criterion: None, draws: 10, significance: 0.05, objects: 1000, pairs: 2_000_000 }
     }
 }

@@ -3,15 +3,13 @@
 use std::ops::RangeInclusive;
 
 use partita_core::ndarray::{ArrayView2, Axis};
-use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Partition, Problem, Seed, Watch, consense};
+use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Problem, Seed, Watch, consense};
 use partita_generate::{BaseK, BaseSpec, Recipe, generate};
-use partita_metrics::anmi;
 use rayon::prelude::*;
 use serde_json::json;
 use tracing::info_span;
 
 use crate::choice::{Choice, ChoiceRow, Criterion, Spread};
-use crate::evidence::inside;
 use crate::reference::Scores;
 use crate::steps::Steps;
 use crate::tally::{PairTally, draw};
@@ -159,8 +157,10 @@ impl<'a> Look<'a> {
         }
         let mut before = None;
         for row in &mut rows {
-            row.delta_area = before.map_or(row.area, |before| (row.area - before) / before);
-            before = Some(row.area);
+            if let Some((before, area)) = before.zip(row.area) {
+                row.delta_area = Some((area - before) / before);
+            }
+            before = row.area;
         }
         Ok(rows)
     }
@@ -246,51 +246,5 @@ impl<'a> Look<'a> {
         };
         let measured = self.numbers.iter().map(one).collect::<Result<_, SelectError>>()?;
         Ok(Draw { null, measured })
-    }
-}
-
-impl ChoiceRow {
-    /// What the pairs say.
-    pub(crate) fn of(clusters: usize, tally: &PairTally) -> Self {
-        Self {
-            clusters,
-            cdf: tally.cdf(),
-            area: tally.area(),
-            delta_area: tally.area(),
-            pac: tally.pac(),
-            disagreement: tally.disagreement(),
-            dispersion: None,
-            certainty: None,
-            anmi: None,
-            within: None,
-            between: None,
-            cluster_evidence: Vec::new(),
-            lifetime: None,
-            objective: None,
-            bic: None,
-            references: Vec::new(),
-            rcsi: None,
-            rcsi_error: None,
-            disagreement_error: 0.0,
-            p: None,
-            partition: None,
-        }
-    }
-
-    /// What the consensus says.
-    pub(crate) fn take(
-        &mut self,
-        ensemble: &Ensemble,
-        partition: Partition,
-        certainty: &[f64],
-    ) -> Result<(), SelectError> {
-        let inside = inside(ensemble, &partition);
-        let known = |value: f64| value.is_finite().then_some(value);
-        self.certainty = Some(certainty.iter().sum::<f64>() / certainty.len() as f64);
-        self.anmi = Some(anmi(&partition, ensemble)?);
-        (self.within, self.between) = (known(inside.within), known(inside.between));
-        self.cluster_evidence = inside.clusters;
-        self.partition = Some(partition);
-        Ok(())
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn log(value: f64) -> f64 {
 }
 
 /// Draws of one kind that a spread can be told from.
-const LEAST_DRAWS: usize = 3;
+pub(crate) const LEAST_DRAWS: usize = 3;
 
 /// Puts the references beside the rows.
 pub(crate) fn compare(rows: &mut [ChoiceRow], draws: &[Draw]) {
@@ -50,8 +50,9 @@ pub(crate) fn compare(rows: &mut [ChoiceRow], draws: &[Draw]) {
             }
         }
         let all = row.references.len() == nulls.len() && !nulls.is_empty();
-        let nearest = row.references.iter().filter(|_| all).reduce(|a, b| if b.rcsi < a.rcsi { b } else { a });
-        let nearest = nearest.map(|one| (one.rcsi, one.rcsi_error.hypot(row.disagreement_error / LN_10)));
+        let ratings = row.references.iter().filter(|_| all).filter_map(|one| one.rcsi.zip(one.rcsi_error));
+        let nearest = ratings.reduce(|a, b| if b.0 < a.0 { b } else { a });
+        let nearest = nearest.map(|(rcsi, error)| (rcsi, error.hypot(row.disagreement_error / LN_10)));
         (row.rcsi, row.rcsi_error) = nearest.unzip();
         row.p = all.then(|| row.references.iter().map(Reference::p).fold(0.0, f64::max));
     }
@@ -62,7 +63,7 @@ fn reference(row: &ChoiceRow, null: Null, measured: &[&Measured]) -> Reference {
     let disagreement = values(&|m| m.disagreement);
     let logs = |values: &[f64]| Spread::of(&values.iter().map(|&value| log(value)).collect::<Vec<f64>>());
     let stability = logs(&disagreement);
-    let below = stability.mean - log(row.disagreement);
+    let below = stability.mean - log(row.disagreement.unwrap_or(1.0));
     let dispersion: Option<Vec<f64>> = measured.iter().map(|m| m.dispersion).collect();
     let z_dispersion = dispersion.as_ref().zip(row.dispersion).map(|(values, own)| {
         let logs = logs(values);
@@ -71,30 +72,35 @@ fn reference(row: &ChoiceRow, null: Null, measured: &[&Measured]) -> Reference {
     Reference {
         null,
         draws: measured.len(),
-        pac: Spread::of(&values(&|m| m.pac)),
-        disagreement: Spread::of(&disagreement),
+        pac: Some(Spread::of(&values(&|m| m.pac))),
+        disagreement: Some(Spread::of(&disagreement)),
+        anmi: None,
         dispersion: dispersion.map(|values| Spread::of(&values)),
-        rcsi: below / LN_10,
-        rcsi_error: stability.sd / (measured.len() as f64).sqrt() / LN_10,
+        rcsi: Some(below / LN_10),
+        rcsi_error: Some(stability.sd / (measured.len() as f64).sqrt() / LN_10),
         z: standard(below, stability.sd),
         z_dispersion,
     }
 }
 
 /// A difference in standard deviations. Draws that are all alike are believed to a millionth.
-fn standard(difference: f64, sd: f64) -> f64 {
+pub(crate) fn standard(difference: f64, sd: f64) -> f64 {
     difference / sd.max(1e-6)
+}
+
+/// Chance that one more draw lies so many standard deviations beyond the mean of others: it differs by its own spread and
+/// by the mean's error.
+pub(crate) fn chance(z: f64, draws: usize) -> f64 {
+    let count = draws as f64;
+    let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are at least 3 draws");
+    student.sf(z / (1.0 + 1.0 / count).sqrt())
 }
 
 impl Reference {
     /// Chance of such a stability or dispersion in one more draw.
     fn p(&self) -> f64 {
-        let count = self.draws as f64;
-        let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are at least 3 draws");
-        // A new draw differs from the mean by its own spread and by the mean's error.
-        let chance = |z: f64| student.sf(z / (1.0 + 1.0 / count).sqrt());
-        let stability = chance(self.z);
-        self.z_dispersion.map_or(stability, |z| (2.0 * stability.min(chance(z))).min(1.0))
+        let stability = chance(self.z, self.draws);
+        self.z_dispersion.map_or(stability, |z| (2.0 * stability.min(chance(z, self.draws))).min(1.0))
     }
 }
 
@@ -152,7 +158,8 @@ fn unrated(rows: &[ChoiceRow]) -> Verdict {
     let best = rows.iter().fold(&rows[0], |best, row| if row.pac < best.pac { row } else { best });
     let reason = format!(
         "{} clusters have the lowest PAC, {:.3}; nothing was compared with tables without clusters",
-        best.clusters, best.pac
+        best.clusters,
+        best.pac.unwrap_or(f64::NAN)
     );
     let warning = "PAC alone finds clusters in anything, and rather too many".to_owned();
     Verdict { clusters: best.clusters, reason, warnings: vec![warning] }

@@ -1,0 +1,234 @@
+//! How many clusters an ensemble has.
+
+use std::ops::RangeInclusive;
+
+use partita_core::ndarray::Axis;
+use partita_core::{
+    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Objective, Outcome, Problem,
+    Seed, Sense, Stopped, Watch, consense,
+};
+use partita_eac::certainty;
+use partita_linkage::{cut, longest_lifetime};
+use rand::RngExt;
+use serde_json::json;
+use tracing::info_span;
+
+use crate::agreed::{compare, decide};
+use crate::choice::{Choice, ChoiceRow, Criterion};
+use crate::steps::Steps;
+use crate::table::numbers;
+use crate::tally::draw;
+use crate::{EnsembleChoiceSettings, SelectError};
+
+/// Chooses the number of clusters of an ensemble for a consensus method.
+///
+/// The evidence is what it is; so the consensus at every K of the range is compared. Of a tree method the tree is built
+/// once and cut at every K. What decides is a setting:
+///
+/// | criterion | chosen is | sensible for |
+/// |---|---|---|
+/// | `lifetime` | the K that the tree has over the longest range of heights (Fred and Jain 2005) | tree methods on ensembles of many small clusters |
+/// | `bic` | the lowest BIC | `penca` |
+/// | `anmi` | the highest mean NMI with the base clusterings | base clusterings with about the K that is sought |
+/// | `contradicted` | the consensus whose pairs base clusterings contradict least (median partition) | the same |
+/// | `certainty` | the highest mean certainty | methods whose certainty is comparable between K |
+///
+/// The reference is the same ensemble with the labels of every base clustering dealt out anew among its objects. If the
+/// mean NMI of the consensus at the chosen K does not clearly exceed what it reaches there, the answer is 1. This says only
+/// that base clusterings agree about something: base clusterings of any table do, as near objects are together in all of
+/// them, also where there are no clusters. For that question take [`choose_clusters`](crate::choose_clusters).
+///
+/// `problem.clusters` is not looked at; seed, settings of the method, table, weights and budget are. When the watch asks
+/// to stop, what is finished is handed back and [`Choice::interrupted`] says so.
+///
+/// # Errors
+/// [`SelectError`] when the range holds no number from 2 to n − 1, the method refuses the problem, the criterion is none that
+/// the method has, or the watch asks to stop before any K was finished.
+///
+/// # Cost
+/// The method's for every K and draw; of a tree method, once for all K.
+///
+/// # References
+/// A. Fred, A. Jain: Combining multiple clusterings using evidence accumulation, IEEE TPAMI 27(6), 2005.
+pub fn choose_clusters_of_ensemble(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    range: RangeInclusive<usize>,
+    settings: &EnsembleChoiceSettings,
+    watch: &dyn Watch,
+) -> Result<Choice, SelectError> {
+    let ensemble = problem.ensemble;
+    let (numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
+    let steps = Steps::new((numbers.len() * (1 + settings.draws as usize)) as u64, watch);
+    let mut solved = info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &steps))?;
+    let criterion = settings.criterion.unwrap_or_else(|| solved.criterion());
+    let choosing = decide(&solved.rows, criterion, method.card().name)?;
+    let asked = if solved.tree.is_some() { numbers } else { vec![choosing.clusters] };
+    let drawn = if steps.stopped() { Vec::new() } else { draws(method, problem, &asked, settings, &steps)? };
+    compare(&mut solved.rows, &drawn);
+    let verdict = choosing.verdict(&solved.rows, settings.significance);
+    let mut warnings: Vec<String> = shortened.into_iter().chain(verdict.warnings).collect();
+    if let Some(tree) = solved.tree.filter(|_| criterion == Criterion::Lifetime) {
+        let longest = longest_lifetime(&tree);
+        if !range.contains(&longest) {
+            warnings
+                .push(format!("of all numbers {longest} has the longest lifetime; it was not among those looked at"));
+        }
+    }
+    Ok(Choice {
+        clusters: verdict.clusters,
+        reason: verdict.reason,
+        criterion,
+        rows: solved.rows,
+        objects: None,
+        interrupted: steps.stopped(),
+        warnings,
+        settings: json!({ "method": method.card().name, "choice": settings }),
+        seed: problem.seed.number(),
+    })
+}
+
+/// The consensus at many K.
+struct Solved {
+    rows: Vec<ChoiceRow>,
+    /// The tree that all of them are cuts of.
+    tree: Option<Dendrogram>,
+}
+
+impl Solved {
+    fn criterion(&self) -> Criterion {
+        if self.tree.is_some() {
+            Criterion::Lifetime
+        } else if self.rows.iter().all(|row| row.bic.is_some()) {
+            Criterion::Bic
+        } else {
+            Criterion::Anmi
+        }
+    }
+}
+
+/// A line for every K that is finished; at least one.
+fn solve(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    numbers: &[usize],
+    steps: &Steps<'_>,
+) -> Result<Solved, SelectError> {
+    let mut solved = Solved { rows: Vec::with_capacity(numbers.len()), tree: None };
+    let mut inner = problem.clone();
+    for &clusters in numbers {
+        if let Some(tree) = &solved.tree {
+            let partition = cut(tree, clusters);
+            let mut row = ChoiceRow::empty(clusters);
+            row.lifetime = Some(lifetime(tree, clusters));
+            row.take(problem.ensemble, partition.clone(), &certainty(problem.ensemble, &partition))?;
+            solved.rows.push(row);
+            steps.finished(1);
+            continue;
+        }
+        inner.clusters = Clusters::Exactly(clusters);
+        let outcome = match consense(method, &inner, steps).map_err(SelectError::from) {
+            Err(SelectError::Interrupted) if !solved.rows.is_empty() => break,
+            other => other?,
+        };
+        let stopped = outcome.stopped == Stopped::Interrupted;
+        let (row, tree) = taken(problem.ensemble, clusters, outcome)?;
+        solved.rows.push(row);
+        // LWEA moves objects after the cut, if not at every K.
+        solved.tree = tree.filter(|_| method.card().name.starts_with("eac-"));
+        steps.finished(1);
+        if stopped {
+            break;
+        }
+    }
+    Ok(solved)
+}
+
+/// The line of an outcome, and its tree if the outcome is nothing but a cut of it: the same labels, and the certainty of
+/// plain evidence.
+fn taken(
+    ensemble: &Ensemble,
+    clusters: usize,
+    outcome: Outcome,
+) -> Result<(ChoiceRow, Option<Dendrogram>), SelectError> {
+    let mut row = ChoiceRow::empty(clusters);
+    row.bic = bic(ensemble.objects(), &outcome);
+    row.lifetime = outcome.dendrogram.as_ref().map(|tree| lifetime(tree, clusters));
+    let close = |own: &[f64]| own.iter().zip(&outcome.certainty).all(|(a, b)| (a - b).abs() < 1e-12);
+    let plain = |tree: &Dendrogram| {
+        cut(tree, clusters) == outcome.partition.by_appearance() && close(&certainty(ensemble, &outcome.partition))
+    };
+    let tree = outcome.dendrogram.filter(plain);
+    row.take(ensemble, outcome.partition, &outcome.certainty)?;
+    row.objective = outcome.objective.map(|objective| Objective { trace: Vec::new(), ..objective });
+    Ok((row, tree))
+}
+
+/// The range of heights over which a tree has so many clusters.
+fn lifetime(tree: &Dendrogram, clusters: usize) -> f64 {
+    let merges = tree.merges();
+    let ends = merges.len() + 1 - clusters;
+    let begins = if ends == 0 { 0.0 } else { merges[ends - 1].height };
+    merges[ends].height - begins
+}
+
+/// BIC of a method that says it, or says its likelihood, components and pairs as PEnCA does: a component has one
+/// parameter for every object.
+fn bic(objects: usize, outcome: &Outcome) -> Option<f64> {
+    let detail = |name: &str| outcome.details.get(name).and_then(serde_json::Value::as_f64);
+    let objective = outcome.objective.as_ref().filter(|objective| objective.sense == Sense::Maximise);
+    detail("bic").or_else(|| {
+        let (components, pairs) = (detail("live_components")?, detail("pairs_together")?.max(1.0));
+        Some(-2.0 * objective?.value + (components * objects as f64 - 1.0) * pairs.ln())
+    })
+}
+
+/// What ensembles without agreement give at these K: those that are finished.
+fn draws(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    numbers: &[usize],
+    settings: &EnsembleChoiceSettings,
+    steps: &Steps<'_>,
+) -> Result<Vec<Vec<ChoiceRow>>, SelectError> {
+    let mut drawn = Vec::with_capacity(settings.draws as usize);
+    let objects = draw(problem.ensemble.objects(), settings.objects, problem.seed.child(1));
+    let rows: Vec<usize> = objects.iter().map(|&object| object as usize).collect();
+    let values = problem.features.map(|features| features.values().select(Axis(0), &rows));
+    let columns: Vec<String> = problem.features.map_or(Vec::new(), |features| features.columns().to_vec());
+    for at in 0..u64::from(settings.draws) {
+        let seed = problem.seed.child(2).child(at);
+        let ensemble = dealt(problem.ensemble, &objects, seed.child(0))?;
+        let mut inner = Problem::new(&ensemble, problem.clusters);
+        (inner.seed, inner.budget, inner.weights) = (seed.child(1), problem.budget, problem.weights);
+        inner.settings = problem.settings.clone();
+        let features = values.as_ref().map(|values| Features::new(&columns, values.view()));
+        inner.features = features.transpose().map_err(SelectError::Table)?;
+        match info_span!("reference").in_scope(|| solve(method, &inner, numbers, steps)) {
+            Ok(solved) if !steps.stopped() => drawn.push(solved.rows),
+            Ok(_) | Err(SelectError::Interrupted) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(drawn)
+}
+
+/// These objects of an ensemble, the labels of every base clustering dealt out anew among those that it labels.
+fn dealt(ensemble: &Ensemble, objects: &[u32], seed: Seed) -> Result<Ensemble, SelectError> {
+    let mut builder = EnsembleBuilder::new(objects.len());
+    for (u, base) in ensemble.bases().iter().enumerate() {
+        let mut labels: Vec<Option<usize>> = objects.iter().map(|&object| ensemble.label(object as usize, u)).collect();
+        let labelled: Vec<usize> = (0..labels.len()).filter(|&i| labels[i].is_some()).collect();
+        let mut rng = seed.child(u as u64).rng();
+        for at in (1..labelled.len()).rev() {
+            labels.swap(labelled[at], labelled[rng.random_range(0..=at as u64) as usize]);
+        }
+        let labels = labels.into_iter().map(|label| label.map(|label| label as u32));
+        builder.push_clusters(base.name(), labels, base.clusters()).map_err(no_draw)?;
+    }
+    builder.finish().map_err(no_draw)
+}
+
+fn no_draw(error: EnsembleError) -> SelectError {
+    SelectError::Table(format!("no ensemble without agreement can be drawn: {error}; look at more objects"))
+}
