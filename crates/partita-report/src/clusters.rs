@@ -71,13 +71,18 @@ impl Clusters {
 impl Cluster {
     fn new(label: usize, mut members: Vec<u32>, certainty: &[f64]) -> Self {
         let sure = |object: u32| certainty[object as usize];
-        members.sort_by(|&a, &b| sure(b).total_cmp(&sure(a)).then(a.cmp(&b)));
+        members.sort_by_cached_key(|&i| (std::cmp::Reverse(rank(sure(i))), i));
         let mean = members.iter().map(|&object| sure(object)).sum::<f64>() / members.len() as f64;
         let last = members.len() - 1;
         // The most certain come first, so the lowest tenth is at the end.
         let deciles = [0.9, 0.5, 0.1].map(|share| sure(members[(share * last as f64).round() as usize]));
         Self { label, members, mean, deciles }
     }
+}
+
+/// Certainty as an order that rounding does not change.
+pub(crate) fn rank(certainty: f64) -> u64 {
+    (certainty.clamp(0.0, 1.0) * 1e9).round() as u64
 }
 
 /// Mean co-association Σc / ΣN over the pairs of objects of every two groups, an object with itself left out.

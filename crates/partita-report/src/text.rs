@@ -31,13 +31,16 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     kept
 }
 
-/// A name of at most `limit` characters, escaped, with more of it in a `title` where it was cut.
+/// Characters of a name that was cut that can be had by pointing at it.
+pub(crate) const WHOLE: usize = 200;
+
+/// A name of at most `limit` characters, escaped, with up to [`WHOLE`] of it in a `title` where it was cut.
 pub(crate) fn named(text: &str, limit: usize) -> String {
     let short = cut(text, limit);
     if short.chars().count() == text.chars().count() {
         return escape(&short);
     }
-    format!("<span title=\"{}\">{}</span>", escape(&cut(text, 300)), escape(&short))
+    format!("<span title=\"{}\">{}</span>", escape(&cut(text, WHOLE)), escape(&short))
 }
 
 /// JSON that may stand inside a `script` element.

@@ -9,6 +9,7 @@ use partita_spectral::{LanczosSettings, lanczos};
 
 use crate::Report;
 use crate::axes::Scale;
+use crate::clusters::rank;
 use crate::figure::{Drawn, Point};
 use crate::palette::COLOURS;
 use crate::svg::Svg;
@@ -159,7 +160,7 @@ fn scatter(
     // The certain ones first, so that doubtful objects lie on top of them.
     let mut order: Vec<usize> = (0..sample.len()).collect();
     let sure = |at: usize| report.certainty[sample[at] as usize].clamp(0.0, 1.0);
-    order.sort_by(|&a, &b| sure(b).total_cmp(&sure(a)).then(a.cmp(&b)));
+    order.sort_by_key(|&at| (std::cmp::Reverse(rank(sure(at))), at));
     let size = if sample.len() > 1_000 { 0.7 } else { 0.95 };
     svg.stamps(name, size);
     let mut points = Vec::with_capacity(sample.len());

@@ -11,13 +11,14 @@ use crate::palette::{COLOURS, hatch, hatches};
 use crate::svg::{Svg, n};
 use crate::text::count;
 
-/// Bars at most.
+/// Bars at most, and pieces of bars.
 const BARS: usize = 480;
+const PIECES: usize = 6_000;
 
 /// One bar an object (or the mean of several), cut into clusters by probability.
 pub(crate) fn bars(soft: &SoftPartition, clusters: &Clusters) -> Drawn {
     let all: usize = clusters.shown.iter().map(|cluster| cluster.members.len()).sum();
-    let each = all.div_ceil(BARS);
+    let each = all.div_ceil((PIECES / clusters.shown.len().max(1)).clamp(60, BARS));
     let (left, top, width, height) = (46.0, 14.0, 760.0, 190.0);
     let mut svg = Svg::new(left + width + 14.0, top + height + 44.0);
     svg.raw(&format!("<defs>{}</defs>", hatches("membership")));
@@ -37,10 +38,9 @@ pub(crate) fn bars(soft: &SoftPartition, clusters: &Clusters) -> Drawn {
         }
         floor = ceiling;
         let d = format!("{d}{back}z");
-        svg.path(&d, &format!("class=\"k{}\"", cluster.label % COLOURS));
-        if let Some(fill) = hatch("membership", cluster.label) {
-            svg.path(&d, &fill);
-        }
+        svg.raw(&format!("<defs><path id=\"membership-{at}\" d=\"{d}\"/></defs>"));
+        let fills = [Some(format!("class=\"k{}\"", cluster.label % COLOURS)), hatch("membership", cluster.label)];
+        fills.into_iter().flatten().for_each(|fill| svg.raw(&format!("<use href=\"#membership-{at}\" {fill}/>")));
     }
     for (share, text) in [(0.0, "0"), (0.5, "0.5"), (1.0, "1")] {
         svg.text([left - 7.0, top + height * (1.0 - share) + 4.0], "m", "end", text);
@@ -49,6 +49,7 @@ pub(crate) fn bars(soft: &SoftPartition, clusters: &Clusters) -> Drawn {
     let doubtful = objects.iter().filter(|&&i| soft.rows().row(i as usize).iter().all(|&p| p < 0.5)).count();
     let doubtful = match doubtful {
         0 => "every one has a cluster of at least one half".to_owned(),
+        1 => "one has no cluster of at least one half".to_owned(),
         _ => format!("{} have no cluster of at least one half", count(doubtful as i64)),
     };
     let alt = format!(

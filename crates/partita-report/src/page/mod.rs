@@ -2,6 +2,7 @@
 
 mod bases;
 mod choice;
+mod known;
 mod parts;
 mod summary;
 mod sure;
@@ -27,6 +28,9 @@ pub(crate) struct Page<'p, 'r> {
 
 /// What may load or run: nothing from anywhere else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// Bytes of the names in maps.
+const NAMES: usize = 350_000;
 
 impl Page<'_, '_> {
     /// Figures whose name starts so.
@@ -128,15 +132,19 @@ impl Page<'_, '_> {
         }
         objects.sort_unstable();
         objects.dedup();
-        let named: serde_json::Map<String, serde_json::Value> =
-            objects.iter().map(|&object| (object.to_string(), self.said(object as usize).into())).collect();
-        json!({ "maps": maps, "objects": named })
+        // Names that would fill the page are cut shorter.
+        let named = |limit: usize| -> serde_json::Map<String, serde_json::Value> {
+            objects.iter().map(|&object| (object.to_string(), self.said(object as usize, limit).into())).collect()
+        };
+        let room = |named: &serde_json::Map<_, _>| script_json(&json!(named)).len() <= NAMES;
+        let fits = [48, 24].into_iter().map(named).find(room).unwrap_or_else(|| named(10));
+        json!({ "maps": maps, "objects": fits })
     }
 
     /// What a map says of an object.
-    fn said(&self, object: usize) -> String {
+    fn said(&self, object: usize, limit: usize) -> String {
         let report = self.report;
         let (label, sure) = (report.partition.labels()[object], number(report.certainty[object]));
-        format!("{}: cluster {label}, certainty {sure}", cut(&report.name(object), 48))
+        format!("{}: cluster {label}, certainty {sure}", cut(&report.name(object), limit))
     }
 }

@@ -17,6 +17,9 @@ pub(crate) enum Cell {
     Cluster(usize),
 }
 
+/// Characters of a name in a table.
+pub(crate) const SHORT: usize = 60;
+
 /// A table with a caption. `class` may be `sorts` and `long` (cut short on paper).
 pub(crate) fn table(id: &str, class: &str, caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String {
     let numeric = |at: usize| rows.first().is_some_and(|row| matches!(row.get(at), Some(Cell::Number(..))));
@@ -46,7 +49,7 @@ fn written(cell: &Cell, first: bool) -> String {
     match cell {
         Cell::Name(name) => {
             let class = if first { " class=\"name\"" } else { "" };
-            format!("<{tag}{scope}{class}>{}</{tag}>", named(name, 60))
+            format!("<{tag}{scope}{class}>{}</{tag}>", named(name, SHORT))
         }
         Cell::Number(value, text) => {
             let value = if value.is_finite() { value.to_string() } else { String::new() };

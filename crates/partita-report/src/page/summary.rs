@@ -38,6 +38,7 @@ pub(super) fn summary(page: &Page<'_, '_>) -> String {
     body.push_str(&repeat(record));
     body.push_str(&methods(record));
     body.push_str(&scores(record));
+    body.push_str(&super::known::known(page));
     section("summary", "Summary", "What was clustered, how, and how to do it again.", &body)
 }
 

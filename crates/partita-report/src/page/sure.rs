@@ -1,9 +1,9 @@
 //! How sure: figures, the table of clusters, the table of objects.
 
 use super::Page;
-use super::parts::{Cell, card, section, table};
+use super::parts::{Cell, SHORT, card, section, table};
 use crate::figures::certainty::left_out;
-use crate::text::{count, cut, escape, number};
+use crate::text::{count, cut, named, number};
 
 /// Objects in the table at most.
 const ROWS: usize = 2_000;
@@ -65,7 +65,7 @@ fn objects(page: &Page<'_, '_>) -> String {
     let row = |&object: &u32| {
         let i = object as usize;
         let mut row = vec![
-            Cell::Name(cut(&report.name(i), 300)),
+            Cell::Name(report.name(i)),
             Cell::Cluster(report.partition.labels()[i] as usize),
             Cell::Number(report.certainty[i], number(report.certainty[i])),
         ];
@@ -114,20 +114,17 @@ fn least_certain(page: &Page<'_, '_>) -> Vec<u32> {
     let fits = |object: &u32| {
         let i = *object as usize;
         let class = report.truth.and_then(|truth| truth[i].as_deref()).unwrap_or_default();
-        // A cut name stands there twice, once short and once longer.
-        let bytes = |name: &str| {
-            escape(&cut(name, 60)).len() + if name.chars().count() > 60 { escape(&cut(name, 300)).len() } else { 0 }
-        };
-        let needed = bytes(&report.name(i)) + bytes(class);
+        let needed = named(&report.name(i), SHORT).len() + named(class, SHORT).len();
         let fits = needed <= room;
         room = room.saturating_sub(needed);
         fits
     };
-    let kept = order.iter().position({
+    let kept = order.iter().take_while({
         let mut fits = fits;
-        move |object| !fits(object)
+        move |object| fits(object)
     });
-    order.truncate(kept.unwrap_or(order.len()));
+    let kept = kept.count();
+    order.truncate(kept);
     order
 }
 
