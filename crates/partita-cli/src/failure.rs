@@ -26,14 +26,26 @@ impl Failure {
     /// Prints the failure on stderr, in one line.
     pub(crate) fn report(self) -> ExitCode {
         let (code, message) = match self {
-            Self::Input(error) => (2, format!("error: {error:#}")),
-            Self::Computation(error) => (1, format!("error: {error:#}")),
+            Self::Input(error) => (2, format!("error: {}", whole(&error))),
+            Self::Computation(error) => (1, format!("error: {}", whole(&error))),
             Self::Interrupted(kept) => (130, format!("interrupted: {kept}")),
             Self::ReaderGone => return ExitCode::SUCCESS,
         };
         crate::output::say(&message);
         ExitCode::from(code)
     }
+}
+
+/// An error and its causes, each said once: many errors spell out their cause themselves.
+fn whole(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += if text.is_empty() { "" } else { ": " };
+            text += &cause;
+        }
+    }
+    text
 }
 
 /// Everything a library reports is about its input, unless it says that the computation broke.

@@ -37,6 +37,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Generate(args) => commands::generate(&args),
         Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),
+        Command::ChooseK(args) => commands::choose_k(&args),
         Command::Evaluate(args) => commands::evaluate(&args),
         Command::Report(args) => commands::report(&args),
         Command::Predict(args) => commands::predict(&args),

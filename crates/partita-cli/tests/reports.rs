@@ -109,3 +109,71 @@ fn a_model_is_judged_by_rows_it_has_not_seen() {
     place.file("other.csv", "q\n1\n2\n");
     place.partita(&["evaluate", "--model", "m.json", "--held-out", "other.csv"]).refused(&["m.json"]);
 }
+
+#[test]
+fn how_many_clusters_a_table_or_an_ensemble_has() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    let of_table =
+        ["choose-k", &iris, "--label", "label", "-k", "2..4", "--set", "runs=30", "--set", "draws=8", "-o", "c.json"];
+    let text = place.partita(&of_table).fine();
+    assert!(text.contains("rcsi") && text.contains("<- chosen"), "{text}");
+    let run = ["run", &iris, "--label", "label", "-k", "3", "--base", "kmeans:20", "--no-report", "-o", "out"];
+    place.partita(&run).fine();
+    place.partita(&["report", "out", "--choice", "c.json"]).fine();
+    place
+        .partita(&["report", "out", "--choice", "out/record.json", "-o", "x.html"])
+        .refused(&["record.json", "choose-k -o"]);
+    let found = place.partita(&["choose-k", "out/ensemble.npz", "-k", "2..6", "--json"]).json();
+    assert!((2..=6).contains(&found["clusters"].as_u64().unwrap()), "agreement is there: {}", found["reason"]);
+    assert_eq!(found["rows"].as_array().unwrap().len(), 5);
+    place.partita(&["choose-k", "out/ensemble.npz", "-m", "no-such", "-k", "2..6"]).refused(&["no-such"]);
+    place.partita(&["choose-k", &iris, "--set", "runs=1"]).refused(&["runs", "iris.csv"]);
+}
+
+#[test]
+fn settings_go_to_all_methods_or_to_the_one_named() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    let run = ["run", &iris, "-k", "3", "--base", "kmeans:10", "-m", "pcc-kl,pcc-l2", "--no-report"];
+    let set = ["--set", "restarts=1", "--set", "pcc-l2.tolerance=0.01", "--json", "-o", "out"];
+    let record = place.partita(&[&run[..], &set].concat()).json();
+    let setting = |method: usize, name: &str| record["methods"][method]["settings"][name].as_f64();
+    assert_eq!((setting(0, "restarts"), setting(1, "restarts")), (Some(1.0), Some(1.0)));
+    assert!(setting(0, "tolerance") < Some(0.01) && setting(1, "tolerance") == Some(0.01));
+    place.partita(&[&run[..], &["--set", "mm.restarts=1", "-o", "x"]].concat()).refused(&["'mm'", "pcc-kl,pcc-l2"]);
+    let refused = place.partita(&[&run[..], &["--set", "nonsense=1", "-o", "x"]].concat());
+    assert_eq!(refused.stderr.matches("there is no setting").count(), 1, "said once: {}", refused.stderr);
+    refused.refused(&["nonsense"]);
+}
+
+#[test]
+fn label_rows_may_stay_on_the_disk() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    place
+        .partita(&["generate", &iris, "--label", "label", "--base", "kmeans:10", "--base-k", "3..6", "-o", "e.parquet"])
+        .fine();
+    let stay = ["consensus", "e.parquet", "--stream", "-k", "8"];
+    let record =
+        place.partita(&[&stay[..], &["-m", "nbce-vb", "-o", "s.csv", "--model", "m.json", "--json"]].concat()).json();
+    assert_eq!((&record["n"], &record["base_clusterings"]), (&150.into(), &10.into()));
+    let score =
+        |file: &str| place.partita(&["evaluate", file, "--truth", &iris, "--json"]).json()["h"].as_f64().unwrap();
+    place.partita(&["consensus", "e.parquet", "-m", "nbce-vb", "-k", "8", "-o", "l.csv"]).fine();
+    assert!(
+        (score("s.csv") - score("l.csv")).abs() < 0.05,
+        "{} on the disk, {} in memory",
+        score("s.csv"),
+        score("l.csv")
+    );
+    let printed = place.partita(&[&stay[..], &["-m", "nbce-vb"]].concat()).fine();
+    assert_eq!(printed, std::fs::read_to_string(place.path("s.csv")).unwrap());
+    place.partita(&["predict", "m.json", "e.parquet", "--label", "label", "-o", "p.csv"]).fine();
+    place.partita(&[&stay[..], &["-m", "mm", "-o", "mm.csv"]].concat()).fine();
+    place.partita(&[&stay[..], &["-m", "lwgp"]].concat()).refused(&["lwgp", "nbce-vb, mm"]);
+    place.partita(&[&stay[..], &["-m", "mm", "--soft", "x.csv"]].concat()).refused(&["--soft"]);
+    let refused = place.partita(&[&stay[..], &["-m", "mm", "--set", "tolerance=-1", "-o", "x.csv"]].concat());
+    assert!(refused.code == Some(2) && refused.stderr.contains("'tolerance' is -1"), "{}", refused.stderr);
+    assert!(!place.path("x.csv").exists());
+}

@@ -110,6 +110,18 @@ pub fn labels_csv(
     rows(csv::Writer::from_writer(out), object_names, partition, certainty)
 }
 
+/// Lines as [`labels_csv`] writes them below its heading, for objects that are called by their numbers from `first`: for results
+/// that come piece by piece.
+///
+/// # Errors
+/// What the place refuses.
+pub fn label_lines(out: &mut dyn Write, first: u64, labels: &[u32], certainty: &[f64]) -> io::Result<()> {
+    for (object, (label, certainty)) in (first..).zip(labels.iter().zip(certainty)) {
+        writeln!(out, "{object},{label},{}", Short(*certainty))?;
+    }
+    Ok(())
+}
+
 fn rows<W: Write>(
     mut rows: csv::Writer<W>,
     object_names: Option<&[String]>,

@@ -82,7 +82,7 @@ pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
 pub use ensemble::{EnsembleOptions, LoadedEnsemble, read_ensemble, write_ensemble};
 pub use error::{Cell, FileError, Row};
 pub use label_groups::LabelGroups;
-pub use labels::{LabelColumn, Labels, labels_csv, read_labels, write_labels};
+pub use labels::{LabelColumn, Labels, label_lines, labels_csv, read_labels, write_labels};
 pub use pick::PickError;
 pub use soft::{read_soft, write_soft};
 pub use sparse_npz::{SparseCounts, read_sparse_npz, write_sparse_npz};

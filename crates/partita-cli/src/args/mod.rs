@@ -2,6 +2,7 @@
 
 mod making;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Finds the consensus of an ensemble.
     Consensus(ConsensusArgs),
+    /// Says how many clusters there are, if any: of a table, or of an ensemble.
+    ChooseK(ChooseArgs),
     /// Compares labels with the truth.
     Evaluate(EvaluateArgs),
     /// Writes a page about a run: what was found, and how far to trust it.
@@ -77,6 +80,10 @@ pub(crate) struct TableArgs {
     /// Make a column of zeros and ones of every value of a column that holds words (CSV, TSV).
     #[arg(long)]
     pub(crate) one_hot: bool,
+    /// Number the words of a column in the order of the alphabet instead, as the PCC paper did (CSV, TSV). This makes
+    /// neighbours of words that are none.
+    #[arg(long, conflicts_with = "one_hot")]
+    pub(crate) codes: bool,
     /// Fill gaps with the mean of their column (CSV, TSV).
     #[arg(long)]
     pub(crate) fill: bool,
@@ -107,7 +114,7 @@ pub(crate) struct ComputeArgs {
 Examples:
   partita run iris.csv --label label -k 3 -o out
   partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 --base-k 8..40 --scale zscore -o out
-  partita run kddcup99.csv.gz --label label --one-hot --only smurf.,neptune.,normal. --per-label 40000 \\
+  partita run kddcup99.csv.gz --label label --codes --only smurf.,neptune.,normal. --per-label 40000 \\
     --preset kdd -k 3 -m pcc-l2 -o out
 
 Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
@@ -123,6 +130,10 @@ pub(crate) struct RunArgs {
     /// Consensus methods, separated by commas; `partita methods` lists them.
     #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = "eac-average")]
     pub(crate) method: Vec<String>,
+    /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given
+    /// several times.
+    #[arg(long, value_name = "[METHOD.]NAME=VALUE")]
+    pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) recipe: RecipeArgs,
     #[command(flatten)]
@@ -170,6 +181,10 @@ pub(crate) struct ConsensusArgs {
     /// or a CSV with the columns name and weight.
     #[arg(long, value_name = "agreement|FILE.csv")]
     pub(crate) base_weights: Option<PathBuf>,
+    /// Leave a Parquet ensemble on the disk and read its rows in groups, once a round (nbce-vb, mm). Without the flag
+    /// this happens where the rows would not fit into --max-memory.
+    #[arg(long)]
+    pub(crate) stream: bool,
     /// The table behind the ensemble, for methods that read it. Rows in the order of the ensemble.
     #[arg(long, value_name = "TABLE")]
     pub(crate) features: Option<PathBuf>,
@@ -204,6 +219,55 @@ pub(crate) struct ConsensusArgs {
     /// Print the record as one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita choose-k table.csv --label label -k 2..12
+  partita choose-k ensemble.npz -k 2..12 -m eac-single
+  partita choose-k labels_of_many_tools.csv --kind ensemble -k 2..12 --json
+
+Of a table: base clusterings of subsamples at every K, and the same of tables without clusters (Gaussian, box); a K is
+chosen if it is more stable than those, else the answer is 1. Of an ensemble: the consensus at every K, by the longest
+lifetime of the tree or what --set criterion= names, against the same ensemble with its labels dealt out anew.
+rcsi is log10 of how many times less base clusterings contradict each other than they do without clusters; p is the
+chance of such stability without clusters.")]
+pub(crate) struct ChooseArgs {
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    /// What the file is, where its name does not tell.
+    #[arg(long, value_enum)]
+    pub(crate) kind: Option<Source>,
+    /// Numbers of clusters to look at.
+    #[arg(short = 'k', long = "clusters", value_name = "FROM..TO", value_parser = parse_range, default_value = "2..12")]
+    pub(crate) clusters: RangeInclusive<usize>,
+    /// The consensus method at every K of an ensemble.
+    #[arg(short, long, value_name = "METHOD", default_value = "eac-average")]
+    pub(crate) method: String,
+    /// A setting of the choice, such as runs=200, draws=30 or, of an ensemble, criterion=anmi.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) compute: ComputeArgs,
+    /// Where everything that was found goes as JSON, for `partita report --choice`.
+    #[arg(short, long, value_name = "CHOICE.json")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an output that exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print everything as one JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `choose-k` looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Source {
+    /// Numbers.
+    Table,
+    /// Labels.
+    Ensemble,
 }
 
 #[derive(Debug, Args)]
@@ -246,6 +310,7 @@ pub(crate) struct EvaluateArgs {
 Examples:
   partita report out
   partita report out --method pcc-kl -o pcc.html --figures figures
+  partita choose-k table.csv -o choice.json && partita report out --choice choice.json --force
 
 One HTML file that needs no network: summary, heat map of the evidence, certainty of every object, memberships, base
 clusterings, a map. --figures writes each picture as SVG and its numbers as CSV.")]
@@ -258,6 +323,9 @@ pub(crate) struct ReportArgs {
     /// Where the page goes. [default: report.html beside the labels]
     #[arg(short, long, value_name = "REPORT.html")]
     pub(crate) output: Option<PathBuf>,
+    /// What `partita choose-k -o` found, for the section on the number of clusters.
+    #[arg(long, value_name = "CHOICE.json")]
+    pub(crate) choice: Option<PathBuf>,
     /// A folder for every picture as SVG and its numbers as CSV.
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
@@ -357,6 +425,13 @@ fn parse_clusters(text: &str) -> Result<Clusters, String> {
             Err(_) => Err("write a number of clusters such as 10, or auto".into()),
         },
     }
+}
+
+fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let form = || "write the numbers of clusters as 2..12".to_owned();
+    let (first, last) = text.split_once("..").ok_or_else(form)?;
+    let (first, last) = (first.parse().map_err(|_| form())?, last.parse().map_err(|_| form())?);
+    if first > last { Err(format!("{text} is reversed; {}", form())) } else { Ok(first..=last) }
 }
 
 fn parse_memory(text: &str) -> Result<MemoryBudget, String> {

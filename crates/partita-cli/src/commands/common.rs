@@ -63,6 +63,11 @@ impl Compute {
         Ok(made)
     }
 
+    /// What a consensus draws from.
+    pub(crate) fn consensus_seed(&self) -> Seed {
+        Seed::new(self.seed).child(CONSENSUS)
+    }
+
     /// Finds a consensus of what came from `source` and records it. `problem` carries everything but seed and budget.
     pub(crate) fn consense(
         &self,
@@ -70,7 +75,7 @@ impl Compute {
         mut problem: Problem<'_>,
         source: &Path,
     ) -> Result<(Outcome, Record), Failure> {
-        (problem.seed, problem.budget) = (Seed::new(self.seed).child(CONSENSUS), self.budget);
+        (problem.seed, problem.budget) = (self.consensus_seed(), self.budget);
         phases::taken();
         let watch = Stopwatch::start();
         let outcome = consense(method, &problem, &Progress::new(method.card().name));
@@ -117,7 +122,7 @@ fn table_options(args: &TableArgs) -> TableOptions {
     let mut options = TableOptions::default();
     options.label.clone_from(&args.label);
     options.skip.clone_from(&args.skip);
-    (options.one_hot, options.fill) = (args.one_hot, args.fill);
+    (options.one_hot, options.codes, options.fill) = (args.one_hot, args.codes, args.fill);
     options
 }
 

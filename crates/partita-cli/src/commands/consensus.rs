@@ -10,6 +10,7 @@ use partita::{BaseClustering, BaseWeights, Ensemble, Features, Outcome, Problem,
 use serde_json::Value;
 
 use super::common::{Compute, method, read_ensemble, read_table, unless_interrupted};
+use super::stream;
 use crate::args::{ConsensusArgs, TableArgs};
 use crate::failure::Failure;
 use crate::output::{self, Targets, may_write, print_json, print_labels, say_warnings, write_result};
@@ -20,6 +21,9 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     let method = method(&args.method)?;
     check(args, method.card())?;
     let compute = Compute::start(&args.compute, None)?;
+    if let Some(rows) = stream::Rows::of(args, method.card(), &compute)? {
+        return stream::consensus(args, &rows, &compute);
+    }
     let loaded = read_ensemble(&args.ensemble, args.label.as_ref())?;
     let table = args
         .features

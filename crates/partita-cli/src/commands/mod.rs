@@ -1,5 +1,6 @@
 //! One file a command. Each reads, calls and writes; what they share is in `common`.
 
+mod choose;
 mod common;
 mod consensus;
 mod evaluate;
@@ -10,9 +11,11 @@ mod methods;
 mod predict;
 mod report;
 mod run;
+mod stream;
 mod synth;
 mod text;
 
+pub(crate) use choose::choose_k;
 pub(crate) use consensus::consensus;
 pub(crate) use evaluate::evaluate;
 pub(crate) use generate::{generate, merge};

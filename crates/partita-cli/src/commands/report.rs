@@ -5,9 +5,10 @@ use std::path::Path;
 use clap::Parser;
 use partita::files::{self, LabelColumn};
 use partita::{Ensemble, Features, Partition, SoftPartition};
-use partita_report::{Rendered, Report, render};
+use partita_report::{Choice, Rendered, Report, render};
 use serde_json::Value;
 
+use super::choose::saved_choice;
 use super::common::{AnyTable, read_ensemble, read_json};
 use crate::args::{Cli, Command, ReportArgs, TableArgs};
 use crate::failure::Failure;
@@ -30,8 +31,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let soft = folder.join("soft.csv");
     let soft = if soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
     let table = table_of(&record);
-    let found = Found { partition: &partition, certainty: &certainty, soft: soft.as_ref(), tree: None };
-    let rendered = rendered(record, &found, &loaded.ensemble, table.as_ref(), loaded.truth.as_ref())?;
+    let choice = args.choice.as_deref().map(|path| saved_choice(path, partition.objects())).transpose()?;
+    let found = Found { partition: &partition, certainty: &certainty, soft: soft.as_ref(), tree: None, choice };
+    let rendered = rendered(record, found, &loaded.ensemble, table.as_ref(), loaded.truth.as_ref())?;
     write_text(&output, &rendered.html)?;
     args.figures.as_deref().map_or(Ok(()), |folder| write_figures(folder, &rendered, args.force))?;
     say(&format!("{} has the report", output.display()));
@@ -44,12 +46,13 @@ pub(crate) struct Found<'a> {
     pub(crate) certainty: &'a [f64],
     pub(crate) soft: Option<&'a SoftPartition>,
     pub(crate) tree: Option<&'a partita::Dendrogram>,
+    pub(crate) choice: Option<Choice>,
 }
 
 /// The page and its figures.
 pub(crate) fn rendered(
     record: Value,
-    found: &Found<'_>,
+    found: Found<'_>,
     ensemble: &Ensemble,
     table: Option<&AnyTable>,
     truth: Option<&LabelColumn>,
@@ -59,6 +62,7 @@ pub(crate) fn rendered(
     let mut report = Report::new(title, record, found.partition, found.certainty);
     (report.soft, report.dendrogram, report.ensemble) = (found.soft, found.tree, Some(ensemble));
     report.objects = ensemble.object_names();
+    report.choice = found.choice;
     if let Some(AnyTable::Dense(table)) = table {
         report.features = Features::new(&table.columns, table.values.view()).ok();
     }

@@ -6,7 +6,7 @@ use anyhow::Context;
 use partita::files::{self, LabelColumn};
 use partita::generate::Recipe;
 use partita::metrics::Scores;
-use partita::{Consensus, Ensemble, Outcome, Problem, ProblemSize};
+use partita::{Consensus, Ensemble, Outcome, Problem, ProblemSize, SettingPairs};
 use serde::Serialize;
 
 use super::common::{AnyTable, Compute, method, unless_interrupted};
@@ -83,8 +83,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
                 certainty: &outcome.certainty,
                 soft: outcome.soft.as_ref(),
                 tree: outcome.dendrogram.as_ref(),
+                choice: None,
             };
-            let page = rendered(record, &found, &made.ensemble, Some(&table), table.label())?;
+            let page = rendered(record, found, &made.ensemble, Some(&table), table.label())?;
             write_text(&folder_of(args, method, place).join(PAGE), &page.html)?;
         }
     }
@@ -115,6 +116,10 @@ fn check(
     };
     let base_clusters = base_clusterings * objects.isqrt();
     let size = ProblemSize { objects, base_clusterings, base_clusters, clusters };
+    let names: Vec<&str> = methods.iter().map(|method| method.card().name).collect();
+    if let Some(of) = args.set.iter().filter_map(|text| meant_for(text)).find(|of| !names.contains(of)) {
+        return Err(Failure::input(format!("--set is for '{of}', which is not among -m {}", names.join(","))));
+    }
     for card in methods.iter().map(|method| method.card()) {
         card.check_clusters(args.clusters, objects).with_context(|| args.table.table.display().to_string())?;
         compute.budget.check(card.name, (card.bytes)(&size), card.way_out)?;
@@ -150,6 +155,7 @@ fn consense(
     folder: &Path,
 ) -> Result<(Record, Outcome), Failure> {
     let mut problem = Problem::new(ensemble, args.clusters);
+    problem.settings = settings(args, method)?;
     // Methods that read the table say so where there is none.
     if let AnyTable::Dense(table) = table {
         problem.features = partita::Features::new(&table.columns, table.values.view()).ok();
@@ -160,6 +166,21 @@ fn consense(
     let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
     record.scores = table.label().and_then(|truth| score(found, truth));
     Ok((record, outcome))
+}
+
+/// The method that a setting names before a dot.
+fn meant_for(setting: &str) -> Option<&str> {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name);
+    name.split_once('.').map(|(method, _)| method)
+}
+
+/// The settings that are meant for a method.
+fn settings(args: &RunArgs, method: &dyn Consensus) -> Result<SettingPairs, Failure> {
+    let own = args.set.iter().filter_map(|text| match meant_for(text) {
+        Some(of) => (of == method.card().name).then(|| &text[of.len() + 1..]),
+        None => Some(text.as_str()),
+    });
+    Ok(SettingPairs::parse(&own.collect::<Vec<_>>())?)
 }
 
 fn write(outcome: &Outcome, ensemble: &Ensemble, folder: &Path) -> Result<(), Failure> {

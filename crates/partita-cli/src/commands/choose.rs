@@ -1,0 +1,144 @@
+//! `partita choose-k`: how many clusters, if any.
+
+use std::path::Path;
+
+use anyhow::Context;
+use partita::files;
+use partita::{Clusters, Partition, Problem, Seed, SettingPairs};
+use partita_report::ChoiceRow as ShownRow;
+use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
+use serde_json::{Value, json};
+
+use super::common::{AnyTable, Compute, method, read_ensemble, read_json, unless_interrupted};
+use crate::args::{ChooseArgs, Source};
+use crate::failure::Failure;
+use crate::output::{may_write, print, print_json, say, write_json};
+use crate::progress::Progress;
+use crate::record::{Stopwatch, VERSION};
+use crate::table::TextTable;
+
+pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
+    args.output.as_deref().map_or(Ok(()), |path| may_write(path, args.force))?;
+    let compute = Compute::start(&args.compute, None)?;
+    let watch = Stopwatch::start();
+    let choice = match args.kind.unwrap_or_else(|| guess(&args.table.table)) {
+        Source::Table => of_table(args, &compute)?,
+        Source::Ensemble => of_ensemble(args, &compute)?,
+    };
+    choice.warnings.iter().for_each(|warning| say(warning));
+    let record = record(args, &choice, &watch)?;
+    if let Some(path) = &args.output {
+        write_json(path, &record)?;
+    }
+    if args.json {
+        print_json(&record)?;
+    } else {
+        print(&format!("{}\n{}\n", shown(&choice), choice.reason))?;
+    }
+    unless_interrupted(|| "some numbers of clusters or references are missing".into())
+}
+
+/// What the name of a file suggests.
+fn guess(path: &Path) -> Source {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npz" | "mat") if !files::is_sparse_table(path) => Source::Ensemble,
+        _ => Source::Table,
+    }
+}
+
+fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
+    let settings: ChooseSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
+    let AnyTable::Dense(table) = table else {
+        let here = args.table.table.display();
+        return Err(Failure::input(format!(
+            "{here}: is sparse or larger than memory; give a dense sample of its rows"
+        )));
+    };
+    let (seed, progress) = (Seed::new(compute.seed), Progress::new("base clusterings"));
+    let found = choose_clusters(table.values.view(), args.clusters.clone(), seed, &settings, compute.budget, &progress);
+    Ok(found.with_context(|| args.table.table.display().to_string())?)
+}
+
+fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
+    let settings: EnsembleChoiceSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let method = method(&args.method)?;
+    let loaded = read_ensemble(&args.table.table, args.table.label.as_ref())?;
+    let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
+    (problem.seed, problem.budget) = (Seed::new(compute.seed), compute.budget);
+    let progress = Progress::new(method.card().name);
+    let found = choose_clusters_of_ensemble(method, &problem, args.clusters.clone(), &settings, &progress);
+    Ok(found.with_context(|| args.table.table.display().to_string())?)
+}
+
+/// The choice as JSON, with the labels at every K and what is needed to do it again.
+fn record(args: &ChooseArgs, choice: &Choice, watch: &Stopwatch) -> Result<Value, Failure> {
+    let mut record = serde_json::to_value(choice)?;
+    let spent = watch.read();
+    for (row, value) in choice.rows.iter().zip(record["rows"].as_array_mut().into_iter().flatten()) {
+        value["labels"] = json!(row.partition.as_ref().map(Partition::labels));
+    }
+    record["file"] = json!(args.table.table);
+    record["seconds"] = json!(spent.seconds);
+    record["version"] = json!(VERSION);
+    record["arguments"] = json!(std::env::args().skip(1).collect::<Vec<_>>());
+    Ok(record)
+}
+
+/// The table for people.
+fn shown(choice: &Choice) -> String {
+    let mut table = TextTable::new(["k", "rcsi", "p", "pac", "delta area", "certainty", "anmi", "lifetime", "bic", ""]);
+    let cell = |value: Option<f64>, digits: usize| value.map_or_else(String::new, |value| format!("{value:.digits$}"));
+    for row in &choice.rows {
+        table.row([
+            row.clusters.to_string(),
+            cell(row.rcsi, 3),
+            row.p.map_or_else(String::new, |p| format!("{p:.1e}")),
+            cell(row.pac, 4),
+            cell(row.delta_area, 4),
+            cell(row.certainty, 4),
+            cell(row.anmi, 4),
+            cell(row.lifetime, 4),
+            cell(row.bic, 0),
+            if row.clusters == choice.clusters { "<- chosen".into() } else { String::new() },
+        ]);
+    }
+    table.render()
+}
+
+/// What a report shows of a saved choice.
+pub(crate) fn saved_choice(path: &Path, objects: usize) -> Result<partita_report::Choice, Failure> {
+    let saved = read_json(path)?;
+    let here = path.display();
+    let wrong = |what: &str| Failure::input(format!("{here}: {what}; write it anew with `partita choose-k -o`"));
+    let rows = saved["rows"].as_array().ok_or_else(|| wrong("there are no rows"))?;
+    let labels = |row: &Value| -> Option<Partition> {
+        let labels: Vec<u32> = serde_json::from_value(row["labels"].clone()).ok()?;
+        let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
+        // A sample of the objects can not be drawn beside all of them.
+        (labels.len() == objects && clusters <= objects).then(|| Partition::new(labels, clusters).ok()).flatten()
+    };
+    Ok(partita_report::Choice {
+        chosen: saved["clusters"].as_u64().map(|clusters| clusters as usize),
+        verdict: saved["reason"].as_str().unwrap_or_default().to_owned(),
+        rows: rows.iter().map(shown_row).collect(),
+        partitions: rows.iter().map(labels).collect::<Option<Vec<_>>>().unwrap_or_default(),
+        ..partita_report::Choice::default()
+    })
+}
+
+fn shown_row(row: &Value) -> ShownRow {
+    let number = |name: &str| row[name].as_f64();
+    let null = &row["references"][0]["pac"];
+    ShownRow {
+        clusters: row["clusters"].as_u64().unwrap_or(0) as usize,
+        cdf: serde_json::from_value(row["cdf"].clone()).unwrap_or_default(),
+        area: number("area"),
+        delta_area: number("delta_area"),
+        pac: number("pac"),
+        null_pac: null["mean"].as_f64(),
+        null_range: null["low"].as_f64().zip(null["high"].as_f64()),
+        certainty: number("certainty"),
+        objective: row["bic"].as_f64().or_else(|| row["objective"]["value"].as_f64()),
+    }
+}
