@@ -6,7 +6,7 @@
 //!
 //! | function | what it does | time | memory |
 //! |---|---|---|---|
-//! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 400 to 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
+//! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
 //! | [`choose_clusters_of_ensemble`] | that of an ensemble for a method, by lifetime, BIC or agreement | the method's a K; once for all K where it cuts a tree | the method's |
 //! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the hungriest method's and two outcomes |
 //! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |

@@ -104,13 +104,16 @@ impl Reference {
     }
 }
 
+/// A row with its rcsi and p.
+type Rated<'a> = (&'a ChoiceRow, f64, f64);
+
 /// The number of clusters, or 1.
 pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
-    let rated: Vec<(&ChoiceRow, f64, f64)> = rows.iter().filter_map(|row| Some((row, row.rcsi?, row.p?))).collect();
+    let rated: Vec<Rated<'_>> = rows.iter().filter_map(|row| Some((row, row.rcsi?, row.p?))).collect();
     let Some(&first) = rated.first() else { return unrated(rows) };
     let highest = rated.iter().fold(first, |best, &one| if one.1 > best.1 { one } else { best });
     let error = |row: &ChoiceRow| row.rcsi_error.unwrap_or(0.0);
-    let near = |one: &&(&ChoiceRow, f64, f64)| highest.1 - one.1 <= error(one.0).hypot(error(highest.0));
+    let near = |one: &&Rated<'_>| highest.1 - one.1 <= error(one.0).hypot(error(highest.0));
     let best = *rated.iter().find(near).unwrap_or(&highest);
     let surest = rated.iter().fold(first, |best, &one| if one.2 < best.2 { one } else { best });
     let p = (surest.2 * rated.len() as f64).min(1.0);
@@ -118,39 +121,40 @@ pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
     let (row, rcsi, _) = best;
     if p > significance || rcsi <= 0.0 {
         let reason = format!(
-            "1 cluster: from {range} clusters nothing is clearly more stable or tighter than on tables without clusters \
-             (p = {p:.2} over all of them); {} come nearest, {}",
+            "1 cluster: from {range} clusters nothing is clearly more stable or tighter than in tables without clusters \
+             (p = {p:.2} over all of them); {} come nearest, {} times as stable",
             row.clusters,
             times(rcsi)
         );
         return Verdict { clusters: 1, reason, warnings: Vec::new() };
     }
-    let others = rated.iter().filter(|one| one.0.clusters != row.clusters && one.1 > 0.0);
-    let next = others.fold(
-        None,
-        |next: Option<(&ChoiceRow, f64)>, one| {
-            if next.is_none_or(|(_, most)| one.1 > most) { Some((one.0, one.1)) } else { next }
-        },
-    );
-    let next = next.map_or(String::new(), |(row, rcsi)| format!("; next {} clusters, {}", row.clusters, times(rcsi)));
     let shown = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
     let reason = format!(
-        "{} clusters: base clusterings are {} on tables without clusters ({shown} over {range}){next}",
+        "{} clusters: {} times as stable as tables without clusters ({shown} over {range}){}",
         row.clusters,
-        times(rcsi)
+        times(rcsi),
+        rival(&rated, best, highest)
     );
     let last = row.clusters == rows[rows.len() - 1].clusters && rows.len() > 1;
     let warning = format!("{} is the largest number looked at; look further", row.clusters);
     Verdict { clusters: row.clusters, reason, warnings: last.then_some(warning).into_iter().collect() }
 }
 
-/// How much more or less stable than the nearest reference.
-fn times(rcsi: f64) -> String {
-    if rcsi >= 0.0 {
-        format!("{:.1} times as stable as", 10f64.powf(rcsi))
-    } else {
-        format!("{:.1} times less stable than", 10f64.powf(-rcsi))
+/// What comes next to the chosen, or what it is preferred to.
+fn rival(rated: &[Rated<'_>], best: Rated<'_>, highest: Rated<'_>) -> String {
+    if highest.0.clusters != best.0.clusters {
+        let (row, rcsi, _) = highest;
+        return format!("; {} clusters are {} times, which is within the error", row.clusters, times(rcsi));
     }
+    let others = rated.iter().filter(|one| one.0.clusters != best.0.clusters && one.1 > 0.0);
+    let next = others.reduce(|next, one| if one.1 > next.1 { one } else { next });
+    next.map_or(String::new(), |(row, rcsi, _)| format!("; next {} clusters, {} times", row.clusters, times(*rcsi)))
+}
+
+/// How many times as stable as the nearest reference.
+fn times(rcsi: f64) -> String {
+    let times = 10f64.powf(rcsi);
+    if times < 1.0 { format!("{times:.2}") } else { format!("{times:.1}") }
 }
 
 /// Without references the lowest PAC is all there is.
@@ -163,4 +167,53 @@ fn unrated(rows: &[ChoiceRow]) -> Verdict {
     );
     let warning = "PAC alone finds clusters in anything, and rather too many".to_owned();
     Verdict { clusters: best.clusters, reason, warnings: vec![warning] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of 2, 3, … clusters with these (rcsi, error, p).
+    fn rows(ratings: &[(f64, f64, f64)]) -> Vec<ChoiceRow> {
+        let row = |(at, &(rcsi, error, p)): (usize, &(f64, f64, f64))| ChoiceRow {
+            rcsi: Some(rcsi),
+            rcsi_error: Some(error),
+            p: Some(p),
+            ..ChoiceRow::empty(at + 2)
+        };
+        ratings.iter().enumerate().map(row).collect()
+    }
+
+    #[test]
+    fn the_highest_wins_or_the_fewest_within_the_error() {
+        let clear = decide(&rows(&[(0.1, 0.01, 0.2), (0.6, 0.01, 1e-6), (0.3, 0.01, 1e-3)]), 0.05);
+        assert_eq!(clear.clusters, 3);
+        let said = "3 clusters: 4.0 times as stable as tables without clusters (p < 0.001 over 2 to 4); next 4 clusters, 2.0 times";
+        assert_eq!(clear.reason, said);
+        let near = decide(&rows(&[(0.1, 0.01, 0.2), (0.55, 0.04, 1e-3), (0.6, 0.04, 1e-3)]), 0.05);
+        assert_eq!(near.clusters, 3, "0.05 is less than 0.04 √2");
+        assert!(
+            near.reason.ends_with("(p = 0.003 over 2 to 4); 4 clusters are 4.0 times, which is within the error"),
+            "{}",
+            near.reason
+        );
+        let edge = decide(&rows(&[(0.1, 0.01, 0.2), (0.6, 0.01, 1e-6)]), 0.05);
+        assert_eq!((edge.clusters, edge.warnings.len()), (3, 1));
+    }
+
+    #[test]
+    fn one_cluster_is_an_answer() {
+        // 0.02 for one of three numbers is 0.06 for all; and what is not more stable is not chosen.
+        for ratings in [[(0.2, 0.01, 0.5), (0.3, 0.01, 0.02), (0.1, 0.01, 0.9)], [(-0.2, 0.01, 1e-9); 3]] {
+            let verdict = decide(&rows(&ratings), 0.05);
+            assert_eq!(verdict.clusters, 1, "{}", verdict.reason);
+        }
+    }
+
+    #[test]
+    fn chances_are_those_of_student() {
+        // A table of Student's t: 2.262 is passed by 2.5 % with 9 degrees of freedom.
+        assert!((chance(2.262 * 1.1f64.sqrt(), 10) - 0.025).abs() < 1e-4);
+        assert!((chance(0.0, 5) - 0.5).abs() < 1e-12);
+    }
 }
