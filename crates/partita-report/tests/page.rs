@@ -120,7 +120,7 @@ fn noisy(labels: &[u32], bases: usize, clusters: u32, name: impl Fn(usize) -> St
 
 #[test]
 fn the_page_stays_small_whatever_it_is_given() {
-    let (n, clusters) = (6_000, 90);
+    let (n, clusters) = (4_000, 90);
     let labels: Vec<u32> = (0..n as u32).map(|i| i % clusters).collect();
     let bad = |i: usize| format!("{}{i}", "<".repeat(10_000));
     let ensemble = noisy(&labels, 210, clusters, bad).with_object_names((0..n).map(bad).collect()).unwrap();
