@@ -11,7 +11,7 @@ use crate::MedianError;
 use crate::error::check;
 use crate::lloyd::{Fit, Plan, best};
 use crate::rows::{Rows, Work, trust, with_rows};
-use crate::table::Rule;
+use crate::scores::Rule;
 
 /// Settings of [`kc`], [`qmi`] and [`ipvc`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

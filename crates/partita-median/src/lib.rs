@@ -36,6 +36,7 @@ mod method;
 mod nmfc;
 mod plurality;
 mod rows;
+mod scores;
 mod table;
 
 pub use cumulative::{ACV, Acv, CumulativeSettings, RCV, Rcv, Scheme, URCV, Urcv, cumulative};

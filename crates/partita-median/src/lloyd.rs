@@ -7,7 +7,8 @@ use rand::{RngExt, seq::index};
 use rayon::prelude::*;
 
 use crate::rows::Rows;
-use crate::table::{Counts, Rule, Scores};
+use crate::scores::{Rule, Scores};
+use crate::table::Counts;
 
 /// Starts are tried on at most so many rows; the best one goes on with all of them.
 const START_ROWS: usize = 10_000;
