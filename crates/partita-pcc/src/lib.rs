@@ -75,6 +75,7 @@ mod machine;
 mod methods;
 mod mixing;
 mod pcc;
+mod revive;
 mod row;
 mod settings;
 mod shares;

@@ -11,6 +11,7 @@ use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::Evidence;
 use crate::laws::{Beta, Bregman, Kl, L2};
+use crate::revive::revive;
 use crate::settings::PccSettings;
 use crate::starts::{Start, base_starts, level, starts};
 use crate::survey::objective;
@@ -19,9 +20,10 @@ use crate::table::Table;
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
 /// Runs from every start of [`starts`], and from the two best base clusterings of `bases` (see [`base_starts`]) where no tree
-/// was grown (beyond 10,000 objects from the best alone, unless the settings ask for random starts), to a relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is
-/// within 1 % of the first), and the lower one is kept. `details.restarts` has the objective of every run and whether it
-/// was finished; `details.spread` is that of all runs, `details.spread_of_finished` that of those which were.
+/// was grown (beyond 10,000 objects from the best alone, unless the settings ask for random starts), to a relative gap of
+/// 1e-3. The two lowest objectives go on to the tolerance (the second only where it is within 1 % of the first), and the
+/// lower one is kept. Where all pairs are known and it leaves clusters empty, splits of the others are tried in their place,
+/// and kept if they are lower. `details.restarts` has the objective of every run and whether it was finished; `details.spread` is that of all runs, `details.spread_of_finished` that of those which were.
 ///
 /// # Errors
 /// [`PccError`] if K is out of range or the solver can not work with the divergence.
@@ -108,7 +110,7 @@ pub fn pcc_from<D: Bregman, E: Evidence>(
     let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
     let mut rough = settings.clone();
     rough.tolerance = settings.tolerance.max(ROUGH);
-    let names: Vec<String> = starts.iter().map(|start| start.name.clone()).collect();
+    let mut names: Vec<String> = starts.iter().map(|start| start.name.clone()).collect();
     let mut runs: Vec<Descent> = (starts.into_par_iter())
         .map(|start| {
             let table = Table::of(start.soft.rows(), evidence.layout());
@@ -116,20 +118,20 @@ pub fn pcc_from<D: Bregman, E: Evidence>(
             run(law, evidence, table, &rough, &progress)
         })
         .collect();
-    let last = finalists(&runs);
+    let mut last = finalists(&runs);
     if rough.tolerance > settings.tolerance {
         runs = (runs.into_par_iter().enumerate())
             .map(|(at, run)| if last.contains(&at) { finish(law, evidence, run, settings, &progress) } else { run })
             .collect();
     }
+    let mut kept = lowest(&runs, &last);
+    if let Some(fuller) = revive(law, evidence, &runs[kept], &rough, &progress) {
+        names.push(format!("{}, split", names[kept]));
+        runs.push(finish(law, evidence, fuller, settings, &progress));
+        kept = runs.len() - 1;
+        last.push(kept);
+    }
     let finished = |at: usize| rough.tolerance <= settings.tolerance || last.contains(&at);
-    let kept = last.iter().copied().fold(last[0], |best, at| {
-        if runs[at].objective < runs[best].objective || (runs[at].objective == runs[best].objective && at < best) {
-            at
-        } else {
-            best
-        }
-    });
     Ok(outcome(evidence, &names, runs, kept, finished))
 }
 
@@ -149,6 +151,12 @@ fn finalists(runs: &[Descent]) -> Vec<usize> {
     order.sort_by(|&a, &b| runs[a].objective.total_cmp(&runs[b].objective).then(a.cmp(&b)));
     let most = runs[order[0]].objective * (1.0 + BEHIND);
     order.into_iter().take(FINALISTS).filter(|&at| runs[at].objective <= most).collect()
+}
+
+/// The first of the runs with the lowest objective.
+fn lowest(runs: &[Descent], among: &[usize]) -> usize {
+    let lower = |a: usize, b: usize| runs[a].objective.total_cmp(&runs[b].objective).then(a.cmp(&b)).is_lt();
+    among.iter().copied().fold(among[0], |best, at| if lower(at, best) { at } else { best })
 }
 
 /// Goes on from where a rough run ended, with the rounds that are left.

@@ -41,3 +41,16 @@ fn the_number_of_clusters_is_found() {
         }
     }
 }
+
+#[test]
+fn two_groups_in_one_cluster_are_told_apart() {
+    // From here every start ends with two of the four components in one cluster, and half of the eight empty.
+    let seed = Seed::new(1);
+    let truth = simulated_data::truth(200, (0.0, 2.0), seed.child(0));
+    let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
+    let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
+    let outcome = pcc(&evidence, None, Divergence::L2, 8, seed.child(2), &PccSettings::default(), &Silent).unwrap();
+    assert!(outcome.details["start"].as_str().unwrap().ends_with(", split"), "{:?}", outcome.details["restarts"]);
+    assert_eq!(outcome.partition.live_clusters(), 4);
+    assert!(jensen_shannon(&outcome.soft.unwrap(), &truth).unwrap() <= 0.0012);
+}
