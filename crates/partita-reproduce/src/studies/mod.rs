@@ -2,9 +2,15 @@
 
 mod beyond;
 mod critical;
+mod kdd;
+mod pcc;
+mod peace;
+mod penca;
+mod tables;
 mod text;
 
 use crate::Study;
 
 /// All studies, in the order of the summary.
-pub static STUDIES: &[&dyn Study] = &[&text::TEXT, &beyond::BEYOND];
+pub static STUDIES: &[&dyn Study] =
+    &[&pcc::PCC, &kdd::KDD, &peace::PEACE, &penca::PENCA, &text::TEXT, &beyond::BEYOND];
