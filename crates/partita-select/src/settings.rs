@@ -45,7 +45,7 @@ impl Default for ChooseSettings {
             nulls: vec![Null::Gaussian, Null::Box],
             draws: 15,
             draw_runs: NonZeroU32::new(20).expect("20 is not 0"),
-            significance: 0.05,
+            significance: 0.02,
             variance: 0.9,
             objects: 2000,
             pairs: 2_000_000,

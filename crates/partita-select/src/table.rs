@@ -29,7 +29,8 @@ use crate::{ChooseSettings, SelectError};
 ///                   the references' logarithms; twice the smaller of the two, the larger over the kinds of reference)
 /// ```
 /// There are clusters if the smallest p, times the numbers of clusters looked at, is at most `significance`. Then the K
-/// with the highest rcsi is chosen, or the smallest that is not below it by more than their joint standard error.
+/// with the highest rcsi is chosen, or the smallest that is not below it by more than the standard
+/// error of the two disagreements.
 ///
 /// When the watch asks to stop, what is finished is handed back: without references the lowest PAC is chosen, and
 /// [`Choice::interrupted`] says so.

@@ -112,14 +112,15 @@ pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
     let rated: Vec<Rated<'_>> = rows.iter().filter_map(|row| Some((row, row.rcsi?, row.p?))).collect();
     let Some(&first) = rated.first() else { return unrated(rows) };
     let highest = rated.iter().fold(first, |best, &one| if one.1 > best.1 { one } else { best });
-    let error = |row: &ChoiceRow| row.rcsi_error.unwrap_or(0.0);
+    // The references' own error is large where K is small, and would speak for small K.
+    let error = |row: &ChoiceRow| row.disagreement_error / LN_10;
     let near = |one: &&Rated<'_>| highest.1 - one.1 <= error(one.0).hypot(error(highest.0));
     let best = *rated.iter().find(near).unwrap_or(&highest);
     let surest = rated.iter().fold(first, |best, &one| if one.2 < best.2 { one } else { best });
     let p = (surest.2 * rated.len() as f64).min(1.0);
     let range = format!("{} to {}", rows[0].clusters, rows[rows.len() - 1].clusters);
     let (row, rcsi, _) = best;
-    if p > significance || rcsi <= 0.0 {
+    if p > significance {
         let reason = format!(
             "1 cluster: from {range} clusters nothing is clearly more stable or tighter than in tables without clusters \
              (p = {p:.2} over all of them); {} come nearest, {} times as stable",
@@ -136,8 +137,11 @@ pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
         rival(&rated, best, highest)
     );
     let last = row.clusters == rows[rows.len() - 1].clusters && rows.len() > 1;
-    let warning = format!("{} is the largest number looked at; look further", row.clusters);
-    Verdict { clusters: row.clusters, reason, warnings: last.then_some(warning).into_iter().collect() }
+    let edge = format!("{} is the largest number looked at; look further", row.clusters);
+    let unstable = "the data are tighter than tables without clusters, but at no number of clusters more stable: there are \
+                    groups, but their number is uncertain";
+    let warnings = last.then_some(edge).into_iter().chain((rcsi <= 0.0).then(|| unstable.to_owned()));
+    Verdict { clusters: row.clusters, reason, warnings: warnings.collect() }
 }
 
 /// What comes next to the chosen, or what it is preferred to.
@@ -177,7 +181,7 @@ mod tests {
     fn rows(ratings: &[(f64, f64, f64)]) -> Vec<ChoiceRow> {
         let row = |(at, &(rcsi, error, p)): (usize, &(f64, f64, f64))| ChoiceRow {
             rcsi: Some(rcsi),
-            rcsi_error: Some(error),
+            disagreement_error: error * LN_10,
             p: Some(p),
             ..ChoiceRow::empty(at + 2)
         };
@@ -203,11 +207,11 @@ mod tests {
 
     #[test]
     fn one_cluster_is_an_answer() {
-        // 0.02 for one of three numbers is 0.06 for all; and what is not more stable is not chosen.
-        for ratings in [[(0.2, 0.01, 0.5), (0.3, 0.01, 0.02), (0.1, 0.01, 0.9)], [(-0.2, 0.01, 1e-9); 3]] {
-            let verdict = decide(&rows(&ratings), 0.05);
-            assert_eq!(verdict.clusters, 1, "{}", verdict.reason);
-        }
+        // 0.02 for one of three numbers is 0.06 for all.
+        let verdict = decide(&rows(&[(0.2, 0.01, 0.5), (0.3, 0.01, 0.02), (0.1, 0.01, 0.9)]), 0.05);
+        assert_eq!(verdict.clusters, 1, "{}", verdict.reason);
+        let loose = decide(&rows(&[(-0.2, 0.01, 1e-9), (-0.1, 0.01, 1e-9), (-0.2, 0.01, 1e-9)]), 0.05);
+        assert_eq!((loose.clusters, loose.warnings.len()), (3, 1), "tight, but not stable");
     }
 
     #[test]
