@@ -27,6 +27,15 @@ pub struct ChoiceRow {
     pub objective: Option<f64>,
 }
 
+/// Another measure over the numbers of clusters, such as the one that chose.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measure {
+    /// What it is, in a word or a few.
+    pub name: String,
+    /// One value for every row; none where it was not measured.
+    pub values: Vec<Option<f64>>,
+}
+
 /// How the number of clusters was chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
@@ -38,6 +47,8 @@ pub struct Choice {
     pub verdict: String,
     /// What the column `objective` holds.
     pub objective_name: String,
+    /// Further columns of the table; the first is drawn as a curve too.
+    pub measures: Vec<Measure>,
     /// Labels for every K tried, where they were kept, in the order of the rows; for the flow of objects.
     pub partitions: Vec<Partition>,
 }

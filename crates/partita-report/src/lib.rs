@@ -51,7 +51,7 @@ mod report;
 mod svg;
 mod text;
 
-pub use choice::{Choice, ChoiceRow};
+pub use choice::{Choice, ChoiceRow, Measure};
 pub use error::ReportError;
 pub use figure::Figure;
 pub use render::{Rendered, figures, html, render};

@@ -13,7 +13,7 @@ type Of = fn(&ChoiceRow) -> Option<f64>;
 
 /// The consensus CDF of every number of clusters.
 pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
-    let rows: Vec<&ChoiceRow> = choice.rows.iter().filter(|row| row.cdf.len() > 1).collect();
+    let mut rows: Vec<&ChoiceRow> = choice.rows.iter().filter(|row| row.cdf.len() > 1).collect();
     if rows.is_empty() {
         return None;
     }
@@ -30,24 +30,24 @@ pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
         let d = polyline(points.enumerate().filter(|(at, _)| at % thin == 0 || *at as f64 == last).map(|(_, p)| p));
         svg.path(&d, if chosen { "class=\"ln al\"" } else { "class=\"ln ax\" stroke-opacity=\".7\"" });
     }
-    let along = widest(&rows);
-    let mut marks: Vec<(f64, usize)> = rows.iter().map(|row| (y.at(at_share(row, along)), row.clusters)).collect();
-    marks.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut free = f64::INFINITY;
-    for (at, (place, clusters)) in marks.into_iter().enumerate() {
-        let place = place.min(free);
-        let along = x.at(along + 0.055 * (at % 3) as f64);
-        let class = if choice.chosen == Some(clusters) { "t big halo" } else { "m halo" };
-        svg.text([along, place + 4.0], class, "middle", &clusters.to_string());
-        free = place - 7.0;
-    }
-    frame.draw_x(&mut svg, &x, "how often two objects are together", &x.ticks(5));
     let mut csv = "clusters,together,share\n".to_owned();
     for row in &rows {
         for (at, share) in row.cdf.iter().enumerate() {
             let _ = writeln!(csv, "{},{},{share}", row.clusters, at as f64 / (row.cdf.len() - 1) as f64);
         }
     }
+    let along = widest(&rows);
+    rows.sort_by(|a, b| at_share(a, along).total_cmp(&at_share(b, along)).then(a.clusters.cmp(&b.clusters)));
+    let mut free = f64::INFINITY;
+    for (at, row) in rows.iter().enumerate() {
+        // Names stand on their curves, by turns a little further right, and keep apart.
+        let along = along + 0.055 * (at % 3) as f64;
+        let place = y.at(at_share(row, along)).min(free);
+        let class = if choice.chosen == Some(row.clusters) { "t big halo" } else { "m halo" };
+        svg.text([x.at(along), place + 4.0], class, "middle", &row.clusters.to_string());
+        free = place - 7.0;
+    }
+    frame.draw_x(&mut svg, &x, "how often two objects are together", &x.ticks(5));
     let alt = format!(
         "Consensus CDF for {} numbers of clusters. A curve that is flat between 0.1 and 0.9 belongs to a number on which \
          the base clusterings agree.{}",
@@ -87,7 +87,7 @@ pub(crate) fn pac(choice: &Choice) -> Option<Drawn> {
     let alt = format!(
         "Proportion of pairs that the base clusterings do not agree on, by number of clusters{against}. It is lowest for {best}."
     );
-    over_clusters(choice, of, "choice-pac", "Ambiguous pairs (PAC)", "PAC", alt)
+    over_clusters(choice, &values(choice, of), "choice-pac", "Ambiguous pairs (PAC)", "PAC", alt)
 }
 
 /// Growth of the area under the CDF.
@@ -98,7 +98,7 @@ pub(crate) fn delta(choice: &Choice) -> Option<Drawn> {
         "Relative growth of the area under the consensus CDF from one number of clusters to the next: more clusters \
                than the data have add little."
             .to_owned();
-    over_clusters(choice, of, "choice-delta", "Growth of the area (delta)", "relative growth", alt)
+    over_clusters(choice, &values(choice, of), "choice-delta", "Growth of the area (delta)", "relative growth", alt)
 }
 
 /// Mean certainty of the objects.
@@ -106,7 +106,7 @@ pub(crate) fn certainty(choice: &Choice) -> Option<Drawn> {
     let of: Of = |row| row.certainty;
     let best = best(choice, of, |a, b| a > b)?;
     let alt = format!("Mean certainty of the objects by number of clusters. It is highest for {best}.");
-    over_clusters(choice, of, "choice-certainty", "Mean certainty", "mean certainty", alt)
+    over_clusters(choice, &values(choice, of), "choice-certainty", "Mean certainty", "mean certainty", alt)
 }
 
 /// The objective or criterion.
@@ -115,7 +115,23 @@ pub(crate) fn objective(choice: &Choice) -> Option<Drawn> {
     choice.rows.iter().find_map(of)?;
     let name = if choice.objective_name.is_empty() { "objective" } else { &choice.objective_name };
     let alt = format!("The criterion '{}' by number of clusters.", crate::text::cut(name, 100));
-    over_clusters(choice, of, "choice-objective", "Criterion", &crate::text::cut(name, 40), alt)
+    over_clusters(choice, &values(choice, of), "choice-objective", "Criterion", &crate::text::cut(name, 40), alt)
+}
+
+/// The first of the further measures: what chose, for instance.
+pub(crate) fn measure(choice: &Choice) -> Option<Drawn> {
+    let measure = choice.measures.first()?;
+    let at = |row: usize| measure.values.get(row).copied().flatten().unwrap_or(f64::NAN);
+    let values: Vec<f64> = (0..choice.rows.len()).map(at).collect();
+    values.iter().find(|value| value.is_finite())?;
+    let name = crate::text::cut(&measure.name, 60);
+    let alt = format!("The measure '{name}' by number of clusters.");
+    over_clusters(choice, &values, "choice-measure", &name, &crate::text::cut(&name, 40), alt)
+}
+
+/// One number of every row; NaN where there is none.
+fn values(choice: &Choice, of: Of) -> Vec<f64> {
+    choice.rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect()
 }
 
 /// The number of clusters with the best value; the smaller of equals.
@@ -125,56 +141,74 @@ fn best(choice: &Choice, of: Of, better: impl Fn(f64, f64) -> bool) -> Option<us
 }
 
 /// A line over the numbers of clusters, with the null reference where it is PAC that is drawn.
-fn over_clusters(choice: &Choice, of: Of, name: &'static str, title: &str, axis: &str, alt: String) -> Option<Drawn> {
+fn over_clusters(
+    choice: &Choice,
+    values: &[f64],
+    name: &'static str,
+    title: &str,
+    axis: &str,
+    alt: String,
+) -> Option<Drawn> {
     let rows = &choice.rows;
     let (first, last) = (rows.first()?.clusters as f64, rows.last()?.clusters as f64);
     let null = name == "choice-pac";
     let (width, height) = (460.0, 270.0);
     let (mut svg, frame) = (Svg::new(width, height), Frame::new(width, height));
     let x = frame.x(first - 0.4, last + 0.4);
-    let value = |row: &ChoiceRow| of(row).unwrap_or(f64::NAN);
-    let reference = |row: &ChoiceRow| row.null_pac.filter(|_| null).unwrap_or(f64::NAN);
-    let band = |row: &ChoiceRow| row.null_range.filter(|_| null);
-    let ends = rows.iter().filter_map(band).flat_map(|(low, high)| [low, high]);
-    let mut y = Scale::over(
-        rows.iter().flat_map(|row| [value(row), reference(row)]).chain(ends),
-        frame.bottom,
-        frame.top,
-        0.08,
-    );
+    let references = rows.iter().filter(|_| null).flat_map(|row| {
+        let (low, high) = row.null_range.unzip();
+        [row.null_pac, low, high]
+    });
+    let all = values.iter().copied().chain(references.flatten());
+    let mut y = Scale::over(all, frame.bottom, frame.top, 0.08);
     if null {
         y.low = 0.0;
     }
     frame.draw_y(&mut svg, &y, axis, tick);
-    let place = |row: &ChoiceRow| x.at(row.clusters as f64);
-    let banded: Vec<(f64, f64, f64)> =
-        rows.iter().filter_map(|row| band(row).map(|(low, high)| (place(row), low, high))).collect();
-    if !banded.is_empty() {
-        let there = banded.iter().map(|&(px, _, high)| (px, y.at(high)));
-        let back = banded.iter().rev().map(|&(px, low, _)| (px, y.at(low)));
-        svg.path(&format!("{}z", polyline(there.chain(back))), "class=\"b\" opacity=\".2\"");
-        svg.path(&polyline(rows.iter().map(|row| (place(row), y.at(reference(row))))), "class=\"ln bl dash\"");
+    if null {
+        reference(&mut svg, rows, &x, &y);
     }
-    svg.path(&polyline(rows.iter().map(|row| (place(row), y.at(value(row))))), "class=\"ln al\"");
-    for row in rows.iter().filter(|row| value(row).is_finite()) {
+    let points = || rows.iter().zip(values).map(|(row, &value)| (row, x.at(row.clusters as f64), y.at(value)));
+    svg.path(&polyline(points().map(|(_, px, py)| (px, py))), "class=\"ln al\"");
+    for (row, px, py) in points().filter(|point| point.2.is_finite()) {
         let chosen = choice.chosen == Some(row.clusters);
-        svg.marker(usize::from(chosen) * 3, [place(row), y.at(value(row))], if chosen { 1.9 } else { 1.0 }, "a rim");
+        svg.marker(usize::from(chosen) * 3, [px, py], if chosen { 1.9 } else { 1.0 }, "a rim");
     }
     let step = (rows.len().div_ceil(14)).max(1);
     let ticks: Vec<f64> = rows.iter().step_by(step).map(|row| row.clusters as f64).collect();
     frame.draw_x(&mut svg, &x, "clusters", &ticks);
-    let mut csv = if null { "clusters,value,null,null_low,null_high\n" } else { "clusters,value\n" }.to_owned();
-    for row in rows {
-        let _ = write!(csv, "{},{}", row.clusters, value(row));
-        if null {
-            let (low, high) = band(row).unwrap_or((f64::NAN, f64::NAN));
-            let _ = write!(csv, ",{},{low},{high}", reference(row));
-        }
-        csv.push('\n');
-    }
-    let mut drawn = drawn(name, title, alt, svg, csv);
+    let mut drawn = drawn(name, title, alt, svg, csv(rows, values, null));
     if let Some(chosen) = choice.chosen.filter(|chosen| rows.iter().any(|row| row.clusters == *chosen)) {
         drawn.note = format!("The large diamond is the chosen {chosen}.");
     }
     Some(drawn)
+}
+
+/// PAC of data without clusters: its range as a band, its mean as a dashed line.
+fn reference(svg: &mut Svg, rows: &[ChoiceRow], x: &Scale, y: &Scale) {
+    let place = |row: &ChoiceRow| x.at(row.clusters as f64);
+    let range = |row: &ChoiceRow| row.null_range.map(|(low, high)| (place(row), y.at(low), y.at(high)));
+    let band: Vec<(f64, f64, f64)> = rows.iter().filter_map(range).collect();
+    if !band.is_empty() {
+        let there = band.iter().map(|&(px, _, high)| (px, high));
+        let back = band.iter().rev().map(|&(px, low, _)| (px, low));
+        svg.path(&format!("{}z", polyline(there.chain(back))), "class=\"b\" opacity=\".2\"");
+    }
+    let mean = |row: &ChoiceRow| (place(row), row.null_pac.map_or(f64::NAN, |pac| y.at(pac)));
+    svg.path(&polyline(rows.iter().map(mean)), "class=\"ln bl dash\"");
+}
+
+/// The numbers of a line; cells of what was not measured are empty.
+fn csv(rows: &[ChoiceRow], values: &[f64], null: bool) -> String {
+    let cell = |value: Option<f64>| value.filter(|x| x.is_finite()).map_or_else(String::new, |x| x.to_string());
+    let mut csv = if null { "clusters,value,null,null_low,null_high\n" } else { "clusters,value\n" }.to_owned();
+    for (row, &value) in rows.iter().zip(values) {
+        let _ = write!(csv, "{},{}", row.clusters, cell(Some(value)));
+        if null {
+            let (low, high) = row.null_range.unzip();
+            let _ = write!(csv, ",{},{},{}", cell(row.null_pac), cell(low), cell(high));
+        }
+        csv.push('\n');
+    }
+    csv
 }

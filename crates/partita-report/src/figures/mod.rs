@@ -23,7 +23,11 @@ pub(crate) fn all(report: &Report<'_>, clusters: &Clusters, agreement: Option<&A
         drawn.extend(heat::clusters(clusters));
     }
     if let Some(choice) = &report.choice {
-        drawn.extend([choice::pac(choice), choice::cdf(choice), choice::delta(choice)].into_iter().flatten());
+        drawn.extend(
+            [choice::measure(choice), choice::pac(choice), choice::cdf(choice), choice::delta(choice)]
+                .into_iter()
+                .flatten(),
+        );
         drawn.extend([choice::certainty(choice), choice::objective(choice)].into_iter().flatten());
         drawn.extend(flow::figure(choice, report.partition));
     }

@@ -5,7 +5,7 @@ use partita_eac::EAC_AVERAGE;
 use partita_files::{Table, TableOptions, read_table};
 use partita_generate::{BaseKind, BaseSpec, Recipe, generate};
 use partita_pcc::PCC_KL;
-use partita_report::{Choice, ChoiceRow, Report};
+use partita_report::{Choice, ChoiceRow, Measure, Report};
 use serde_json::json;
 
 /// What a report of iris borrows from.
@@ -55,6 +55,8 @@ impl Iris {
             });
             choice.partitions.push(found.partition);
         }
+        let values = [0.1, 0.4, 0.3, 0.2].map(Some).to_vec();
+        choice.measures = vec![Measure { name: "stability index".into(), values }];
         Self { table, ensemble, outcome, truth, choice }
     }
 
