@@ -6,6 +6,7 @@ mod kdd;
 mod pcc;
 mod peace;
 mod penca;
+mod ssce;
 mod tables;
 mod text;
 
@@ -13,4 +14,4 @@ use crate::Study;
 
 /// All studies, in the order of the summary.
 pub static STUDIES: &[&dyn Study] =
-    &[&pcc::PCC, &kdd::KDD, &peace::PEACE, &penca::PENCA, &text::TEXT, &beyond::BEYOND];
+    &[&pcc::PCC, &kdd::KDD, &peace::PEACE, &penca::PENCA, &ssce::SSCE, &text::TEXT, &beyond::BEYOND];
