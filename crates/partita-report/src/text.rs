@@ -63,7 +63,7 @@ pub(crate) fn number(x: f64) -> String {
         return count(x as i64);
     }
     let text = match size {
-        _ if !(1e-4..1e6).contains(&size) => format!("{x:.2e}"),
+        _ if !(1e-3..1e6).contains(&size) => format!("{x:.2e}"),
         _ if size >= 1000.0 => format!("{x:.0}"),
         _ if size >= 100.0 => format!("{x:.1}"),
         _ if size >= 1.0 => format!("{x:.2}"),
@@ -147,6 +147,7 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         assert_eq!((number(3.0), number(0.12345), number(1234.5)), ("3".into(), "0.123".into(), "1234".into()));
+        assert_eq!((number(0.0004), number(-2.5)), ("4.00e-4".into(), "−2.50".into()));
         assert_eq!((count(1_234_567), count(1234)), ("1\u{202f}234\u{202f}567".into(), "1234".into()));
         assert_eq!((percent(1.0), percent(0.9999), percent(0.123)).0, "100\u{202f}%");
         assert_eq!(percent(0.99999), "> 99.9\u{202f}%");
