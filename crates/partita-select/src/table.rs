@@ -30,7 +30,7 @@ use crate::{ChooseSettings, SelectError};
 /// ```
 /// There are clusters if the smallest p, times the numbers of clusters looked at, is at most `significance`. Then the K
 /// with the highest rcsi is chosen, or the smallest that is not below it by more than the standard
-/// error of the two disagreements.
+/// error of the two disagreements, and a tenth.
 ///
 /// When the watch asks to stop, what is finished is handed back: without references the lowest PAC is chosen, and
 /// [`Choice::interrupted`] says so.
