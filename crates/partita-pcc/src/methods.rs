@@ -7,6 +7,7 @@ use partita_core::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tracing::info_span;
 
 use crate::auto::auto;
 use crate::dense::{Dense, WAY_OUT};
@@ -139,11 +140,13 @@ pub(crate) fn counted<T>(
     let (ensemble, budget) = (problem.ensemble, problem.budget);
     let objects = ensemble.objects();
     if let Some(partners) = settings.sampled(objects) {
-        let evidence = Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, watch)?;
-        return sparse(evidence, Some(ensemble));
+        let sample = || Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, watch);
+        let evidence = info_span!("evidence").in_scope(sample)?;
+        return info_span!("solve").in_scope(|| sparse(evidence, Some(ensemble)));
     }
     let bases = (objects > TREE).then_some(ensemble);
-    dense(Dense::count(ensemble, budget, watch)?, bases)
+    let evidence = info_span!("evidence").in_scope(|| Dense::count(ensemble, budget, watch))?;
+    info_span!("solve").in_scope(|| dense(evidence, bases))
 }
 
 /// The ensemble as evidence, and the consensus.
