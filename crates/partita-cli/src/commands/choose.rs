@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use partita::files;
 use partita::{Clusters, Partition, Problem, Seed, SettingPairs};
-use partita_report::ChoiceRow as ShownRow;
+use partita_report::{ChoiceRow as ShownRow, Measure};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
 use serde_json::{Value, json};
 
@@ -122,9 +122,24 @@ pub(crate) fn saved_choice(path: &Path, objects: usize) -> Result<partita_report
         chosen: saved["clusters"].as_u64().map(|clusters| clusters as usize),
         verdict: saved["reason"].as_str().unwrap_or_default().to_owned(),
         rows: rows.iter().map(shown_row).collect(),
+        objective_name: if rows.iter().any(|row| row["bic"].is_number()) { "BIC".into() } else { "objective".into() },
+        measures: measures(rows),
         partitions: rows.iter().map(labels).collect::<Option<Vec<_>>>().unwrap_or_default(),
-        ..partita_report::Choice::default()
     })
+}
+
+/// What may have decided, where it was measured.
+fn measures(rows: &[Value]) -> Vec<Measure> {
+    let names = [
+        ("rcsi", "stability against data without clusters (RCSI)"),
+        ("lifetime", "lifetime in the tree"),
+        ("anmi", "mean NMI with the base clusterings"),
+    ];
+    let measure = |(field, name): (&str, &str)| {
+        let values: Vec<Option<f64>> = rows.iter().map(|row| row[field].as_f64()).collect();
+        values.iter().any(Option::is_some).then(|| Measure { name: name.into(), values })
+    };
+    names.into_iter().filter_map(measure).collect()
 }
 
 fn shown_row(row: &Value) -> ShownRow {
