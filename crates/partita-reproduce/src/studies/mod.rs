@@ -3,6 +3,7 @@
 mod beyond;
 mod critical;
 mod kdd;
+mod nbce;
 mod pcc;
 mod peace;
 mod penca;
@@ -13,5 +14,13 @@ mod text;
 use crate::Study;
 
 /// All studies, in the order of the summary.
-pub static STUDIES: &[&dyn Study] =
-    &[&pcc::PCC, &kdd::KDD, &peace::PEACE, &penca::PENCA, &ssce::SSCE, &text::TEXT, &beyond::BEYOND];
+pub static STUDIES: &[&dyn Study] = &[
+    &pcc::PCC,
+    &kdd::KDD,
+    &peace::PEACE,
+    &penca::PENCA,
+    &nbce::NBCE,
+    &ssce::SSCE,
+    &text::TEXT,
+    &beyond::BEYOND,
+];
