@@ -14,13 +14,5 @@ mod text;
 use crate::Study;
 
 /// All studies, in the order of the summary.
-pub static STUDIES: &[&dyn Study] = &[
-    &pcc::PCC,
-    &kdd::KDD,
-    &peace::PEACE,
-    &penca::PENCA,
-    &nbce::NBCE,
-    &ssce::SSCE,
-    &text::TEXT,
-    &beyond::BEYOND,
-];
+pub static STUDIES: &[&dyn Study] =
+    &[&pcc::PCC, &kdd::KDD, &peace::PEACE, &penca::PENCA, &nbce::NBCE, &ssce::SSCE, &text::TEXT, &beyond::BEYOND];

@@ -331,7 +331,7 @@ drawn (Gibbs, four chains of 600 sweeps, split-merge moves) or maximised (CVB, V
 Everything else is at its default. Of letter-recognition the first 700 objects that are A to J (the paper does not say which 700), of isolet the\n\
 six letters of the catalogue's file. F1 is of the objects that were fitted.\n\n\
 **F1 in two readings.** The paper's formula sums to k and divides by h. Table 2 takes the mean over the clusters found of the best class\n\
-for each; a result with many pure clusters is then precise by construction. The other reading is the mean over classes.\n\n\
+for each: many small clusters that are pure lose by what each lacks of its class. The other reading is the mean over classes.\n\n\
 **The published perplexities are none.** Equation 12 is exp(−log p / labels) of discrete labels: it can not be below 1, and for labels of two\n\
 clusters a model that guesses has 2. The paper prints values below 1 in Tables 4, 5 and 7 and from 5 to 21 in Table 3. More than that: no model\n\
 gives the rows it was fitted to more than their own frequencies do, and that least value depends on the rows alone. It stands under Table 4;\n\

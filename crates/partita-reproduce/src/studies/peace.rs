@@ -92,7 +92,8 @@ impl Study for Peace {
 const PROTOCOL: &str = "\
 Protocol: ensemble (1) is `pcc-1` (100 k-means from random rows, k from √n/2 to √n); ensemble (2) combines single, average, Ward's and centroid\n\
 link, k-means and spectral clustering with every number of clusters of the paper's Table 1 once, on nine tenths of the objects. K = number of\n\
-classes. Every seed draws a new ensemble. `baum-eagon` runs from fewer starts to a gap of 1e-3, since it is slow.\n\n\
+classes. Every seed draws a new ensemble. `baum-eagon` runs from one random start besides those of the evidence, to a gap of 1e-3, since it is\n\
+slow: a weakened baseline.\n\n\
 The paper shows bars without numbers (Figure 3) and says of them: on ensemble (1) PEACE is better than the other methods on 3 of 9 sets, on\n\
 ensemble (2) better or equal on 6 of 9; on the synthetic sets both it and BE are behind the linkages. Its set image-c is not to be had; `wine` is\n\
 shown as it is and standardised.\n\n";
