@@ -82,7 +82,7 @@ impl Default for NbceGibbsSettings {
             chains: count(4),
             burn_in: 200,
             sweeps: count(400),
-            moves: 5,
+            moves: 2,
             keep: count(50),
             summary: Summary::Vi,
             search: true,
