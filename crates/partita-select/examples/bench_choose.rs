@@ -77,7 +77,8 @@ fn null() -> Done {
         }
         let each = (cpu_seconds() - cpu) / SEEDS as f64;
         let ones = picked.remove(&1).unwrap_or(0);
-        println!("{name:<44} {:>4.0} %   {picked:<25?} {each:.2}", f64::from(ones) / SEEDS as f64 * 100.0);
+        let picked = format!("{picked:?}");
+        println!("{name:<44} {:>4.0} %   {picked:<25} {each:.2}", f64::from(ones) / SEEDS as f64 * 100.0);
     }
     println!();
     Ok(())
