@@ -262,8 +262,13 @@ fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
     };
     // As many seeds as were measured.
     let seeds = raw.values.rows().map(|row| row.seed + 1).max().unwrap_or(0);
-    let units = study.units(Scope { seeds, quick: false });
-    let cheap: Vec<(Unit, f64)> = units.into_iter().filter_map(|unit| cost(&unit).map(|cost| (unit, cost))).collect();
+    let recorded = |unit: Unit| {
+        let there = |method: &String| raw.values.has(&unit.data, &unit.setting, method, unit.seed);
+        let methods: Vec<String> = unit.methods.iter().filter(|method| there(method)).cloned().collect();
+        Unit { methods, ..unit }
+    };
+    let units = study.units(Scope { seeds, quick: false }).into_iter().map(recorded);
+    let cheap: Vec<(Unit, f64)> = units.filter_map(|unit| cost(&unit).map(|cost| (unit, cost))).collect();
     let total: f64 = cheap.iter().map(|(_, cost)| cost).sum();
     let step = (total / seconds).max(1.0);
     let mut next = 0.0;
