@@ -53,9 +53,7 @@ pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
     }
     let target = workspace.metadata()?.target_directory;
     let (pages, pictures) = (target.join("reports"), target.join("screenshots"));
-    let mut cargo =
-        workspace.cargo(["run", "--quiet", "--release", "--package", "partita-report", "--example", "reports", "--"]);
-    shell::run(cargo.arg(&pages))?;
+    shell::run(Command::new(workspace.released("examples/reports")?).arg(&pages))?;
     let folder = workspace.path("crates/partita-report/browser");
     shell::run(Command::new("npm").current_dir(&folder).args(["ci", "--silent", "--no-audit", "--no-fund"]))?;
     let mut files: Vec<PathBuf> = fs::read_dir(&pages)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;

@@ -1,5 +1,7 @@
 //! `reproduce`: hands over to the crate that measures the papers' tables.
 
+use std::process::Command;
+
 use anyhow::Result;
 use clap::Args;
 
@@ -16,8 +18,8 @@ pub(crate) struct Arguments {
 
 /// Builds the crate and lets it run.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let mut cargo = workspace.cargo(["run", "--quiet", "--release", "--package", "partita-reproduce", "--"]);
-    shell::run(cargo.arg("--root").arg(workspace.root()).args(&arguments.rest))
+    let mut job = Command::new(workspace.released("partita-reproduce")?);
+    shell::run(job.arg("--root").arg(workspace.root()).args(&arguments.rest))
 }
 
 /// Measures a sample of what is on record once more.

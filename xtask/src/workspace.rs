@@ -92,10 +92,13 @@ impl Workspace {
         serde_json::from_str(&text).context("cargo metadata printed something unexpected")
     }
 
-    /// Builds the binary as users get it; says where it is.
-    pub(crate) fn binary(&self) -> Result<PathBuf> {
-        shell::run(&mut self.cargo(["build", "--release", "--package", "partita-cli", "--bin", "partita"]))?;
-        let name = format!("partita{}", env::consts::EXE_SUFFIX);
+    /// Builds what is released, the same for every caller: cargo builds dependencies anew for another set of packages.
+    /// Says where `program` of it is: a binary, or `examples/…`.
+    pub(crate) fn released(&self, program: &str) -> Result<PathBuf> {
+        const PACKAGES: [&str; 6] = ["-p", "partita-cli", "-p", "partita-reproduce", "-p", "partita-report"];
+        const PROGRAMS: [&str; 6] = ["--bin", "partita", "--bin", "partita-reproduce", "--example", "reports"];
+        shell::run(self.cargo(["build", "--release"]).args(PACKAGES).args(PROGRAMS))?;
+        let name = format!("{program}{}", env::consts::EXE_SUFFIX);
         Ok(self.metadata()?.target_directory.join("release").join(name))
     }
 }
