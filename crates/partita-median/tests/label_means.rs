@@ -3,8 +3,10 @@
 
 use approx::assert_relative_eq;
 use partita_conformance::{Drawn, draw};
+use partita_core::ndarray::{Array2, Axis};
 use partita_core::{BaseWeights, Ensemble, Partition, Seed, Silent};
 use partita_median::{LabelMeansSettings, MedianError, ipvc, kc, qmi};
+use rand::RngExt;
 
 /// Σ_i Σ_u weight_u ‖one-hot − mean of the cluster‖², written out.
 fn squares(ensemble: &Ensemble, partition: &Partition, weights: &[f64]) -> f64 {
@@ -95,6 +97,68 @@ fn with_complete_labels_qmi_is_kc() {
         let other = qmi(ensemble, Some(&weights), k, seed, &settings, &Silent).unwrap();
         assert_eq!(one.partition, other.partition);
     }
+}
+
+/// One-hot labels, n × ΣJ, columns centred and those of base clustering u times √weight_u.
+fn standardised(ensemble: &Ensemble, weights: &[f64]) -> Array2<f64> {
+    let offsets = ensemble.offsets();
+    let mut hot = Array2::<f64>::zeros((ensemble.objects(), offsets[offsets.len() - 1]));
+    for i in 0..ensemble.objects() {
+        for (u, weight) in weights.iter().enumerate() {
+            hot[[i, offsets[u] + ensemble.label(i, u).unwrap()]] = weight.sqrt();
+        }
+    }
+    let means = hot.mean_axis(Axis(0)).unwrap();
+    hot - means
+}
+
+/// Sum of squares about the means of clusters, and for every row its nearest mean.
+fn about_means(rows: &Array2<f64>, labels: &[u32], clusters: usize) -> (f64, Vec<u32>) {
+    let mut means = Array2::<f64>::zeros((clusters, rows.ncols()));
+    for k in 0..clusters {
+        let members: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] as usize == k).collect();
+        if !members.is_empty() {
+            means.row_mut(k).assign(&rows.select(Axis(0), &members).mean_axis(Axis(0)).unwrap());
+        }
+    }
+    let far = |i: usize, k: usize| (&rows.row(i) - &means.row(k)).mapv(|d| d * d).sum();
+    let live: Vec<usize> = (0..clusters).filter(|&k| labels.contains(&(k as u32))).collect();
+    let nearest =
+        |i: usize| live.iter().copied().fold(live[0], |best, k| if far(i, k) < far(i, best) { k } else { best });
+    let sum = (0..labels.len()).map(|i| far(i, labels[i] as usize)).sum();
+    (sum, (0..labels.len()).map(|i| nearest(i) as u32).collect())
+}
+
+/// Plain k-means on the matrix from random labels.
+fn dense_kmeans(rows: &Array2<f64>, clusters: usize, seed: Seed) -> f64 {
+    let mut rng = seed.rng();
+    let mut labels: Vec<u32> = (0..rows.nrows()).map(|_| rng.random_range(0..clusters as u32)).collect();
+    loop {
+        let (sum, next) = about_means(rows, &labels, clusters);
+        if next == labels {
+            return sum;
+        }
+        labels = next;
+    }
+}
+
+#[test]
+fn qmi_is_kmeans_on_standardised_one_hot_labels() {
+    let mut best = 0;
+    for seed in 0..40 {
+        let (drawn, weights) = drawn(seed, 0.0);
+        let (ensemble, k) = (&drawn.ensemble, drawn.clusters);
+        let rows = standardised(ensemble, weights.as_slice());
+        let settings = LabelMeansSettings::default();
+        let outcome = qmi(ensemble, Some(&weights), k, Seed::new(seed), &settings, &Silent).unwrap();
+        let (inside, _) = about_means(&rows, outcome.partition.labels(), k);
+        let all = rows.mapv(|x| x * x).sum();
+        let n = ensemble.objects() as f64;
+        assert_relative_eq!(outcome.objective.unwrap().value, (all - inside) / n, max_relative = 1e-10);
+        let dense = (0..10).map(|start| dense_kmeans(&rows, k, Seed::new(seed).child(start)));
+        best += usize::from(inside <= dense.fold(f64::INFINITY, f64::min) + 1e-9);
+    }
+    assert!(best >= 38, "{best} of 40");
 }
 
 #[test]

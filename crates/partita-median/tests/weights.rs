@@ -1,4 +1,5 @@
-//! A weight of 2 is the base clustering twice; next to no weight is the base clustering left out.
+//! A weight of 4 is the base clustering four times, next to no weight is the base clustering left out, equal weights
+//! are none.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use partita_conformance::{draw, ensemble};
@@ -36,6 +37,21 @@ fn apart(a: &Outcome, b: &Outcome) -> f64 {
 #[test]
 fn every_card_says_that_weights_are_taken() {
     assert!(METHODS.iter().all(|method| method.card().weighted));
+}
+
+#[test]
+fn equal_weights_are_none_to_the_bit() {
+    for method in METHODS {
+        for seed in 0..40 {
+            let drawn = draw(Seed::new(seed), 0.3);
+            let equal = vec![7.0; drawn.ensemble.bases().len()];
+            let (plain, weighted) = (
+                run(method, &drawn.ensemble, None, drawn.clusters),
+                run(method, &drawn.ensemble, Some(equal), drawn.clusters),
+            );
+            assert_eq!((plain.partition, plain.soft), (weighted.partition, weighted.soft), "{}", method.card().name);
+        }
+    }
 }
 
 /// ACV votes against a mean that every vote moves, so its copies vote one after the other: there, only the nearer of

@@ -1,10 +1,11 @@
-//! A weight of 2 is the base clustering twice; next to no weight is the base clustering left out.
+//! A weight of 2 is the base clustering twice, next to no weight is the base clustering left out, equal weights are none.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use partita_conformance::{draw, ensemble};
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble, Features, Outcome, Seed, Silent};
-use partita_ssce::{SsceSettings, ssce};
+use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, Features, Outcome, Partition, Seed, Silent};
+use partita_metrics::Contingency;
+use partita_ssce::{SsceSettings, ssce, ssce_p};
 
 fn columns(given: &Ensemble, bases: &[usize]) -> Ensemble {
     let column = |(at, &u): (usize, &usize)| {
@@ -62,4 +63,45 @@ fn a_weight_of_two_is_twice_and_next_to_none_is_not_at_all() {
         }
     }
     assert!(same_reference >= 8 && closer >= 11, "{same_reference} {closer}");
+}
+
+fn run_p(ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Outcome {
+    let weights = weights.map(|weights| BaseWeights::new(weights).unwrap());
+    ssce_p(ensemble, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap()
+}
+
+#[test]
+fn equal_weights_are_none_to_the_bit() {
+    for seed in 0..6 {
+        let drawn = draw(Seed::new(seed), 0.2);
+        let equal = || Some(vec![3.0; drawn.ensemble.bases().len()]);
+        for method in [run, run_p] {
+            let (plain, weighted) =
+                (method(&drawn.ensemble, None, drawn.clusters), method(&drawn.ensemble, equal(), drawn.clusters));
+            assert_eq!(plain.soft, weighted.soft);
+            assert_eq!(plain.objective, weighted.objective);
+        }
+    }
+}
+
+/// Labels of SSCE-P are inputs too, whatever their weight; weights say whose labels the classifiers are to learn.
+#[test]
+fn weights_say_whose_labels_ssce_p_learns() {
+    let mut builder = EnsembleBuilder::new(60);
+    let (halves, parity) = ((0..60).map(|i| i / 30), (0..60).map(|i| i % 2));
+    for (u, labels) in [halves.clone().collect(), parity.clone().collect(), parity.clone().collect::<Vec<u32>>()]
+        .into_iter()
+        .enumerate()
+    {
+        builder.push(format!("u{u}"), labels.into_iter().map(Some)).unwrap();
+    }
+    let ensemble = builder.finish().unwrap();
+    let like = |weights: Vec<f64>, labels: Vec<u32>| {
+        let found = run_p(&ensemble, Some(weights), 2).partition;
+        Contingency::new(&found, &Partition::new(labels, 2).unwrap()).unwrap().accuracy()
+    };
+    assert!(like(vec![100.0, 1.0, 1.0], halves.clone().collect()) > 0.99);
+    assert!(like(vec![1.0, 100.0, 1.0], parity.clone().collect()) > 0.99);
+    assert!(like(vec![1e-9, 1.0, 1.0], parity.collect()) > 0.99);
+    assert!(like(vec![1.0, 1e-9, 1e-9], halves.collect()) > 0.99);
 }
