@@ -21,7 +21,11 @@ pub static PENCA: Penca = Penca;
 #[derive(Clone, Copy, Debug)]
 pub struct Penca;
 
-/// The most objects for which a tree is grown to start from.
+/// Trees to start from. Ward's has clusters of similar size, near which the highest likelihoods lie on ensembles of small
+/// clusters; average link finds those of other shapes.
+const LINKAGES: [(&str, Linkage); 2] = [("average-link", Linkage::Average), ("ward", Linkage::Ward)];
+
+/// The most objects for which trees are grown to start from.
 const TREE: usize = 5000;
 
 /// What to do when all pairs are too many.
@@ -86,17 +90,18 @@ const PAIRS: u64 = u64::MAX;
 fn solve(problem: &Problem<'_>, settings: &PencaSettings, watch: &dyn Watch) -> Result<Outcome, AspectError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
     let objects = ensemble.objects();
-    let (counts, tree) = if let Some(partners) = settings.sampled(objects) {
+    let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
         let pairs = SparseEvidence::sample(ensemble, wanted, problem.seed.child(PAIRS), budget, watch)?;
-        (DyadCounts::sparse(&pairs), None)
+        (DyadCounts::sparse(&pairs), Vec::new())
     } else {
         let pairs = CoAssociation::count(ensemble, budget, watch)?;
-        let grow = || link_f32(pairs.dissimilarities_f32(), objects, Linkage::Average);
-        let tree = (objects <= TREE).then(grow).transpose()?;
-        (DyadCounts::dense(&pairs), tree)
+        let grow = |(name, linkage)| Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?));
+        let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
+        let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;
+        (DyadCounts::dense(&pairs), trees)
     };
-    let guide = Guide { ensemble, tree };
+    let guide = Guide { ensemble, trees };
     let seed: Seed = problem.seed;
     match problem.clusters {
         Clusters::Exactly(clusters) => {

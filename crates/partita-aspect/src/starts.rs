@@ -61,17 +61,18 @@ impl Start {
 #[derive(Clone, Debug)]
 pub(crate) struct Guide<'a> {
     pub(crate) ensemble: &'a Ensemble,
-    /// The average-link tree of 1 − c/N, where one was grown.
-    pub(crate) tree: Option<Dendrogram>,
+    /// Trees of 1 − c/N by the name of their linkage, where they were grown.
+    pub(crate) trees: Vec<(&'static str, Dendrogram)>,
 }
 
 impl Guide<'_> {
-    /// A cut of the tree, or base clusterings where there is none, and `restarts` random starts.
+    /// A cut of every tree, or base clusterings where there is none, and `restarts` random starts.
     pub(crate) fn starts(&self, counts: &DyadCounts, clusters: usize, restarts: u32, seed: Seed) -> Vec<Start> {
-        let mut starts: Vec<Start> = match &self.tree {
-            Some(tree) => vec![of_partition("average-link", &cut(tree, clusters), clusters)],
-            None => self.bases(counts, clusters),
-        };
+        let grown = self.trees.iter().map(|(name, tree)| of_partition(name, &cut(tree, clusters), clusters));
+        let mut starts: Vec<Start> = grown.collect();
+        if starts.is_empty() {
+            starts = self.bases(counts, clusters);
+        }
         for restart in 1..=u64::from(restarts) {
             let name = format!("dirichlet {restart}");
             starts.push(Start::random(name, self.ensemble.objects(), clusters, seed.child(restart)));
