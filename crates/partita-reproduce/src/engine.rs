@@ -1,5 +1,6 @@
 //! Measures what is missing, keeps it, writes the pages.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -158,12 +159,15 @@ fn measure_alone(
 }
 
 fn results(raw: Raw) -> Results {
-    let cost = raw.seconds.rows().filter(|row| row.method == WHOLE).map(|row| row.value).sum();
+    // A unit that was measured in several goes has the last of them as its whole.
+    let mut costs: BTreeMap<(String, String, u64), (f64, f64)> = BTreeMap::new();
     let mut results = raw.values;
     for row in raw.seconds.rows() {
+        let (whole, methods) = costs.entry((row.data.clone(), row.setting.clone(), row.seed)).or_default();
+        *(if row.method == WHOLE { whole } else { methods }) += row.value;
         results.insert(row);
     }
-    results.cost = cost;
+    results.cost = costs.values().map(|(whole, methods)| whole.max(*methods)).sum();
     results
 }
 
@@ -225,8 +229,9 @@ pub fn write_pages(studies: &[&'static dyn Study], root: &Path, scope: Scope) ->
     pages(studies, root, scope)?.iter().try_for_each(|(name, text)| write(&folder.join(name), text))
 }
 
-/// Measures a sample of what `docs/reproduction/raw` holds once more: of the units that took at most `seconds` / 8, evenly
-/// spread ones until `seconds` are used up. Says how many values were compared and which differ.
+/// Measures a sample of what `docs/reproduction/raw` holds once more: evenly spread units until `seconds` are used up, of
+/// those that took more than `seconds` / 8 as many of their methods as fit, quick ones first. Says how many values were
+/// compared and which differ.
 ///
 /// # Errors
 /// [`ReproduceError::File`]; whatever a unit says that fails now.
@@ -254,12 +259,8 @@ pub fn check(
     Ok((compared, differ))
 }
 
-/// Units to measure again: spread evenly over those that are cheap.
+/// Units to measure again: spread evenly over those that are cheap, or have methods that are.
 fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
-    let cost = |unit: &Unit| {
-        let cost = raw.seconds.value(&unit.data, &unit.setting, WHOLE, unit.seed, SECONDS);
-        cost.filter(|cost| *cost <= seconds / 8.0)
-    };
     // As many seeds as were measured.
     let seeds = raw.values.rows().map(|row| row.seed + 1).max().unwrap_or(0);
     let recorded = |unit: Unit| {
@@ -268,7 +269,7 @@ fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
         Unit { methods, ..unit }
     };
     let units = study.units(Scope { seeds, quick: false }).into_iter().map(recorded);
-    let cheap: Vec<(Unit, f64)> = units.filter_map(|unit| cost(&unit).map(|cost| (unit, cost))).collect();
+    let cheap: Vec<(Unit, f64)> = units.filter_map(|unit| affordable(unit, raw, seconds / 8.0)).collect();
     let total: f64 = cheap.iter().map(|(_, cost)| cost).sum();
     let step = (total / seconds).max(1.0);
     let mut next = 0.0;
@@ -280,4 +281,26 @@ fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
         }
     }
     chosen
+}
+
+/// The unit with as many of its methods as took at most `most` seconds together with what all of them share, and what that
+/// was. Methods whose seconds are not on record count as shared.
+fn affordable(mut unit: Unit, raw: &Raw, most: f64) -> Option<(Unit, f64)> {
+    let on_record = |method: &str| raw.seconds.value(&unit.data, &unit.setting, method, unit.seed, SECONDS);
+    let whole = on_record(WHOLE)?;
+    let mut by_cost: Vec<(f64, usize)> =
+        unit.methods.iter().enumerate().map(|(at, method)| (on_record(method).unwrap_or(0.0), at)).collect();
+    by_cost.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let shared = (whole - by_cost.iter().map(|(cost, _)| cost).sum::<f64>()).max(0.0);
+    let (mut cost, mut kept) = (shared, vec![false; unit.methods.len()]);
+    for (own, at) in by_cost {
+        if cost + own > most {
+            break;
+        }
+        cost += own;
+        kept[at] = true;
+    }
+    let mut keep = kept.iter();
+    unit.methods.retain(|_| keep.next() == Some(&true));
+    (!unit.methods.is_empty()).then_some((unit, cost))
 }

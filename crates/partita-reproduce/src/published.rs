@@ -88,7 +88,7 @@ impl Published {
     pub fn compare(&self, results: &Results, sense: impl Fn(&str) -> Sense, ours: &[&str]) -> Vec<Comparison> {
         let compare = |cell: &PublishedCell| {
             let stat = results.stat(&cell.data, &cell.setting, &cell.method, &cell.measure);
-            let verdict = verdict(cell, stat, sense(&cell.measure));
+            let verdict = cell.verdict(stat, sense(&cell.measure));
             let counts = ours.contains(&cell.method.as_str());
             Comparison { published: cell.clone(), stat, verdict, counts }
         };
@@ -96,17 +96,21 @@ impl Published {
     }
 }
 
-fn verdict(cell: &PublishedCell, stat: Option<Stat>, sense: Sense) -> Verdict {
-    let Some(stat) = stat else { return Verdict::Absent };
-    if cell.note.starts_with("impossible") {
-        return Verdict::Impossible;
-    }
-    let ahead = if sense == Sense::More { stat.mean - cell.value } else { cell.value - stat.mean };
-    // Papers print three digits.
-    match ahead {
-        ahead if ahead > stat.sd + 5e-4 => Verdict::Exceeded,
-        ahead if ahead >= -stat.sd - 5e-4 => Verdict::Matched,
-        _ => Verdict::NotReached,
+impl PublishedCell {
+    /// How a value of ours stands to this number.
+    pub fn verdict(&self, ours: Option<Stat>, sense: Sense) -> Verdict {
+        let Some(stat) = ours else { return Verdict::Absent };
+        if self.note.starts_with("impossible") {
+            return Verdict::Impossible;
+        }
+        let ahead = if sense == Sense::More { stat.mean - self.value } else { self.value - stat.mean };
+        // Papers print three digits, or four of what is near 0.
+        let half = if self.value.abs() < 0.01 { 5e-5 } else { 5e-4 };
+        match ahead {
+            ahead if ahead > stat.sd + half => Verdict::Exceeded,
+            ahead if ahead >= -stat.sd - half => Verdict::Matched,
+            _ => Verdict::NotReached,
+        }
     }
 }
 
