@@ -2,6 +2,7 @@
 
 mod beyond;
 mod critical;
+mod digit;
 mod kdd;
 mod nbce;
 mod pcc;

@@ -6,6 +6,7 @@ use partita::ndarray::Array2;
 use partita::{Ensemble, EnsembleBuilder, Seed, SoftPartition};
 use rand::RngExt;
 
+use super::digit;
 use super::tables::{self, Floor};
 use crate::page::LEGEND;
 use crate::{Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit};
@@ -69,12 +70,16 @@ impl Study for PccStudy {
                 units.extend(ENSEMBLES.map(|ensemble| Unit::new(*data, ensemble, seed, METHODS)));
             }
         }
+        units.extend(digit::units());
         units
     }
 
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
         if unit.data == SIMULATED {
             return simulated(unit, lab);
+        }
+        if digit::is(unit) {
+            return digit::measure(unit, lab);
         }
         let data = lab.data(&unit.data)?;
         let recipe = Recipe::preset(&unit.setting, data.classes()).map_err(ReproduceError::from_source)?;
@@ -95,8 +100,9 @@ impl Study for PccStudy {
         for range in RANGES {
             let setting = name_of(range);
             text += &format!("{setting}:\n\n");
-            text += &Grid::of_comparisons(comparisons.iter().filter(|c| c.published.setting == setting)).finish();
+            text += &divergences(comparisons.iter().filter(|c| c.published.setting == setting));
         }
+        text += &digit::section(results);
         for ensemble in ENSEMBLES {
             for measure in ["h", "ari"] {
                 text += &format!("## {} on ensembles `{ensemble}`\n\n", measure.to_uppercase());
@@ -110,6 +116,20 @@ impl Study for PccStudy {
         text += &tables::floors(results, &FLOORS);
         text + LEGEND
     }
+
+    fn pictures(&self, results: &Results) -> Vec<(String, String)> {
+        digit::picture(results).map(|svg| (digit::PICTURE.to_owned(), svg)).into_iter().collect()
+    }
+}
+
+/// Published J and ours, with as many digits as tell them apart.
+fn divergences<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> String {
+    let mut grid = Grid::new(["method", "published", "ours", ""]);
+    for Comparison { published, stat, verdict, .. } in comparisons {
+        let ours = stat.map_or_else(|| "–".into(), |stat| format!("{:.5} ± {:.5}", stat.mean, stat.sd));
+        grid.row([format!("`{}`", published.method), format!("{:.4}", published.value), ours, verdict.sign().into()]);
+    }
+    grid.finish()
 }
 
 fn simulated(unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
