@@ -144,6 +144,16 @@ impl SparseEvidence {
         range.map(|at| (self.neighbours[at], u32::from(self.together[at]), self.seen_at(at)))
     }
 
+    /// The counts of an object with its neighbours, in their order: how often together, and how many base clusterings saw both,
+    /// none where all saw all.
+    ///
+    /// # Panics
+    /// If the object is out of range.
+    pub fn counts(&self, object: usize) -> (&[u16], Option<&[u16]>) {
+        let range = self.starts[object]..self.starts[object + 1];
+        (&self.together[range.clone()], self.seen.as_ref().map(|seen| &seen[range]))
+    }
+
     /// Every pair once: (i, j, c, N) with i < j, in order.
     pub fn each_pair(&self) -> impl Iterator<Item = (u32, u32, u32, u32)> + Clone + '_ {
         (0..self.objects() as u32)
