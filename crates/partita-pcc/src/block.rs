@@ -5,13 +5,13 @@ use std::ops::Range;
 use partita_core::chunks;
 use rayon::prelude::*;
 
+use crate::calm::Calm;
 use crate::descent::{Race, Round};
 use crate::evidence::Evidence;
-use crate::kernel::{Cost, PairCounts};
+use crate::interaction::interaction;
 use crate::laws::Bregman;
-use crate::machine::{LANES, fast};
 use crate::mixing::Mixing;
-use crate::row::{Stride, Visit, support, visit};
+use crate::row::{Stride, Visit, visit};
 use crate::squares::Gram;
 use crate::survey::Worker;
 use crate::table::{Layout, Table};
@@ -24,6 +24,11 @@ const KEEP: f64 = 0.1;
 const SLOW: f64 = 0.6;
 /// Longer steps: between 1 (Newton) and 2 (where the quadratic model stops falling).
 const LONGER: f64 = 1.4;
+/// The same where pairs are few, from the first round that is not early on.
+const LONGER_OF_FEW: f64 = 1.3;
+/// Where pairs are few a run is early while a round lowers the objective by more than this share of it. The largest gap does not
+/// tell: it is that of a handful of objects for long.
+const FAST: f64 = 0.01;
 /// Work (objects × pairs × K) from which a group is shared between threads.
 const SHARED: usize = 1 << 17;
 
@@ -31,69 +36,50 @@ const SHARED: usize = 1 << 17;
 #[derive(Debug)]
 pub(crate) struct Block {
     group: usize,
+    /// The objects of a group that are visited.
+    awake: Vec<usize>,
+    /// Those of them that moved, and by how much.
+    moved: Vec<(usize, f64)>,
     workers: Vec<Worker>,
     old: Vec<f64>,
     new: Vec<f64>,
     visits: Vec<Visit>,
     gap: f64,
+    /// The objective before the last round.
+    before: f64,
     over: f64,
     gram: Option<Gram>,
     calm: Calm,
     mixing: Mixing,
 }
 
-/// Objects that were in order when last visited and whose partners stand still since: there is nothing to find. Kept where
-/// pairs are few; where all objects are partners somebody always moves.
-#[derive(Debug, Default)]
-struct Calm {
-    gaps: Vec<Option<f64>>,
-}
-
-impl Calm {
-    fn note(&mut self, i: usize, visit: Visit, small: f64) {
-        if let Some(gap) = self.gaps.get_mut(i) {
-            *gap = (visit.fall == 0.0 && visit.gap <= small).then_some(visit.gap);
-        }
-    }
-
-    fn moved<E: Evidence>(&mut self, evidence: &E, i: usize) {
-        if let Some(gap) = self.gaps.get_mut(i) {
-            *gap = None;
-            evidence.partners(i).unwrap_or_default().iter().for_each(|&j| self.gaps[j as usize] = None);
-        }
-    }
-}
-
 impl Block {
-    pub(crate) fn new(objects: usize, clusters: usize) -> Self {
+    pub(crate) fn new<E: Evidence>(evidence: &E, clusters: usize) -> Self {
+        let (objects, calm) = (evidence.count(), Calm::of(evidence));
         // Objects of a group do not see each other move. A 32nd of all costs no rounds that could be measured.
         let group = (objects / 32).max(1);
         Self {
             group,
+            awake: vec![],
+            moved: vec![],
             workers: vec![],
             old: vec![0.0; group * clusters],
             new: vec![0.0; group * clusters],
             visits: vec![Visit::default(); group],
             gap: f64::INFINITY,
+            before: f64::INFINITY,
             over: 1.0,
             gram: None,
-            calm: Calm::default(),
+            calm,
             mixing: Mixing::default(),
         }
     }
 
-    /// Visits every object once.
+    /// Visits every object once, but for those that can be left alone.
     pub(crate) fn round<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) -> Round {
-        let early = self.gap > EARLY;
-        let stride = Stride {
-            small: 0.1 * race.tolerance,
-            keep: if early && race.law.steep() { KEEP } else { 0.0 },
-            over: if early { 1.0 } else { self.over },
-        };
+        let stride = self.stride(race);
         self.gram = Gram::of(race.law, race.evidence, &race.table);
-        if race.evidence.layout() == Layout::Rows {
-            self.calm.gaps.resize(race.evidence.count(), None);
-        }
+        self.calm.allow(stride.small, race.scale);
         if mixes(race) {
             self.mixing.start(&race.table.values);
         }
@@ -109,13 +95,33 @@ impl Block {
             self.over = LONGER;
         }
         self.gap = gap;
+        self.before = race.objective;
         if worst <= race.tolerance { Round::Done } else { Round::More }
+    }
+
+    /// How far visits go in the next round.
+    fn stride<D: Bregman, E: Evidence>(&self, race: &Race<'_, D, E>) -> Stride {
+        let small = 0.1 * race.tolerance;
+        if race.evidence.layout() == Layout::Columns {
+            let early = self.gap > EARLY;
+            let keep = if early && race.law.steep() { KEEP } else { 0.0 };
+            return Stride { small, keep, keep_above: 0.0, over: if early { 1.0 } else { self.over } };
+        }
+        let early = self.before - race.objective > FAST * race.objective;
+        let keep = if race.law.steep() { KEEP } else { 0.0 };
+        let keep_above = if early { 0.0 } else { EARLY * race.scale };
+        Stride { small, keep, keep_above, over: if early { 1.0 } else { LONGER_OF_FEW } }
+    }
+
+    /// Visits everybody in the next round.
+    pub(crate) fn wake_all(&mut self) {
+        self.calm.wake_all();
     }
 
     /// After a round that was not the last: goes on where the rounds so far lead, if that is lower.
     pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) {
-        if mixes(race) && self.gap < EARLY && self.mixing.extrapolate(race) {
-            self.calm = Calm::default();
+        if mixes(race) && self.gap < EARLY {
+            self.mixing.extrapolate(race);
         }
     }
 
@@ -127,55 +133,60 @@ impl Block {
         stride: Stride,
     ) -> f64 {
         let clusters = race.table.clusters;
-        let (start, size) = (range.start, range.len());
-        for (at, i) in range.clone().enumerate() {
+        self.awake.clear();
+        self.awake.extend(range.clone().filter(|&i| self.calm.awake(i)));
+        for (at, &i) in self.awake.iter().enumerate() {
             race.table.read(i, &mut self.old[at * clusters..(at + 1) * clusters]);
         }
-        self.new.copy_from_slice(&self.old);
-        self.move_apart(race, start, size, stride);
-        for (at, i) in range.clone().enumerate() {
-            self.calm.note(i, self.visits[at], stride.small);
+        let size = self.awake.len();
+        if size == 0 {
+            return 0.0;
         }
+        self.new[..size * clusters].copy_from_slice(&self.old[..size * clusters]);
+        self.move_apart(race, stride);
         let worst = self.visits[..size].iter().fold(0.0, |worst, visit| f64::max(worst, visit.gap));
         let fall: f64 = self.visits[..size].iter().map(|visit| visit.fall).sum();
-        if size > 1 && fall > 0.0 && self.interaction(race, range.clone()) > fall + 1e-13 * race.objective {
-            self.move_in_turn(race, range, stride);
+        let together = || interaction(race, &self.awake, &self.visits, &self.old, &self.new);
+        if size > 1 && fall > 0.0 && together() > fall + 1e-13 * race.objective {
+            self.move_in_turn(race, stride);
         } else {
-            for (at, i) in range.enumerate().filter(|&(at, _)| self.visits[at].fall > 0.0) {
-                let (old, new) = (&self.old[at * clusters..][..clusters], &self.new[at * clusters..][..clusters]);
-                race.table.write(i, new);
-                if let Some(gram) = &mut self.gram {
-                    gram.moved(old, new);
-                }
-                race.costs.moved(race.evidence, i);
-                self.calm.moved(race.evidence, i);
+            for at in (0..size).filter(|&at| self.visits[at].fall > 0.0) {
+                let (old, new) = (row(&self.old, at, clusters), row(&self.new, at, clusters));
+                place(race, &mut self.gram, self.awake[at], old, new);
             }
         }
+        self.tell(race, stride.small);
         worst
     }
 
+    /// Tells those who keep count what a group came to.
+    fn tell<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>, small: f64) {
+        let clusters = race.table.clusters;
+        self.moved.clear();
+        for (at, (&i, visit)) in self.awake.iter().zip(&self.visits).enumerate() {
+            if visit.fall > 0.0 {
+                let changes = row(&self.old, at, clusters).iter().zip(row(&self.new, at, clusters));
+                self.moved.push((i, changes.map(|(old, new)| (old - new).abs()).sum()));
+            } else if visit.gap <= small {
+                self.calm.settled(i);
+            }
+        }
+        race.costs.moved(race.evidence, &self.moved);
+        self.calm.moved(race.evidence, &self.moved);
+    }
+
     /// Visits the objects of a group as if the others of the group stood still.
-    fn move_apart<D: Bregman, E: Evidence>(
-        &mut self,
-        race: &Race<'_, D, E>,
-        start: usize,
-        size: usize,
-        stride: Stride,
-    ) {
+    fn move_apart<D: Bregman, E: Evidence>(&mut self, race: &Race<'_, D, E>, stride: Stride) {
         let (law, evidence, table) = (race.law, race.evidence, &race.table);
-        let clusters = table.clusters;
-        let work = size * clusters * evidence.reach(start);
+        let (clusters, size) = (table.clusters, self.awake.len());
+        let work = size * clusters * evidence.reach(self.awake[0]);
         let threads = if work < SHARED { 1 } else { rayon::current_num_threads().min(size) };
         self.workers.resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
         let share = size.div_ceil(threads);
-        let (gram, calm) = (self.gram.as_ref(), &self.calm);
+        let (gram, awake) = (self.gram.as_ref(), &self.awake);
         let part = |part: usize, new: &mut [f64], visits: &mut [Visit], worker: &mut Worker| {
             for (at, (y, out)) in new.chunks_mut(clusters).zip(visits).enumerate() {
-                let i = start + part * share + at;
-                *out = match calm.gaps.get(i).copied().flatten() {
-                    Some(gap) => Visit { gap, fall: 0.0 },
-                    None => one((law, evidence, table, gram), i, y, worker, stride),
-                };
+                *out = one((law, evidence, table, gram), awake[part * share + at], y, worker, stride);
             }
         };
         let (new, visits) = (&mut self.new[..size * clusters], &mut self.visits[..size]);
@@ -187,79 +198,18 @@ impl Block {
     }
 
     /// Visits the objects of a group one after the other.
-    fn move_in_turn<D: Bregman, E: Evidence>(
-        &mut self,
-        race: &mut Race<'_, D, E>,
-        range: Range<usize>,
-        stride: Stride,
-    ) {
-        let mut y = vec![0.0; race.table.clusters];
-        for i in range {
-            race.table.read(i, &mut y);
-            let stride = Stride { over: 1.0, ..stride };
-            let old = y.clone();
-            let what = (race.law, race.evidence, &race.table, self.gram.as_ref());
-            if one(what, i, &mut y, &mut self.workers[0], stride).fall > 0.0 {
-                race.table.write(i, &y);
-                if let Some(gram) = &mut self.gram {
-                    gram.moved(&old, &y);
-                }
-                race.costs.moved(race.evidence, i);
-                self.calm.moved(race.evidence, i);
-            }
-        }
-    }
-
-    /// What the moves of a group do to each other: the change of the pairs inside it, less the changes that each
-    /// move alone was counted for.
-    fn interaction<D: Bregman, E: Evidence>(&self, race: &Race<'_, D, E>, range: Range<usize>) -> f64 {
-        match race.evidence.layout() {
-            Layout::Columns => self.interaction_of_all(race, range),
-            Layout::Rows => self.interaction_of_some(race, range),
-        }
-    }
-
-    fn interaction_of_some<D: Bregman, E: Evidence>(&self, race: &Race<'_, D, E>, range: Range<usize>) -> f64 {
+    fn move_in_turn<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>, stride: Stride) {
         let clusters = race.table.clusters;
-        let row = |at: usize| at * clusters..(at + 1) * clusters;
-        let dot = |p: &[f64], i: usize, q: &[f64], j: usize| -> f64 {
-            p[row(i)].iter().zip(&q[row(j)]).map(|(a, b)| a * b).sum()
-        };
-        let mut sum = 0.0;
-        race.evidence.inside(range, &mut |i, j, c, n| {
-            if self.visits[i].fall > 0.0 && self.visits[j].fall > 0.0 {
-                let cost = |p: &[f64], q: &[f64]| race.law.cost(c, n, dot(p, i, q, j));
-                let (old, new) = (&self.old, &self.new);
-                sum += (cost(new, new) - cost(new, old)) - (cost(old, new) - cost(old, old));
+        let stride = Stride { over: 1.0, ..stride };
+        for (at, &i) in self.awake.iter().enumerate() {
+            let (old, new) = (row(&self.old, at, clusters), &mut self.new[at * clusters..(at + 1) * clusters]);
+            new.copy_from_slice(old);
+            let what = (race.law, race.evidence, &race.table, self.gram.as_ref());
+            self.visits[at] = one(what, i, new, &mut self.workers[0], stride);
+            if self.visits[at].fall > 0.0 {
+                place(race, &mut self.gram, i, old, new);
             }
-        });
-        sum
-    }
-
-    fn interaction_of_all<D: Bregman, E: Evidence>(&self, race: &Race<'_, D, E>, range: Range<usize>) -> f64 {
-        let (size, clusters, law) = (range.len(), race.table.clusters, race.law);
-        let mut counts = vec![PairCounts::default(); size];
-        let padded = size.next_multiple_of(LANES);
-        for counts in &mut counts {
-            (counts.c, counts.n) = (vec![0.0; padded], vec![0.0; padded]);
         }
-        race.evidence.inside(range, &mut |i, j, c, n| (counts[i].c[j], counts[i].n[j]) = (c, n));
-        let table = |rows: &[f64]| {
-            let mut table = Table::zeros(size, clusters, Layout::Columns);
-            rows.chunks(clusters).take(size).enumerate().for_each(|(at, row)| table.write(at, row));
-            table
-        };
-        let (old, new) = (table(&self.old), table(&self.new));
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        let mut sum = 0.0;
-        for i in (0..size).filter(|&i| self.visits[i].fall > 0.0) {
-            support(&self.old[i * clusters..(i + 1) * clusters], &mut before);
-            support(&self.new[i * clusters..(i + 1) * clusters], &mut after);
-            let from = (i + 1) / LANES * LANES;
-            let cost = |y, others| fast(Cost { law, others, counts: &counts[i], y, from });
-            sum += (cost(&after, &new) - cost(&after, &old)) - (cost(&before, &new) - cost(&before, &old));
-        }
-        sum
     }
 }
 
@@ -267,6 +217,25 @@ impl Block {
 /// do not lead anywhere by the same factor every time.
 fn mixes<D: Bregman, E: Evidence>(race: &Race<'_, D, E>) -> bool {
     race.law.steep() && race.evidence.layout() == Layout::Columns
+}
+
+/// The probabilities of the object at a place.
+pub(crate) fn row(rows: &[f64], at: usize, clusters: usize) -> &[f64] {
+    &rows[at * clusters..(at + 1) * clusters]
+}
+
+/// Moves object `i`.
+fn place<D: Bregman, E: Evidence>(
+    race: &mut Race<'_, D, E>,
+    gram: &mut Option<Gram>,
+    i: usize,
+    old: &[f64],
+    new: &[f64],
+) {
+    race.table.write(i, new);
+    if let Some(gram) = gram {
+        gram.moved(old, new);
+    }
 }
 
 /// Visits object `i` with the probabilities `y`.

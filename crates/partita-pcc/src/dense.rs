@@ -149,12 +149,12 @@ impl View for Dense {
         (table, &near.counts, from)
     }
 
-    fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {
-        for i in range.clone() {
-            for j in i + 1..range.end {
+    fn inside(&self, objects: &[usize], visit: &mut dyn FnMut(usize, usize, f64, f64)) {
+        for (at, &i) in objects.iter().enumerate() {
+            for (other, &j) in objects.iter().enumerate().skip(at + 1) {
                 let place = i * self.stride + j;
                 let n = self.n.as_ref().map_or_else(|bases| *bases, |store| store.at(place));
-                visit(i - range.start, j - range.start, self.c.at(place), n);
+                visit(at, other, self.c.at(place), n);
             }
         }
     }

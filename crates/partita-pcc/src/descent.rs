@@ -160,7 +160,7 @@ pub(crate) fn run<D: Bregman, E: Evidence>(
     progress: &Progress<'_>,
 ) -> Descent {
     let mut state = match settings.solver {
-        Solver::Block => State::Block(Box::new(Block::new(evidence.count(), table.clusters))),
+        Solver::Block => State::Block(Box::new(Block::new(evidence, table.clusters))),
         Solver::Greedy => State::Greedy(Box::new(Greedy::new(law, evidence, &table))),
         Solver::Em => State::Em,
         Solver::Growth => State::Growth,
@@ -196,6 +196,9 @@ pub(crate) fn run<D: Bregman, E: Evidence>(
             if violation <= race.tolerance {
                 stopped = Stopped::Converged;
                 break;
+            }
+            if let State::Block(block) = &mut state {
+                block.wake_all();
             }
         }
     }

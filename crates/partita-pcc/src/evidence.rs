@@ -1,7 +1,5 @@
 //! What the solvers ask of pair counts.
 
-use std::ops::Range;
-
 use crate::kernel::PairCounts;
 use crate::table::{Layout, Table};
 
@@ -50,8 +48,8 @@ pub trait View: Sync {
     /// As [`look`](Self::look), but the counts of objects up to `i` are 0, and the place from which on there are others.
     fn look_after<'a>(&self, i: usize, table: &'a Table, near: &'a mut Near) -> (&'a Table, &'a PairCounts, usize);
 
-    /// Every pair inside `range` once: `(i, j, c, n)` with i < j, counted from the start of the range.
-    fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64));
+    /// Every pair among `objects`, which rise, once: `(at, other, c, n)` with the places of the two in `objects`, `at < other`.
+    fn inside(&self, objects: &[usize], visit: &mut dyn FnMut(usize, usize, f64, f64));
 
     /// `1 − c/N` of every pair as a condensed matrix, 1 where no base clustering saw both; none where there are not all
     /// pairs.

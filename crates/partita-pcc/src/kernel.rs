@@ -9,6 +9,8 @@ use crate::table::Table;
 
 /// Objects in a piece of work whose columns stay in the first-level cache.
 const PIECE: usize = 256;
+/// The same where there are few objects: room is cleared before it is used, which takes longer than the work.
+const FEW: usize = 64;
 
 /// Counts of one object's pairs in the order of a [`Table`]'s objects, padded with zeros: together `c` times of `n`.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +39,18 @@ impl<D: Bregman> Loop for Gradient<'_, D> {
 
     #[inline(always)]
     fn run<I: Machine>(self) {
+        if self.others.stride <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    }
+}
+
+impl<D: Bregman> Gradient<'_, D> {
+    #[inline(always)]
+    fn pieces<I: Machine, const P: usize>(self) {
         let Self { law, others, counts, y, a, w2, g } = self;
-        let mut w1 = [0.0; PIECE];
+        let mut w1 = [0.0; P];
         g.fill(0.0);
-        for start in (0..others.stride).step_by(PIECE) {
-            let end = (start + PIECE).min(others.stride);
+        for start in (0..others.stride).step_by(P) {
+            let end = (start + P).min(others.stride);
             let (a, w2, w1) = (&mut a[start..end], &mut w2[start..end], &mut w1[..end - start]);
             let (c, n) = (&counts.c[start..end], &counts.n[start..end]);
             combine(others, start, y, a);
@@ -107,12 +116,19 @@ impl Loop for Hessian<'_> {
 
     #[inline(always)]
     fn run<I: Machine>(self) {
+        if self.others.stride <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    }
+}
+
+impl Hessian<'_> {
+    #[inline(always)]
+    fn pieces<I: Machine, const P: usize>(self) {
         let Self { others, chosen, w2, h } = self;
         let size = chosen.len();
-        let mut weighted = [0.0; PIECE];
+        let mut weighted = [0.0; P];
         h.fill(0.0);
-        for start in (0..others.stride).step_by(PIECE) {
-            let end = (start + PIECE).min(others.stride);
+        for start in (0..others.stride).step_by(P) {
+            let end = (start + P).min(others.stride);
             let column = |at: usize| &others.column(chosen[at])[start..end];
             let (w2, weighted) = (&w2[start..end], &mut weighted[..end - start]);
             for p in 0..size {
@@ -171,11 +187,18 @@ impl<D: Bregman> Loop for Line<'_, D> {
 
     #[inline(always)]
     fn run<I: Machine>(self) -> (f64, f64) {
+        if self.b.len() <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    }
+}
+
+impl<D: Bregman> Line<'_, D> {
+    #[inline(always)]
+    fn pieces<I: Machine, const P: usize>(self) -> (f64, f64) {
         let Self { law, counts, a, b, t } = self;
-        let (mut w1, mut w2, mut square) = ([0.0; PIECE], [0.0; PIECE], [0.0; PIECE]);
+        let (mut w1, mut w2, mut square) = ([0.0; P], [0.0; P], [0.0; P]);
         let (mut first, mut second) = (0.0, 0.0);
-        for start in (0..b.len()).step_by(PIECE) {
-            let end = (start + PIECE).min(b.len());
+        for start in (0..b.len()).step_by(P) {
+            let end = (start + P).min(b.len());
             let (c, n, a, b) = (&counts.c[start..end], &counts.n[start..end], &a[start..end], &b[start..end]);
             let (w1, w2, square) = (&mut w1[..b.len()], &mut w2[..b.len()], &mut square[..b.len()]);
             for j in 0..b.len() {
@@ -203,13 +226,20 @@ impl<D: Bregman> Loop for Cost<'_, D> {
 
     #[inline(always)]
     fn run<I: Machine>(self) -> f64 {
+        if self.others.stride - self.from <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    }
+}
+
+impl<D: Bregman> Cost<'_, D> {
+    #[inline(always)]
+    fn pieces<I: Machine, const P: usize>(self) -> f64 {
         const ONES: [f64; PIECE] = [1.0; PIECE];
         let Self { law, others, counts, y, from } = self;
         debug_assert_eq!(from % LANES, 0);
-        let mut work = [0.0; PIECE];
+        let mut work = [0.0; P];
         let mut sum = 0.0;
-        for start in (from..others.stride).step_by(PIECE) {
-            let end = (start + PIECE).min(others.stride);
+        for start in (from..others.stride).step_by(P) {
+            let end = (start + P).min(others.stride);
             let (c, n, work) = (&counts.c[start..end], &counts.n[start..end], &mut work[..end - start]);
             combine(others, start, y, work);
             for j in 0..work.len() {
@@ -218,6 +248,68 @@ impl<D: Bregman> Loop for Cost<'_, D> {
             sum += dots::<I, _>(work, [&ONES[..work.len()]])[0];
         }
         sum
+    }
+}
+
+/// Some rows of a table as columns of a multiple of [`LANES`], the last row repeated. Eight rows at once: they come from anywhere
+/// in memory, and waiting for one is waiting for all.
+pub(crate) struct Gather<'a> {
+    pub(crate) rows: &'a [f64],
+    pub(crate) chosen: &'a [u32],
+    pub(crate) columns: &'a mut [f64],
+    pub(crate) clusters: usize,
+}
+
+impl Gather<'_> {
+    /// With the length of rows known when this is compiled.
+    #[inline(always)]
+    fn of<const K: usize>(self) {
+        let (rows, _) = self.rows.as_chunks::<K>();
+        let stride = self.columns.len() / K;
+        for (at, eight) in self.chosen.chunks(LANES).enumerate() {
+            let found: [&[f64; K]; LANES] =
+                std::array::from_fn(|lane| &rows[eight[lane.min(eight.len() - 1)] as usize]);
+            for (k, column) in self.columns.chunks_exact_mut(stride).enumerate() {
+                let (lanes, _) = column.as_chunks_mut::<LANES>();
+                lanes[at] = std::array::from_fn(|lane| found[lane][k]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn of_any(self) {
+        let stride = self.columns.len() / self.clusters;
+        for (at, eight) in self.chosen.chunks(LANES).enumerate() {
+            let found: [&[f64]; LANES] = std::array::from_fn(|lane| {
+                let start = eight[lane.min(eight.len() - 1)] as usize * self.clusters;
+                &self.rows[start..start + self.clusters]
+            });
+            for (k, column) in self.columns.chunks_exact_mut(stride).enumerate() {
+                let (lanes, _) = column.as_chunks_mut::<LANES>();
+                lanes[at] = std::array::from_fn(|lane| found[lane][k]);
+            }
+        }
+    }
+}
+
+impl Loop for Gather<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Machine>(self) {
+        if self.chosen.is_empty() {
+            return;
+        }
+        match self.clusters {
+            2 => self.of::<2>(),
+            3 => self.of::<3>(),
+            4 => self.of::<4>(),
+            5 => self.of::<5>(),
+            6 => self.of::<6>(),
+            8 => self.of::<8>(),
+            10 => self.of::<10>(),
+            _ => self.of_any(),
+        }
     }
 }
 

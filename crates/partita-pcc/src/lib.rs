@@ -61,6 +61,7 @@
 mod auto;
 mod baum_eagon;
 mod block;
+mod calm;
 mod dense;
 mod descent;
 mod divergence;
@@ -69,6 +70,7 @@ mod error;
 mod evidence;
 mod greedy;
 mod growth;
+mod interaction;
 mod kernel;
 mod laws;
 mod machine;

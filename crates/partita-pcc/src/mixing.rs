@@ -44,8 +44,8 @@ impl Mixing {
         self.before.extend_from_slice(values);
     }
 
-    /// After a round, when `race.objective` is up to date. Returns whether the table moved, to a lower objective.
-    pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) -> bool {
+    /// After a round, when `race.objective` is up to date: the table moves if the objective is lower there.
+    pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) {
         let after = race.table.values.clone();
         let moved = after.iter().zip(&self.before).map(|(after, before)| after - before).collect();
         let step = Step { moved, after };
@@ -62,7 +62,6 @@ impl Mixing {
             race.table.values = step.after;
             self.changes.clear();
         }
-        lower
     }
 
     /// Goes where the moves of the remembered rounds cancel, and looks whether the objective is lower there.

@@ -14,15 +14,15 @@ use crate::laws::{Beta, Bregman, Kl, L2};
 use crate::revive::revive;
 use crate::settings::PccSettings;
 use crate::starts::{Start, base_starts, level, starts};
-use crate::survey::objective;
-use crate::table::Table;
+use crate::survey::{glimpse, objective};
+use crate::table::{Layout, Table};
 
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
 /// Runs from every start of [`starts`], and from the two best base clusterings of `bases` (see [`base_starts`]) where no tree
 /// was grown (beyond 10,000 objects from the best alone, unless the settings ask for random starts), to a relative gap of
 /// 1e-3. The two lowest objectives go on to the tolerance (the second only where it is within 1 % of the first), and the
-/// lower one is kept. Where all pairs are known and it leaves clusters empty, splits of the others are tried in their place,
+/// lower one is kept. On sampled pairs a start that is alone is the best by one object of 16, and goes to the tolerance at once. Where all pairs are known and it leaves clusters empty, splits of the others are tried in their place,
 /// and kept if they are lower. `details.restarts` has the objective of every run and whether it was finished; `details.spread` is that of all runs, `details.spread_of_finished` that of those which were.
 ///
 /// # Errors
@@ -45,13 +45,12 @@ pub fn pcc<E: Evidence>(
     }
     let random = settings.random(objects, bases.is_some());
     let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings)? };
-    let bases = bases.into_iter().flat_map(|ensemble| base_starts(ensemble, clusters));
     match divergence {
-        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, starts), settings, watch),
-        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, starts), settings, watch),
+        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, clusters, starts), settings, watch),
+        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, clusters, starts), settings, watch),
         Divergence::Beta(power) => {
             let law = Beta(power);
-            pcc_from(&law, evidence, with_best(&law, evidence, bases, starts), settings, watch)
+            pcc_from(&law, evidence, with_best(&law, evidence, bases, clusters, starts), settings, watch)
         }
     }
 }
@@ -66,18 +65,26 @@ pub(crate) fn held_out<E: Evidence>(evidence: &E, soft: &SoftPartition, divergen
     }
 }
 
-/// The two of `bases` with the lowest objectives before the other starts, or the lowest alone if there are no others. The
+/// The two base clusterings with the lowest objectives before the other starts, or the lowest alone if there are no others. The
 /// rest are not held: on a million objects each takes as much memory as the evidence.
 fn with_best<D: Bregman, E: Evidence>(
     law: &D,
     evidence: &E,
-    bases: impl Iterator<Item = Start>,
+    ensemble: Option<&Ensemble>,
+    clusters: usize,
     starts: Vec<Start>,
 ) -> Vec<Start> {
-    let most = if starts.is_empty() { 1 } else { 2 };
+    let Some(ensemble) = ensemble else { return starts };
+    let alone = starts.is_empty();
+    let most = if alone { 1 } else { 2 };
+    let sampled = alone && evidence.layout() == Layout::Rows;
+    let worth = |start: &Start| {
+        let table = Table::of(start.soft.rows(), evidence.layout());
+        if sampled { glimpse(law, evidence, &table) } else { objective(law, evidence, &table) }
+    };
     let mut kept: Vec<(f64, Start)> = Vec::new();
-    for start in bases {
-        let value = objective(law, evidence, &Table::of(start.soft.rows(), evidence.layout()));
+    for start in base_starts(ensemble, clusters) {
+        let value = worth(&start);
         let place = kept.partition_point(|(better, _)| *better <= value);
         kept.insert(place, (value, start));
         kept.truncate(most);
@@ -109,7 +116,8 @@ pub fn pcc_from<D: Bregman, E: Evidence>(
     starts.iter_mut().for_each(|start| level(evidence, start));
     let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
     let mut rough = settings.clone();
-    rough.tolerance = settings.tolerance.max(ROUGH);
+    let alone = starts.len() == 1 && evidence.layout() == Layout::Rows;
+    rough.tolerance = if alone { settings.tolerance } else { settings.tolerance.max(ROUGH) };
     let mut names: Vec<String> = starts.iter().map(|start| start.name.clone()).collect();
     let mut runs: Vec<Descent> = (starts.into_par_iter())
         .map(|start| {

@@ -17,6 +17,8 @@ pub(crate) struct Stride {
     pub(crate) small: f64,
     /// No probability shrinks below this share of itself in one visit.
     pub(crate) keep: f64,
+    /// Only where the violation is larger than this.
+    pub(crate) keep_above: f64,
     /// Steps longer than the Newton step by this factor, where there is room.
     pub(crate) over: f64,
 }
@@ -103,6 +105,7 @@ pub(crate) fn visit<D: Bregman>(
     if gap <= stride.small {
         return Visit { gap, fall: 0.0 };
     }
+    let keep = if gap > stride.keep_above { stride.keep } else { 0.0 };
     let mean: f64 = s.entries.iter().map(|&(k, y)| s.g[k] * y).sum();
     s.chosen.clear();
     s.chosen.extend((0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean));
@@ -112,11 +115,11 @@ pub(crate) fn visit<D: Bregman>(
         s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
         fast(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
     }
-    let slope = direction(y, s, 0.1 * gap, stride.keep);
+    let slope = direction(y, s, 0.1 * gap, keep);
     if slope.first >= 0.0 {
         return Visit { gap, fall: 0.0 };
     }
-    let room = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - stride.keep) / d } else { f64::INFINITY };
+    let room = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - keep) / d } else { f64::INFINITY };
     let room = s.entries.iter().map(room).fold(f64::INFINITY, f64::min);
     let longest = stride.over.min(room).max(1.0);
     let (t, fall) = if exact.is_some() {

@@ -1,7 +1,5 @@
 //! Evidence in which every pair that was seen counts the same.
 
-use std::ops::Range;
-
 use crate::evidence::{Evenness, Evidence, Near, View};
 use crate::kernel::PairCounts;
 use crate::table::{Layout, Table};
@@ -62,8 +60,8 @@ impl<E: Evidence> View for Shares<E> {
         (others, &near.counts, from)
     }
 
-    fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {
-        self.inner.inside(range, &mut |i, j, c, n| {
+    fn inside(&self, objects: &[usize], visit: &mut dyn FnMut(usize, usize, f64, f64)) {
+        self.inner.inside(objects, &mut |i, j, c, n| {
             let (c, n) = share(c, n);
             visit(i, j, c, n);
         });

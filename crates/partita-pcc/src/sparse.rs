@@ -1,14 +1,12 @@
 //! Counts of some pairs.
 
-use std::ops::Range;
-
 use partita_coassoc::SparseEvidence;
 use partita_core::{Ensemble, MemoryBudget, Seed, Watch};
 
 use crate::error::PccError;
 use crate::evidence::{Near, View};
-use crate::kernel::PairCounts;
-use crate::machine::LANES;
+use crate::kernel::{Gather, PairCounts, Widen};
+use crate::machine::{LANES, fast};
 use crate::table::{Layout, Table};
 
 /// How often some pairs of objects are together and labelled. What is not stored is not known, and costs nothing.
@@ -66,24 +64,19 @@ impl Sparse {
         local.objects = neighbours.len();
         local.stride = local.objects.next_multiple_of(LANES);
         local.values.resize(local.stride * clusters, 0.0);
-        // Eight rows at once: they come from anywhere in memory, and waiting for one is waiting for all.
-        for (at, chosen) in neighbours.chunks(LANES).enumerate() {
-            let row = |j: u32| &table.values[j as usize * clusters..(j as usize + 1) * clusters];
-            let rows: [&[f64]; LANES] = std::array::from_fn(|lane| row(chosen[lane.min(chosen.len() - 1)]));
-            for (k, column) in local.values.chunks_exact_mut(local.stride).enumerate() {
-                let eight: [f64; LANES] = std::array::from_fn(|lane| rows[lane][k]);
-                column[at * LANES..(at + 1) * LANES].copy_from_slice(&eight);
-            }
-        }
+        fast(Gather { rows: &table.values, chosen: neighbours, columns: &mut local.values, clusters });
         // What repeats the last row has no weight: its counts are 0.
-        counts.c.clear();
-        counts.n.clear();
-        for (_, c, n) in self.pairs.row(i).skip(from) {
-            counts.c.push(c.into());
-            counts.n.push(n.into());
-        }
         counts.c.resize(local.stride, 0.0);
         counts.n.resize(local.stride, 0.0);
+        let (together, seen) = self.pairs.counts(i);
+        fast(Widen { from: &together[from..], to: &mut counts.c });
+        counts.c[local.objects..].fill(0.0);
+        if let Some(seen) = seen {
+            fast(Widen { from: &seen[from..], to: &mut counts.n });
+        } else {
+            counts.n.fill(self.pairs.base_clusterings() as f64);
+        }
+        counts.n[local.objects..].fill(0.0);
         (local, counts)
     }
 }
@@ -115,11 +108,17 @@ impl View for Sparse {
         Some(self.pairs.neighbours(i))
     }
 
-    fn inside(&self, range: Range<usize>, visit: &mut dyn FnMut(usize, usize, f64, f64)) {
-        for i in range.clone() {
-            for (j, c, n) in self.pairs.row(i) {
-                if j as usize > i && (j as usize) < range.end {
-                    visit(i - range.start, j as usize - range.start, c.into(), n.into());
+    fn inside(&self, objects: &[usize], visit: &mut dyn FnMut(usize, usize, f64, f64)) {
+        let Some(&last) = objects.last() else { return };
+        for (at, &i) in objects.iter().enumerate() {
+            let neighbours = self.pairs.neighbours(i);
+            let after = neighbours.partition_point(|&j| j as usize <= i);
+            if neighbours.get(after).is_none_or(|&j| j as usize > last) {
+                continue;
+            }
+            for (j, c, n) in self.pairs.row(i).skip(after).take_while(|&(j, ..)| j as usize <= last) {
+                if let Ok(other) = objects[at + 1..].binary_search(&(j as usize)) {
+                    visit(at, at + 1 + other, c.into(), n.into());
                 }
             }
         }

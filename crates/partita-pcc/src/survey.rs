@@ -83,12 +83,18 @@ impl Costs {
         Self { kept: vec![0.0; objects], stale: vec![true; objects] }
     }
 
-    /// Object `i` moved, or everything if the evidence is of all pairs.
-    pub(crate) fn moved<E: Evidence>(&mut self, evidence: &E, i: usize) {
-        self.stale[i] = true;
-        match evidence.partners(i) {
-            Some(partners) => partners.iter().for_each(|&j| self.stale[j as usize] = true),
-            None => self.stale.fill(true),
+    /// Objects of a group moved: (object, by how much).
+    pub(crate) fn moved<E: Evidence>(&mut self, evidence: &E, group: &[(usize, f64)]) {
+        let pairs: usize = group.iter().map(|&(i, _)| evidence.reach(i)).sum();
+        if pairs > self.stale.len() {
+            return self.all_moved();
+        }
+        for &(i, _) in group {
+            self.stale[i] = true;
+            match evidence.partners(i) {
+                Some(partners) => partners.iter().for_each(|&j| self.stale[j as usize] = true),
+                None => self.stale.fill(true),
+            }
         }
     }
 
@@ -114,6 +120,20 @@ impl Costs {
         let sums: Vec<f64> = chunks.map_init(|| Worker::new(table.clusters), chunk).collect();
         sums.iter().sum()
     }
+}
+
+/// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts.
+pub(crate) fn glimpse<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> f64 {
+    const ONE_OF: usize = 16;
+    let cost = |worker: &mut Worker, at: usize| {
+        table.read(at * ONE_OF, &mut worker.y);
+        support(&worker.y, &mut worker.scratch.entries);
+        let (others, counts) = evidence.look(at * ONE_OF, table, &mut worker.near);
+        fast(Cost { law, others, counts, y: &worker.scratch.entries, from: 0 })
+    };
+    let chosen = (0..evidence.count().div_ceil(ONE_OF)).into_par_iter();
+    let costs: Vec<f64> = chosen.map_init(|| Worker::new(table.clusters), cost).collect();
+    costs.iter().sum()
 }
 
 /// The gradient of every object, n × K, and the largest violation.

@@ -6,7 +6,8 @@ use std::num::NonZeroU32;
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, SoftPartition, Stopped};
 use partita_pcc::{
-    Bregman, Dense, Descent, Kl, L2, PccError, PccSettings, Shares, Solver, Sparse, Start, beta, descend, measure,
+    Bregman, Dense, Descent, Kl, L2, PccError, PccSettings, Shares, Solver, Sparse, Start, base_starts, beta, descend,
+    measure,
 };
 use rand::RngExt;
 
@@ -187,6 +188,37 @@ fn sampled_pairs_are_solved_by_every_solver() {
             assert!(kl.kkt_gap < 1e-2 && l2.kkt_gap < 1e-4, "{solver:?} seed {seed}: {} {}", kl.kkt_gap, l2.kkt_gap);
         }
     }
+}
+
+/// Objects that are left alone while their partners hardly move are seen by the certificate: block ends where greedy does.
+#[test]
+fn sampled_pairs_of_many_objects_end_in_order() {
+    for seed in 0..3 {
+        let (mut rng, mut builder) = (Seed::new(seed).rng(), EnsembleBuilder::new(4000));
+        for u in 0..12 {
+            let noisy = |i: usize| if rng.random_bool(0.2) { rng.random_range(0..4) } else { i % 3 };
+            let labels: Vec<Option<usize>> = (0..4000).map(noisy).map(Some).collect();
+            builder.push(format!("u{u}"), labels).unwrap();
+        }
+        let ensemble = builder.finish().unwrap();
+        let sparse = Sparse::sample(&ensemble, 30, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let start = base_starts(&ensemble, 4).next().unwrap().soft;
+        ends_in_order(&Kl, &sparse, &start, &format!("KL seed {seed}"));
+        ends_in_order(&L2, &sparse, &start, &format!("L2 seed {seed}"));
+    }
+}
+
+fn ends_in_order(law: &impl Bregman, sparse: &Sparse, start: &SoftPartition, what: &str) {
+    let [one, three] = [1, 3].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| descend(law, sparse, start, &settings(Solver::Block), &Silent).unwrap())
+    });
+    assert_eq!((&one.soft, &one.trace), (&three.soft, &three.trace), "{what}");
+    falls(&one, what);
+    let gap = measure(law, sparse, &one.soft).unwrap().relative_gap;
+    assert!(one.stopped == Stopped::Converged && gap <= 1e-5, "{what}: gap {gap}");
+    let greedy = descend(law, sparse, start, &settings(Solver::Greedy), &Silent).unwrap();
+    assert!(one.objective <= greedy.objective * (1.0 + 1e-6), "{what}: {} {}", one.objective, greedy.objective);
 }
 
 #[test]
