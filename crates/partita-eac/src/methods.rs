@@ -27,9 +27,11 @@ pub struct Eac {
 /// Average link on the evidence.
 pub static EAC_AVERAGE: Eac = Eac {
     linkage: Linkage::Average,
-    card: &card("eac-average", "average link on how often objects are together; the usual first choice", |size| {
-        tree_bytes(size, Linkage::Average)
-    }),
+    card: &card(
+        "eac-average",
+        "average link on how often objects are together; finds K by the longest lifetime, the default of -k auto",
+        |size| tree_bytes(size, Linkage::Average),
+    ),
 };
 
 /// Single link on the evidence.

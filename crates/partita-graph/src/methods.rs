@@ -81,7 +81,7 @@ const SPECTRAL: MethodCard = MethodCard {
 
 static LWGP_CARD: MethodCard = MethodCard {
     name: "lwgp",
-    summary: "normalised cut of objects and base clusters, of which those the others break up count less; a good first choice",
+    summary: "normalised cut of objects and base clusters, of which those the others break up count less; the default",
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
     settings: &[
         SettingHelp {

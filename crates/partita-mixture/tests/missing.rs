@@ -61,8 +61,8 @@ fn kmeans(values: ArrayView2<'_, f64>, clusters: usize, rng: &mut impl Rng) -> V
     for _ in 0..10 {
         let (mut sums, mut sizes) = (vec![vec![0.0; values.ncols()]; clusters], vec![0.0; clusters]);
         for (label, row) in labels.iter_mut().zip(values.outer_iter()) {
-            let near = |a: &usize, b: &usize| squared(row, &centres[*a]).total_cmp(&squared(row, &centres[*b]));
-            let best = (0..clusters).min_by(near).unwrap();
+            let distances = centres.iter().map(|centre| squared(row, centre));
+            let best = distances.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap().0;
             *label = best as u32;
             sizes[best] += 1.0;
             sums[best].iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
@@ -74,23 +74,23 @@ fn kmeans(values: ArrayView2<'_, f64>, clusters: usize, rng: &mut impl Rng) -> V
     labels
 }
 
-/// As the preset `pcc-1` has it, with each label there by this chance.
-fn ensemble(values: ArrayView2<'_, f64>, kept: f64, seed: u64) -> Ensemble {
+/// As the preset `pcc-1` has it: with all labels, and with half of them.
+fn ensembles(values: ArrayView2<'_, f64>, seed: u64) -> [Ensemble; 2] {
     let (mut rng, mut missing) = (Seed::new(seed).rng(), Seed::new(seed).child(1).rng());
     let root = (values.nrows() as f64).sqrt();
-    let mut builder = EnsembleBuilder::new(values.nrows());
+    let mut builders = [(); 2].map(|()| EnsembleBuilder::new(values.nrows()));
     for u in 0..BASES {
         let clusters = rng.random_range((root / 2.0).ceil() as usize..=root.ceil() as usize);
         let labels = kmeans(values, clusters, &mut rng);
-        let labels = labels.into_iter().map(|label| missing.random_bool(kept).then_some(label));
-        builder.push(format!("u{u}"), labels.collect::<Vec<_>>()).unwrap();
+        let half = labels.iter().map(|&label| missing.random_bool(0.5).then_some(label)).collect::<Vec<_>>();
+        builders[0].push(format!("u{u}"), labels.into_iter().map(Some).collect::<Vec<_>>()).unwrap();
+        builders[1].push(format!("u{u}"), half).unwrap();
     }
-    builder.finish().unwrap()
+    builders.map(|builder| builder.finish().unwrap())
 }
 
 fn check(values: ArrayView2<'_, f64>, truth: &Partition, least: f64) {
-    let ensembles: Vec<[Ensemble; 2]> =
-        (0..SEEDS).map(|seed| [1.0, 0.5].map(|kept| ensemble(values, kept, seed))).collect();
+    let ensembles: Vec<[Ensemble; 2]> = (0..SEEDS).map(|seed| ensembles(values, seed)).collect();
     for method in methods() {
         let mut means = [0.0; 2];
         for (seed, pair) in (0..SEEDS).zip(&ensembles) {

@@ -109,6 +109,12 @@ pub(crate) struct ComputeArgs {
     pub(crate) max_memory: Option<MemoryBudget>,
 }
 
+/// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
+const PICK: &str = "lwgp";
+
+/// Where K is to be found: by the longest lifetime in a tree.
+const PICK_OF_AUTO: &str = "eac-average";
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -127,8 +133,9 @@ pub(crate) struct RunArgs {
     /// Clusters of the consensus, or auto where the method can choose.
     #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
     pub(crate) clusters: Clusters,
-    /// Consensus methods, separated by commas; `partita methods` lists them.
-    #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = "eac-average")]
+    /// Consensus methods, separated by commas; `partita methods` lists them. With -k auto: eac-average if not given.
+    #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = PICK)]
+    #[arg(default_value_if("clusters", "auto", PICK_OF_AUTO))]
     pub(crate) method: Vec<String>,
     /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given
     /// several times.
@@ -165,8 +172,9 @@ pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet or MAT). Empty, NaN
     /// and −1 mean that the label is missing.
     pub(crate) ensemble: PathBuf,
-    /// The consensus method; `partita methods` lists them.
-    #[arg(short, long, value_name = "METHOD", default_value = "eac-average")]
+    /// The consensus method; `partita methods` lists them. With -k auto: eac-average if not given.
+    #[arg(short, long, value_name = "METHOD", default_value = PICK)]
+    #[arg(default_value_if("clusters", "auto", PICK_OF_AUTO))]
     pub(crate) method: String,
     /// Clusters of the consensus, or auto where the method can choose.
     #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]

@@ -8,6 +8,7 @@ use partita::{Ensemble, EnsembleBuilder, Outcome, Partition, Seed};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
+use super::tables::f1_both;
 use crate::page::LEGEND;
 use crate::published::Verdict;
 use crate::{
@@ -294,25 +295,6 @@ impl<'a> Bench<'a> {
         rows.extend(means.map(|(measure, value)| self.unit.row("k-means", measure, value)));
         Ok(())
     }
-}
-
-/// Harmonic mean of the mean share of every cluster found that its best class has, and the mean share of every class that
-/// its best cluster has.
-fn f1_both(table: &Contingency) -> f64 {
-    let mut clusters = vec![0.0f64; table.row_sizes().len()];
-    let mut classes = vec![0.0f64; table.column_sizes().len()];
-    for (row, column, count) in table.cells() {
-        let [of_cluster, of_class] =
-            [table.row_sizes()[row], table.column_sizes()[column]].map(|size| count as f64 / size as f64);
-        clusters[row] = clusters[row].max(of_cluster);
-        classes[column] = classes[column].max(of_class);
-    }
-    let mean = |best: &[f64]| {
-        let live = best.iter().filter(|share| **share > 0.0).count();
-        best.iter().sum::<f64>() / live as f64
-    };
-    let (precision, recall) = (mean(&clusters), mean(&classes));
-    2.0 * precision * recall / (precision + recall)
 }
 
 /// What no model's perplexity of these rows is below: the rows' own frequencies are the most probable distribution.
