@@ -78,22 +78,20 @@ impl Run {
     }
 }
 
-/// Labels as text: a header, then a row an object; a first column called `object` is a name.
+/// Labels as `partita generate` writes them: a header, then a row an object; the column `label` is the truth.
 fn read(path: &str) -> Result<Ensemble, Box<dyn Error>> {
     let text = fs::read_to_string(path)?;
-    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-    let names: Vec<&str> = lines.next().ok_or("the file is empty")?.split(',').collect();
-    let first = usize::from(names[0] == "object");
-    let mut columns: Vec<Vec<Option<usize>>> = vec![Vec::new(); names.len() - first];
+    let mut lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().ok_or("the file is empty")?;
+    let mut columns: Vec<Vec<Option<usize>>> = vec![Vec::new(); names.len()];
     for line in lines {
-        for (column, label) in columns.iter_mut().zip(line.split(',').skip(first)) {
-            column.push(if label.is_empty() { None } else { Some(label.parse()?) });
+        for (at, label) in line.into_iter().enumerate().filter(|(at, _)| names[*at] != "label") {
+            columns[at].push(if label.is_empty() { None } else { Some(label.parse()?) });
         }
     }
-    let objects = columns[0].len();
-    let mut builder = EnsembleBuilder::new(objects);
-    for (name, column) in names[first..].iter().zip(columns) {
-        builder.push(*name, column)?;
+    let mut builder = EnsembleBuilder::new(columns[0].len());
+    for (name, column) in names.into_iter().zip(columns).filter(|(name, _)| *name != "label") {
+        builder.push(name, column)?;
     }
     Ok(builder.finish()?)
 }
