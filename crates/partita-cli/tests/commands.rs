@@ -225,8 +225,15 @@ fn any_consensus_labels_new_rows_of_the_table() {
     }
     place.file("renamed.csv", wdbc.replacen("mean_radius", "radius", 1));
     place.partita(&["predict", "m.json", "renamed.csv", "--label", "label"]).refused(&["mean_radius"]);
+    let first = |line: &&str| line.split_once(',').expect("many columns").1.to_owned();
+    place.file("short.csv", std::iter::once(&lines[0]).chain(new).map(first).collect::<Vec<_>>().join("\n"));
+    place.partita(&["predict", "m.json", "short.csv", "--label", "label"]).refused(&["mean_radius"]);
+    place.file("words.csv", format!("{}\nlarge,{}\n", lines[0], first(&new[0])));
+    place.partita(&["predict", "m.json", "words.csv", "--label", "label"]).refused(&["mean_radius", "large"]);
     let model = place.path("m.json");
     let text = std::fs::read_to_string(&model).expect("a model");
+    place.file("half.json", &text[..text.len() / 2]);
+    place.partita(&["predict", "half.json", "new.csv", "--label", "label"]).refused(&["half.json"]);
     place.file("edited.json", text.replacen("0.", "1.", 1));
     place.partita(&["predict", "edited.json", "new.csv", "--label", "label"]).refused(&["edited.json"]);
     let alone = place.partita(&["consensus", "e.npz", "-k", "2", "--predict-with", "knn"]);
