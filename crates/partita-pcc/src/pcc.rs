@@ -22,8 +22,10 @@ use crate::table::{Layout, Table};
 /// Runs from every start of [`starts`], and from the two best base clusterings of `bases` (see [`base_starts`]) where no tree
 /// was grown (beyond 10,000 objects from the best alone, unless the settings ask for random starts), to a relative gap of
 /// 1e-3. The two lowest objectives go on to the tolerance (the second only where it is within 1 % of the first), and the
-/// lower one is kept. On sampled pairs a start that is alone is the best by one object of 16, and goes to the tolerance at once. Where all pairs are known and it leaves clusters empty, splits of the others are tried in their place,
-/// and kept if they are lower. `details.restarts` has the objective of every run and whether it was finished; `details.spread` is that of all runs, `details.spread_of_finished` that of those which were.
+/// lower one is kept. On sampled pairs a start that is alone is the best by one object of 16, and goes to the tolerance at once.
+/// Where all pairs are known and the lowest leaves clusters empty, splits of the others are tried in their place, and kept if
+/// they are lower. `details.restarts` has the objective of every run and whether it was finished; `details.spread` is that of
+/// all runs, `details.spread_of_finished` that of those which were.
 ///
 /// # Errors
 /// [`PccError`] if K is out of range or the solver can not work with the divergence.
