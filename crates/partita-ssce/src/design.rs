@@ -21,8 +21,8 @@ pub(crate) enum Design {
         places: Array2<u32>,
         /// p.
         width: usize,
-        /// Whether a column of ones follows.
-        intercept: bool,
+        /// What the last column holds everywhere, where there are intercepts.
+        intercept: Option<f64>,
     },
 }
 
@@ -51,10 +51,10 @@ impl Scaling {
         }
     }
 
-    /// The table with every column centred and scaled, and a column of ones where asked for.
-    pub(crate) fn apply(&self, values: ArrayView2<'_, f64>, intercept: bool) -> Array2<f64> {
+    /// The table with every column centred and scaled, and a column of one number where asked for.
+    pub(crate) fn apply(&self, values: ArrayView2<'_, f64>, intercept: Option<f64>) -> Array2<f64> {
         let (n, d) = values.dim();
-        let mut scaled = Array2::ones((n, d + usize::from(intercept)));
+        let mut scaled = Array2::from_elem((n, d + usize::from(intercept.is_some())), intercept.unwrap_or_default());
         for (j, column) in values.axis_iter(Axis(1)).enumerate() {
             let standard = column.mapv(|x| (x - self.means[j]) / self.spreads[j]);
             scaled.column_mut(j).assign(&standard);
@@ -65,7 +65,7 @@ impl Scaling {
 
 impl Design {
     /// One-hot label rows of an ensemble.
-    pub(crate) fn hot(ensemble: &Ensemble, intercept: bool) -> Self {
+    pub(crate) fn hot(ensemble: &Ensemble, intercept: Option<f64>) -> Self {
         let offsets = ensemble.offsets();
         let bases = ensemble.bases().len();
         let place = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(NOWHERE, |j| (offsets[u] + j) as u32);
@@ -85,7 +85,7 @@ impl Design {
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Dense(x) => x.ncols(),
-            Self::Hot { width, intercept, .. } => width + usize::from(*intercept),
+            Self::Hot { width, intercept, .. } => width + usize::from(intercept.is_some()),
         }
     }
 
@@ -99,13 +99,13 @@ impl Design {
         }
     }
 
-    /// The places of ones in row `i`.
-    fn ones(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+    /// The places of row `i` that are not zero, and what they hold.
+    fn entries(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (places, last) = match self {
             Self::Dense(_) => (None, None),
-            Self::Hot { places, width, intercept } => (Some(places.row(i)), intercept.then_some(*width)),
+            Self::Hot { places, width, intercept } => (Some(places.row(i)), intercept.map(|value| (*width, value))),
         };
-        let known = places.into_iter().flatten().filter(|&&place| place != NOWHERE).map(|&place| place as usize);
+        let known = places.into_iter().flatten().filter(|&&place| place != NOWHERE).map(|&place| (place as usize, 1.0));
         known.chain(last)
     }
 
@@ -116,7 +116,7 @@ impl Design {
         }
         let mut product = Array2::zeros((range.len(), w.ncols()));
         for (i, mut row) in range.zip(product.outer_iter_mut()) {
-            self.ones(i).for_each(|place| row += &w.row(place));
+            self.entries(i).for_each(|(place, value)| row.scaled_add(value, &w.row(place)));
         }
         product
     }
@@ -128,9 +128,8 @@ impl Design {
             return;
         }
         for (i, row) in range.zip(r.outer_iter()) {
-            for place in self.ones(i) {
-                let mut line = sum.row_mut(place);
-                line += &row;
+            for (place, value) in self.entries(i) {
+                sum.row_mut(place).scaled_add(value, &row);
             }
         }
     }
@@ -144,8 +143,8 @@ impl Design {
         }
         let mut gram = Array2::zeros((p, p));
         for (i, d) in d.iter().enumerate() {
-            for a in self.ones(i) {
-                self.ones(i).for_each(|b| gram[[a, b]] += d);
+            for (a, x) in self.entries(i) {
+                self.entries(i).for_each(|(b, y)| gram[[a, b]] += d * x * y);
             }
         }
         gram
@@ -157,7 +156,7 @@ impl Design {
         for (i, d) in d.iter().enumerate() {
             match self {
                 Self::Dense(x) => sum.iter_mut().zip(x.row(i)).for_each(|(sum, x)| *sum += d * x * x),
-                Self::Hot { .. } => self.ones(i).for_each(|place| sum[place] += d),
+                Self::Hot { .. } => self.entries(i).for_each(|(place, x)| sum[place] += d * x * x),
             }
         }
         sum

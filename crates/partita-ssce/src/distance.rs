@@ -61,7 +61,7 @@ impl CentroidModel {
     pub(crate) fn of(features: &Features<'_>, known: Known<'_>) -> Result<Self, SsceError> {
         check_table(features, known.objects())?;
         let scaling = Scaling::of(features)?;
-        let x = scaling.apply(features.values(), false);
+        let x = scaling.apply(features.values(), None);
         let mut sums = Array2::<f64>::zeros((known.clusters(), x.ncols()));
         let mut sizes = vec![0.0; known.clusters()];
         for (i, row) in x.outer_iter().enumerate() {
@@ -117,7 +117,7 @@ impl Model for CentroidModel {
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
-        let x = self.scaling.apply(table(&self.scaling, input)?.view(), false);
+        let x = self.scaling.apply(table(&self.scaling, input)?.view(), None);
         let mut rows = Array2::zeros((x.nrows(), self.centroids.len()));
         for (x, mut row) in x.outer_iter().zip(rows.outer_iter_mut()) {
             let far = |centre: &Option<Vec<f64>>| centre.as_ref().map_or(f64::INFINITY, |centre| distance(x, centre));
@@ -183,7 +183,7 @@ impl NeighbourModel {
             return Err(SsceError::Neighbours { numbers, most });
         }
         let scaling = Scaling::of(features)?;
-        let rows = scaling.apply(features.values(), false);
+        let rows = scaling.apply(features.values(), None);
         Ok(Self { scaling, neighbours, clusters, rows, labels: known.labels() })
     }
 
@@ -239,7 +239,7 @@ impl Model for NeighbourModel {
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
-        let x = self.scaling.apply(table(&self.scaling, input)?.view(), false);
+        let x = self.scaling.apply(table(&self.scaling, input)?.view(), None);
         let mut rows = Array2::zeros((x.nrows(), self.clusters));
         let pairs = rows.axis_iter_mut(Axis(0)).into_par_iter().zip(x.axis_iter(Axis(0)));
         pairs.for_each(|(mut row, x)| self.shares(x, row.as_slice_mut().expect("rows are contiguous")));

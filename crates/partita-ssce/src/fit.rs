@@ -30,6 +30,9 @@ pub struct SsceSettings {
     pub gamma: Option<f64>,
     /// Whether classifiers have an intercept.
     pub intercept: bool,
+    /// What the column of the intercept holds, where all others are standardised: γ and `shrink` count the square of an intercept
+    /// by 1 over the square of this, so that from 100 on it is next to free.
+    pub intercept_scaling: f64,
     /// Whether μ and Ω are the exact minimisers; if not, they are the paper's (eq. 11 and 12).
     pub exact: bool,
     /// Weight of ‖μ‖², which keeps classifiers finite where clusters can be separated perfectly.
@@ -43,7 +46,15 @@ pub struct SsceSettings {
 impl Default for SsceSettings {
     fn default() -> Self {
         let rounds = NonZeroU32::new(5).expect("not zero");
-        Self { gamma: None, intercept: true, exact: true, shrink: 1e-3, rounds, tolerance: 1e-4 }
+        Self {
+            gamma: None,
+            intercept: true,
+            intercept_scaling: 1.0,
+            exact: true,
+            shrink: 1e-3,
+            rounds,
+            tolerance: 1e-4,
+        }
     }
 }
 
@@ -54,9 +65,16 @@ impl SsceSettings {
         Self { intercept: false, exact: false, shrink: 0.0, rounds, ..Self::default() }
     }
 
+    /// What the column of the intercept holds, if there is one.
+    pub(crate) fn constant(&self) -> Option<f64> {
+        self.intercept.then_some(self.intercept_scaling)
+    }
+
     pub(crate) fn check(&self) -> Result<(), SsceError> {
         let gamma = self.gamma.unwrap_or(1.0);
         SsceError::check("gamma", gamma, gamma > 0.0, "above 0")?;
+        let scaling = self.intercept_scaling;
+        SsceError::check("intercept_scaling", scaling, scaling > 0.0, "above 0")?;
         SsceError::check("shrink", self.shrink, self.shrink >= 0.0, "0 or more")?;
         SsceError::check("tolerance", self.tolerance, self.tolerance >= 0.0, "0 or more")
     }

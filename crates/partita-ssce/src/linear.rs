@@ -69,7 +69,7 @@ impl LinearModel {
             return Err(SsceError::Clusters { clusters: classes, objects });
         }
         let scaling = Scaling::of(features)?;
-        let design = Design::Dense(scaling.apply(features.values(), true));
+        let design = Design::Dense(scaling.apply(features.values(), Some(1.0)));
         let labels = known.labels();
         let codes = Array2::from_shape_fn((objects, 1), |(i, _)| labels[i] as u16);
         let soft = match known {
@@ -121,7 +121,7 @@ impl Model for LinearModel {
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
         let values = table(&self.scaling, input)?;
-        let design = Design::Dense(self.scaling.apply(values.view(), self.intercept));
+        let design = Design::Dense(self.scaling.apply(values.view(), self.intercept.then_some(1.0)));
         SoftPartition::new(probabilities(&design, self.weights.view()))
             .map_err(|error| ModelError::Input(format!("numbers too large for the model: {error}")))
     }

@@ -105,6 +105,7 @@ static SSCE_P_CARD: MethodCard = MethodCard {
 const SETTINGS: &[SettingHelp] = &[
     SettingHelp { name: "gamma", help: "how strongly classifiers are tied (above 0, or null to choose it)" },
     SettingHelp { name: "intercept", help: "whether classifiers have an intercept (true or false)" },
+    SettingHelp { name: "intercept_scaling", help: "the larger, the less intercepts are held back (above 0)" },
     SettingHelp { name: "exact", help: "exact centre and covariance; false takes the paper's formulas" },
     SettingHelp { name: "shrink", help: "weight of the squared centre (0 or more)" },
     SettingHelp { name: "rounds", help: "the most rounds (whole number from 1)" },

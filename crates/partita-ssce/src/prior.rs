@@ -211,7 +211,7 @@ mod tests {
         let all = partita_conformance::fixtures();
         let ensemble = ensemble(&all["labels"]);
         let mut rng = Seed::new(4).rng();
-        for design in [Design::hot(&ensemble, true), Design::hot(&ensemble, false)] {
+        for design in [Design::hot(&ensemble, Some(3.0)), Design::hot(&ensemble, None)] {
             let targets = Targets::new(&ensemble, None, 2);
             let trust: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
             let loss = Loss { design: &design, codes: targets.codes.view(), classes: 2, trust: &trust, soft: None };

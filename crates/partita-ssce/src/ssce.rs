@@ -27,6 +27,7 @@ use crate::{SsceError, SsceSettings};
 /// | – | weights of base clusterings ω, mean 1: one of weight 2 counts as if it were there twice (Ω starts at I/M, so not to the bit) |
 /// | W, μ, Ω | the classifiers, their centre, and their covariance (plus 1e-3/M on its diagonal) |
 /// | γ₁ = γ₂ | [`SsceSettings::gamma`] |
+/// | – | intercepts: a column of [`SsceSettings::intercept_scaling`] in X |
 ///
 /// W is found by limited-memory BFGS with a Kronecker approximation of the Hessian, for all base clusterings at once by
 /// matrix products; μ and Ω have closed forms. No step raises the objective. Missing labels leave the loss. The
@@ -60,8 +61,11 @@ pub fn ssce(
     check(ensemble, weights, clusters, settings)?;
     check_table(features, ensemble.objects())?;
     let scaling = Scaling::of(features)?;
-    let design = Design::Dense(scaling.apply(features.values(), settings.intercept));
-    let (mut outcome, centre) = solve(ensemble, design, weights, clusters, seed, settings, watch)?;
+    let design = Design::Dense(scaling.apply(features.values(), settings.constant()));
+    let (mut outcome, mut centre) = solve(ensemble, design, weights, clusters, seed, settings, watch)?;
+    if let Some(constant) = settings.constant() {
+        centre.row_mut(features.values().ncols()).mapv_inplace(|weight| weight * constant);
+    }
     outcome.model = Some(Arc::new(LinearModel::new(scaling, settings.intercept, centre)));
     Ok(outcome)
 }
@@ -91,7 +95,7 @@ pub fn ssce_p(
 ) -> Result<Outcome, SsceError> {
     let _span = tracing::info_span!("ssce-p", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
-    let design = Design::hot(ensemble, settings.intercept);
+    let design = Design::hot(ensemble, settings.constant());
     Ok(solve(ensemble, design, weights, clusters, seed, settings, watch)?.0)
 }
 

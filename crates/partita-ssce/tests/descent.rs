@@ -55,3 +55,40 @@ fn the_papers_settings_have_no_intercept() {
     }
     assert!(2 * uniform < drawn_from, "{uniform} of {drawn_from}");
 }
+
+/// Strong ties draw all weights to zero; from some scaling on an intercept keeps what the labels say of the sizes of clusters.
+#[test]
+fn an_intercept_that_is_scaled_up_is_not_held_back_by_strong_ties() {
+    let columns = columns();
+    let (mut far, mut all) = (0, 0);
+    for seed in 0..20 {
+        let drawn = draw(Seed::new(seed), 0.0);
+        let features = Features::new(&columns, drawn.features.view()).unwrap();
+        let shares = |scaling: f64, on_table: bool| {
+            let mut settings = SsceSettings::paper();
+            (settings.gamma, settings.intercept, settings.intercept_scaling) = (Some(1e4), true, scaling);
+            let (ensemble, k, seed) = (&drawn.ensemble, drawn.clusters, Seed::new(seed));
+            let outcome = if on_table {
+                ssce(ensemble, &features, None, k, seed, &settings, &Silent).unwrap()
+            } else {
+                ssce_p(ensemble, None, k, seed, &settings, &Silent).unwrap()
+            };
+            let soft = outcome.soft.unwrap();
+            if let Some(model) = outcome.model {
+                let again = model.predict(&ModelInput::Features(features)).unwrap();
+                soft.rows().iter().zip(again.rows()).for_each(|(a, b)| assert_abs_diff_eq!(a, b, epsilon = 1e-9));
+            }
+            soft.rows().mean_axis(partita_core::ndarray::Axis(0)).unwrap().to_vec()
+        };
+        for on_table in [true, false] {
+            let free = shares(1e3, on_table);
+            let other = shares(1e4, on_table);
+            free.iter().zip(&other).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-2));
+            let even = 1.0 / drawn.clusters as f64;
+            let spread = |shares: &[f64]| shares.iter().map(|share| (share - even).abs()).fold(0.0, f64::max);
+            all += 1;
+            far += usize::from(spread(&free) > 2.0 * spread(&shares(1.0, on_table)));
+        }
+    }
+    assert!(2 * far > all, "{far} of {all}");
+}

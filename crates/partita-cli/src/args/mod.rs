@@ -80,7 +80,7 @@ pub(crate) struct TableArgs {
     /// Make a column of zeros and ones of every value of a column that holds words (CSV, TSV).
     #[arg(long)]
     pub(crate) one_hot: bool,
-    /// Number the words of a column in the order of the alphabet instead, as the PCC paper did (CSV, TSV). This makes
+    /// Number the words of a column in the order of the alphabet instead (CSV, TSV): fewer columns than `--one-hot`, but
     /// neighbours of words that are none.
     #[arg(long, conflicts_with = "one_hot")]
     pub(crate) codes: bool,
@@ -120,7 +120,7 @@ const PICK_OF_AUTO: &str = "eac-average";
 Examples:
   partita run iris.csv --label label -k 3 -o out
   partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 --base-k 8..40 --scale zscore -o out
-  partita run kddcup99.csv.gz --label label --codes --only smurf.,neptune.,normal. --per-label 40000 \\
+  partita run kddcup99.csv.gz --label label --one-hot --only smurf.,neptune.,normal. --per-label 40000 \\
     --preset kdd -k 3 -m pcc-l2 -o out
 
 Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
