@@ -1,6 +1,5 @@
 //! Measures what is missing, keeps it, writes the pages.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -128,9 +127,12 @@ impl Desk<'_> {
             return Ok(());
         }
         match rows {
-            Ok(rows) => {
+            Ok(mut rows) => {
                 let mut guard = self.raw.lock().expect("no worker panicked");
                 let (raw, written) = &mut *guard;
+                // A unit that is measured in several goes takes the sum of them.
+                let before = raw.seconds.value(&unit.data, &unit.setting, WHOLE, unit.seed, SECONDS);
+                rows.iter_mut().filter(|row| row.method == WHOLE).for_each(|row| row.value += before.unwrap_or(0.0));
                 raw.insert(rows);
                 if written.elapsed() > WRITE_EVERY {
                     raw.write(self.folder, self.study.name())?;
@@ -159,15 +161,9 @@ fn measure_alone(
 }
 
 fn results(raw: Raw) -> Results {
-    // A unit that was measured in several goes has the last of them as its whole.
-    let mut costs: BTreeMap<(String, String, u64), (f64, f64)> = BTreeMap::new();
     let mut results = raw.values;
-    for row in raw.seconds.rows() {
-        let (whole, methods) = costs.entry((row.data.clone(), row.setting.clone(), row.seed)).or_default();
-        *(if row.method == WHOLE { whole } else { methods }) += row.value;
-        results.insert(row);
-    }
-    results.cost = costs.values().map(|(whole, methods)| whole.max(*methods)).sum();
+    results.cost = raw.seconds.rows().filter(|row| row.method == WHOLE).map(|row| row.value).sum();
+    raw.seconds.rows().for_each(|row| results.insert(row));
     results
 }
 
@@ -230,8 +226,8 @@ pub fn write_pages(studies: &[&'static dyn Study], root: &Path, scope: Scope) ->
 }
 
 /// Measures a sample of what `docs/reproduction/raw` holds once more: evenly spread units until `seconds` are used up, of
-/// those that took more than `seconds` / 8 as many of their methods as fit, quick ones first. Says how many values were
-/// compared and which differ.
+/// those that took more than `seconds` / 8 as many of their methods as fit, quick ones first. Where nothing fits, the
+/// quickest unit whole. Says how many values were compared and which differ.
 ///
 /// # Errors
 /// [`ReproduceError::File`]; whatever a unit says that fails now.
@@ -268,8 +264,14 @@ fn sample(study: &dyn Study, raw: &Raw, seconds: f64) -> Vec<Unit> {
         let methods: Vec<String> = unit.methods.iter().filter(|method| there(method)).cloned().collect();
         Unit { methods, ..unit }
     };
-    let units = study.units(Scope { seeds, quick: false }).into_iter().map(recorded);
-    let cheap: Vec<(Unit, f64)> = units.filter_map(|unit| affordable(unit, raw, seconds / 8.0)).collect();
+    let units: Vec<Unit> = study.units(Scope { seeds, quick: false }).into_iter().map(recorded).collect();
+    let within = |most| units.iter().filter_map(|unit| affordable(unit.clone(), raw, most)).collect::<Vec<_>>();
+    let mut cheap = within(seconds / 8.0);
+    if cheap.is_empty() {
+        cheap = within(f64::INFINITY);
+        cheap.sort_by(|a, b| a.1.total_cmp(&b.1));
+        cheap.truncate(1);
+    }
     let total: f64 = cheap.iter().map(|(_, cost)| cost).sum();
     let step = (total / seconds).max(1.0);
     let mut next = 0.0;

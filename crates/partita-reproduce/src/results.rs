@@ -70,10 +70,15 @@ impl Results {
 
     /// The values of a cell, by seed.
     pub fn values(&self, data: &str, setting: &str, method: &str, measure: &str) -> Vec<f64> {
+        self.cell(data, setting, method, measure).map(|(_, value)| value).collect()
+    }
+
+    /// Seeds and values of a cell.
+    pub fn cell(&self, data: &str, setting: &str, method: &str, measure: &str) -> impl Iterator<Item = (u64, f64)> {
         let from = (data.to_owned(), setting.to_owned(), method.to_owned(), 0, String::new());
         let here = |key: &Key| (key.0.as_str(), key.1.as_str(), key.2.as_str()) == (data, setting, method);
-        let cell = self.values.range(from..).take_while(|(key, _)| here(key));
-        cell.filter(|(key, _)| key.4 == measure).map(|(_, &value)| value).collect()
+        let cell = self.values.range(from..).take_while(move |(key, _)| here(key));
+        cell.filter(move |(key, _)| key.4 == measure).map(|(key, &value)| (key.3, value))
     }
 
     /// One value.

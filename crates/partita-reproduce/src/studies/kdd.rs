@@ -22,6 +22,8 @@ const CLASSES: [&str; 3] = ["smurf.", "neptune.", "normal."];
 const EACH: usize = 40_000;
 /// The reading that the command line takes.
 const SETTING: &str = "kdd";
+/// What is swept, of the first seed: a setting, and whether it is the share of the pairs or K.
+const SWEEPS: [(&str, bool); 2] = [("kdd, by K", false), ("kdd, by share", true)];
 /// How the table is read: a setting, what the page calls it, how many seeds.
 const READINGS: [(&str, &str, u64); 5] = [
     (SETTING, "a column of zeros and ones a word", 5),
@@ -59,12 +61,13 @@ impl Study for Kdd {
     }
 
     fn units(&self, scope: Scope) -> Vec<Unit> {
-        let methods = || METHODS.map(|(name, _)| name).into_iter().chain(["*"]);
-        let one = |(setting, _, most): (&str, &str, u64)| {
-            let setting = setting.to_owned();
-            (1..=scope.seeds.min(most)).map(move |seed| Unit::new(DATA, &setting, seed, methods()))
+        let methods = || METHODS.map(|(name, _)| name).into_iter();
+        let one = |(setting, _, most): (&'static str, &str, u64)| {
+            (1..=scope.seeds.min(most)).map(move |seed| Unit::new(DATA, setting, seed, methods().chain(["*"])))
         };
-        READINGS.into_iter().flat_map(one).collect()
+        let sweeps = SWEEPS.into_iter().map(|(setting, _)| Unit::new(DATA, setting, 1, methods()));
+        let all = sweeps.chain(READINGS.into_iter().flat_map(one));
+        all.filter(|unit| !scope.quick || unit.setting == SETTING).collect()
     }
 
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
@@ -79,9 +82,11 @@ impl Study for Kdd {
         }
         let (ensemble, seconds) = lab.timed(|| lab.ensemble(table.values.view(), &recipe, unit.seed));
         let bench = Bench { unit, lab, ensemble: ensemble?, truth };
-        let mut rows = vec![unit.row("*", SECONDS, seconds)];
-        bench.measure(&mut rows)?;
-        Ok(rows)
+        match SWEEPS.iter().find(|(setting, _)| *setting == unit.setting) {
+            Some((_, true)) => bench.by_share(),
+            Some((_, false)) => bench.by_clusters(),
+            None => bench.whole(seconds),
+        }
     }
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
@@ -100,12 +105,12 @@ impl Study for Kdd {
             ("H by the most clusters allowed (Figure 5)", "K", (2..=MOST).map(by_clusters).collect::<Vec<_>>()),
             ("H by the share of pairs, in ‰ (Figure 6), K = 3", "share", RATES.map(by_rate).to_vec()),
         ];
-        for (title, what, measures) in sweeps {
+        for ((title, what, measures), (setting, _)) in sweeps.into_iter().zip(SWEEPS) {
             text += &format!("## {title}\n\nThe first seed alone.\n\n");
             let names = METHODS.map(|(name, _)| name);
             let mut grid = Grid::new(std::iter::once(what).chain(names));
             for measure in measures {
-                let cells = names.map(|name| mean_sd(results.stat(DATA, SETTING, name, &measure)));
+                let cells = names.map(|name| mean_sd(results.stat(DATA, setting, name, &measure)));
                 let name = measure.trim_start_matches("h, ").to_owned();
                 grid.row(std::iter::once(name).chain(cells.map(|cell| cell.replace(" ± 0.000", ""))));
             }
@@ -134,11 +139,12 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn measure(&self, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
-        let (unit, first) = (self.unit, self.unit.setting == SETTING && self.unit.seed == 1);
-        rows.push(unit.row("*", "h", self.base()?));
+    /// Everything at K = 3 and the full share of the pairs; `seconds` are those of the ensemble.
+    fn whole(&self, seconds: f64) -> Result<Vec<Row>, ReproduceError> {
+        let unit = self.unit;
+        let mut rows = vec![unit.row("*", SECONDS, seconds), unit.row("*", "h", self.base()?)];
         let evidence = self.evidence(RATE)?;
-        for (name, divergence) in METHODS {
+        for (name, divergence) in self.methods() {
             let (found, seconds) = self.lab.timed(|| self.solve(&evidence, divergence, K));
             let (scores, gap) = found?;
             rows.extend([
@@ -147,18 +153,34 @@ impl Bench<'_> {
                 unit.row(name, "gap", gap),
                 unit.row(name, SECONDS, seconds),
             ]);
-            for clusters in (2..=MOST).filter(|_| first) {
-                let (scores, _) = self.solve(&evidence, divergence, clusters)?;
-                rows.push(unit.row(name, &by_clusters(clusters), scores.h));
-            }
         }
-        for rate in RATES.into_iter().filter(|_| first) {
+        Ok(rows)
+    }
+
+    fn by_clusters(&self) -> Result<Vec<Row>, ReproduceError> {
+        let evidence = self.evidence(RATE)?;
+        let points = self.methods().flat_map(|method| (2..=MOST).map(move |clusters| (method, clusters)));
+        let row = |((name, divergence), clusters)| {
+            let (scores, _) = self.solve(&evidence, divergence, clusters)?;
+            Ok(self.unit.row(name, &by_clusters(clusters), scores.h))
+        };
+        points.map(row).collect()
+    }
+
+    fn by_share(&self) -> Result<Vec<Row>, ReproduceError> {
+        let mut rows = Vec::new();
+        for rate in RATES {
             let evidence = self.evidence(rate)?;
-            for (name, divergence) in METHODS {
-                rows.push(unit.row(name, &by_rate(rate), self.solve(&evidence, divergence, K)?.0.h));
+            for (name, divergence) in self.methods() {
+                rows.push(self.unit.row(name, &by_rate(rate), self.solve(&evidence, divergence, K)?.0.h));
             }
         }
-        Ok(())
+        Ok(rows)
+    }
+
+    /// Those that are asked for.
+    fn methods(&self) -> impl Iterator<Item = (&'static str, Divergence)> {
+        METHODS.into_iter().filter(|(name, _)| self.unit.methods.iter().any(|method| method == name))
     }
 
     fn evidence(&self, rate: f64) -> Result<Sparse, ReproduceError> {
