@@ -110,6 +110,13 @@ fn methods_and_settings_that_do_not_exist() {
     place.partita(&command("restart=3")).refused(&["'restart'", "restarts"]);
     place.partita(&command("restarts=none")).refused(&["'restarts'", "'none'"]);
     place.partita(&command("restarts")).refused(&["'restarts'", "name=value"]);
+    // Of the second method too, and before anything is computed.
+    place.file("t.csv", three_groups(30));
+    for (set, words) in [("ssce.gama=1", ["'gama'", "gamma"]), ("ssce.gamma=much", ["'gamma'", "'much'"])] {
+        let run = ["run", "t.csv", "--label", "kind", "-k", "3", "-m", "mcla,ssce", "--set", set, "-o", "out"];
+        place.partita(&run).refused(&words);
+        assert!(!place.path("out").exists(), "{set}");
+    }
 }
 
 #[test]

@@ -6,7 +6,11 @@ use anyhow::Context;
 use partita::files::{self, LabelColumn};
 use partita::generate::Recipe;
 use partita::metrics::Scores;
-use partita::{Consensus, Ensemble, Outcome, Problem, ProblemSize, SettingPairs};
+use partita::ndarray::array;
+use partita::{
+    Clusters, Consensus, ConsensusError, Ensemble, EnsembleBuilder, Features, Outcome, Problem, ProblemSize,
+    SettingPairs, Silent,
+};
 use serde::Serialize;
 
 use super::common::{AnyTable, Compute, method, unless_interrupted};
@@ -111,8 +115,8 @@ fn check(
     recipe.check(objects)?;
     let base_clusterings = recipe.runs();
     let clusters = match args.clusters {
-        partita::Clusters::Exactly(clusters) => clusters,
-        partita::Clusters::Auto => objects.isqrt(),
+        Clusters::Exactly(clusters) => clusters,
+        Clusters::Auto => objects.isqrt(),
     };
     let base_clusters = base_clusterings * objects.isqrt();
     let size = ProblemSize { objects, base_clusterings, base_clusters, clusters };
@@ -120,11 +124,30 @@ fn check(
     if let Some(of) = args.set.iter().filter_map(|text| meant_for(text)).find(|of| !names.contains(of)) {
         return Err(Failure::input(format!("--set is for '{of}', which is not among -m {}", names.join(","))));
     }
-    for card in methods.iter().map(|method| method.card()) {
+    for method in methods {
+        let card = method.card();
+        rehearse(*method, settings(args, *method)?)?;
         card.check_clusters(args.clusters, objects).with_context(|| args.table.table.display().to_string())?;
         compute.budget.check(card.name, (card.bytes)(&size), card.way_out)?;
     }
     Ok(())
+}
+
+/// Refuses settings that the method does not know: it is asked for the consensus of four objects with them. Whatever else it
+/// says of so few is no matter.
+fn rehearse(method: &dyn Consensus, settings: SettingPairs) -> Result<(), Failure> {
+    let mut builder = EnsembleBuilder::new(4);
+    for name in ["a", "b"] {
+        builder.push(name, [0, 0, 1, 1].map(Some)).expect("four labels");
+    }
+    let ensemble = builder.finish().expect("every object has labels");
+    let (columns, values) = (["x".to_owned()], array![[0.0], [1.0], [8.0], [9.0]]);
+    let mut problem = Problem::new(&ensemble, Clusters::Exactly(2));
+    (problem.features, problem.settings) = (Features::new(&columns, values.view()).ok(), settings);
+    match partita::consense(method, &problem, &Silent) {
+        Err(error @ ConsensusError::Settings { .. }) => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to write into a folder that holds something, unless told to.
@@ -158,7 +181,7 @@ fn consense(
     problem.settings = settings(args, method)?;
     // Methods that read the table say so where there is none.
     if let AnyTable::Dense(table) = table {
-        problem.features = partita::Features::new(&table.columns, table.values.view()).ok();
+        problem.features = Features::new(&table.columns, table.values.view()).ok();
     }
     let (outcome, mut record) = compute.consense(method, problem, &args.table.table)?;
     say_warnings(method.card().name, &outcome);
