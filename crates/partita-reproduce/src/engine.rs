@@ -1,5 +1,6 @@
 //! Measures what is missing, keeps it, writes the pages.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use partita::{Flow, Watch};
 use rayon::ThreadPoolBuilder;
 
-use crate::lab::thread_seconds;
+use crate::lab::{catalogue_name, thread_seconds};
 use crate::raw::Raw;
 use crate::study::SECONDS;
 use crate::{Lab, ReproduceError, Results, Row, Scope, Study, Unit, summary};
@@ -51,7 +52,7 @@ pub struct Report {
     pub measured: usize,
     /// Units that were there.
     pub there: usize,
-    /// Data sets that are not on this machine.
+    /// Data sets that are not on this machine, as in the catalogue.
     pub absent: Vec<String>,
     /// Units that failed, and why.
     pub failed: Vec<String>,
@@ -78,10 +79,13 @@ pub fn run(
     let (raw_folder, lab) = (folder(root, scope).join("raw"), Lab::new(root, interrupt));
     let raw = Raw::read(&raw_folder, study.name())?;
     let units = study.units(scope);
-    let absent: Vec<String> = Raw::absent(&units, &lab).into_iter().map(ToOwned::to_owned).collect();
-    let todo: Vec<Unit> =
-        units.iter().filter(|unit| !absent.contains(&unit.data)).filter_map(|unit| raw.missing(unit)).collect();
-    let mut report = Report { there: units.len() - todo.len(), absent, ..Report::default() };
+    let here: BTreeMap<&str, bool> = units.iter().map(|unit| (&*unit.data, lab.has(&unit.data))).collect();
+    let absent: BTreeSet<&str> =
+        here.iter().filter(|(_, here)| !**here).map(|(name, _)| catalogue_name(name)).collect();
+    let absent = absent.into_iter().map(ToOwned::to_owned).collect();
+    let possible: Vec<&Unit> = units.iter().filter(|unit| here[&*unit.data]).collect();
+    let todo: Vec<Unit> = possible.iter().filter_map(|unit| raw.missing(unit)).collect();
+    let mut report = Report { there: possible.len() - todo.len(), absent, ..Report::default() };
     let desk = Desk { study, folder: &raw_folder, raw: Mutex::new((raw, Instant::now())), failed: Mutex::default() };
     let (next, done, start) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
     let work = || -> Result<(), ReproduceError> {
@@ -107,7 +111,7 @@ pub fn run(
     report.failed = desk.failed.into_inner().unwrap_or_default();
     let (raw, _) = desk.raw.into_inner().expect("no worker panicked");
     raw.write(&raw_folder, study.name())?;
-    write_page(study, raw, &folder(root, scope))?;
+    write_page(study, raw, scope, &folder(root, scope))?;
     if interrupt.asked() { Err(ReproduceError::Stopped) } else { Ok(report) }
 }
 
@@ -167,23 +171,38 @@ fn results(raw: Raw) -> Results {
     results
 }
 
-fn write_page(study: &dyn Study, raw: Raw, folder: &Path) -> Result<(), ReproduceError> {
+fn write_page(study: &dyn Study, raw: Raw, scope: Scope, folder: &Path) -> Result<(), ReproduceError> {
     let results = results(raw);
     for (name, svg) in study.pictures(&results) {
         write(&folder.join(name), &svg)?;
     }
-    write(&folder.join(format!("{}.md", study.name())), &page(study, &results))
+    write(&folder.join(format!("{}.md", study.name())), &page(study, scope, &results))
 }
 
 /// The whole page.
-fn page(study: &dyn Study, results: &Results) -> String {
+fn page(study: &dyn Study, scope: Scope, results: &Results) -> String {
     let name = study.name();
     let head = format!(
         "# {}\n\nWritten by `cargo xtask reproduce {name}` from [raw/{name}.csv](raw/{name}.csv).\n\n",
         study.title()
     );
-    let text = format!("{head}{}", study.page(results));
+    let text = format!("{head}{}{}", unmeasured(study, scope, results), study.page(results));
     format!("{}\n", text.trim_end())
+}
+
+/// Says which data sets have no value.
+fn unmeasured(study: &dyn Study, scope: Scope, results: &Results) -> String {
+    let [there, ..] = results.names();
+    let names: BTreeSet<String> = study.units(Scope { seeds: 1, ..scope }).into_iter().map(|unit| unit.data).collect();
+    let missing = names.iter().filter(|name| !there.contains(name)).map(|name| catalogue_name(name));
+    let names: Vec<&str> = missing.collect::<BTreeSet<_>>().into_iter().collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        "**Without {}**, which was not there or is yet to be measured; `cargo xtask datasets fetch NAME` gets a data set or says how.\n\n",
+        names.join(", ")
+    )
 }
 
 fn write(path: &Path, text: &str) -> Result<(), ReproduceError> {
@@ -208,7 +227,7 @@ pub fn pages(
         if results.is_empty() {
             continue;
         }
-        files.push((format!("{}.md", study.name()), page(*study, &results)));
+        files.push((format!("{}.md", study.name()), page(*study, scope, &results)));
         files.extend(study.pictures(&results));
         measured.push((*study, results));
     }

@@ -154,7 +154,7 @@ impl<'a> Lab<'a> {
 }
 
 /// The name without what says how to read the set.
-fn catalogue_name(name: &str) -> &str {
+pub(crate) fn catalogue_name(name: &str) -> &str {
     let name = name.strip_suffix("-std").unwrap_or(name);
     name.strip_suffix("-1000").unwrap_or(name)
 }

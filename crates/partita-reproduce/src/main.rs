@@ -105,7 +105,7 @@ fn measure(study: &dyn Study, scope: Scope, arguments: &Arguments) -> Result<usi
     let say = |text: &str| eprintln!("{text}");
     let report = run(study, scope, &arguments.root, threads, &INTERRUPT, &say)?;
     for name in &report.absent {
-        println!("{}: {name} is not here; `cargo xtask datasets fetch` says how to get it", study.name());
+        println!("{}: {name} is not here; `cargo xtask datasets fetch {name}` gets it or says how", study.name());
     }
     report.failed.iter().for_each(|failure| println!("{}: {failure}", study.name()));
     println!("{}: {} units measured, {} were on record", study.name(), report.measured, report.there);

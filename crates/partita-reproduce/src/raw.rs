@@ -5,7 +5,7 @@ use std::path::Path;
 use partita::files::write_whole;
 
 use crate::study::{SECONDS, Unit};
-use crate::{Lab, ReproduceError, Results, Row};
+use crate::{ReproduceError, Results, Row};
 
 const HEADER: [&str; 6] = ["data", "setting", "method", "seed", "measure", "value"];
 
@@ -46,14 +46,6 @@ impl Raw {
         let there = |method: &String| self.values.has(&unit.data, &unit.setting, method, unit.seed);
         let methods: Vec<String> = unit.methods.iter().filter(|method| !there(method)).cloned().collect();
         (!methods.is_empty()).then(|| Unit { methods, ..unit.clone() })
-    }
-
-    /// Whether the data of a unit is on this machine, by name.
-    pub(crate) fn absent<'u>(units: &'u [Unit], lab: &Lab<'_>) -> Vec<&'u str> {
-        let mut names: Vec<&str> = units.iter().map(|unit| unit.data.as_str()).filter(|name| !lab.has(name)).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
     }
 }
 
