@@ -39,7 +39,8 @@ use crate::{SsceError, SsceSettings};
 /// # Differences from the paper
 /// The paper's (8) is the log likelihood, not its negative; (9) and (10) lack a factor 2 on γ₂, and (10) prints a
 /// likelihood for a gradient; Ω of (12) is singular. Here μ and Ω minimise the objective exactly (the paper's formulas
-/// are [`SsceSettings::paper`]), classifiers have intercepts, ‖μ‖² has a small weight, and γ is chosen by how probable
+/// are [`SsceSettings::paper`]), classifiers have intercepts (the paper prints none,
+/// but what it has of one data set needs one: docs/reproduction/ssce.md), ‖μ‖² has a small weight, and γ is chosen by how probable
 /// held-out labels of the base clusterings are, where the paper takes the best by the true labels: see [the crate](crate)
 /// for the rule and what it costs.
 ///
