@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::published::{Comparison, Verdict};
+use crate::published::{Comparison, Sense, Verdict};
 use crate::{Results, Stat};
 
 /// What the signs mean; stands under tables with verdicts.
-pub(crate) const LEGEND: &str = "Published → ours (mean ± sd over seeds). ▲ exceeded by more than one sd, = within one sd, ▼ not reached, \
+pub(crate) const LEGEND: &str = "Published → ours (mean ± sd over seeds, the best single run in brackets). ▲ exceeded by more than one sd, = within one sd, ▼ not reached, \
 ∅ a value that no correct implementation can print, – not measured here.";
 
 /// `.812 ± .010`, or a dash.
@@ -84,7 +84,10 @@ fn push_new<'t>(list: &mut Vec<&'t str>, name: &'t str) {
 fn comparison_cell(comparison: &Comparison) -> String {
     let value = format!("{:.3}", comparison.published.value);
     match (comparison.stat, comparison.verdict) {
-        (Some(s), verdict) => format!("{value} → {:.3} ± {:.3} {}", s.mean, s.sd, verdict.sign()),
+        (Some(s), verdict) => {
+            let best = if comparison.sense == Sense::More { s.max } else { s.min };
+            format!("{value} → {:.3} ± {:.3} ({best:.3}) {}", s.mean, s.sd, verdict.sign())
+        }
         (None, _) => format!("{value} {}", Verdict::Absent.sign()),
     }
 }

@@ -88,9 +88,10 @@ impl Published {
     pub fn compare(&self, results: &Results, sense: impl Fn(&str) -> Sense, ours: &[&str]) -> Vec<Comparison> {
         let compare = |cell: &PublishedCell| {
             let stat = results.stat(&cell.data, &cell.setting, &cell.method, &cell.measure);
-            let verdict = cell.verdict(stat, sense(&cell.measure));
+            let sense = sense(&cell.measure);
+            let verdict = cell.verdict(stat, sense);
             let counts = ours.contains(&cell.method.as_str());
-            Comparison { published: cell.clone(), stat, verdict, counts }
+            Comparison { published: cell.clone(), stat, sense, verdict, counts }
         };
         self.0.iter().map(compare).collect()
     }
@@ -121,6 +122,8 @@ pub struct Comparison {
     pub published: PublishedCell,
     /// Ours over seeds.
     pub stat: Option<Stat>,
+    /// Which way is better.
+    pub sense: Sense,
     /// Which is better.
     pub verdict: Verdict,
     /// Whether the method is the papers' own, one that this project promises to reproduce.

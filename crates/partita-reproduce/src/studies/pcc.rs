@@ -126,7 +126,8 @@ impl Study for PccStudy {
 fn divergences<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> String {
     let mut grid = Grid::new(["method", "published", "ours", ""]);
     for Comparison { published, stat, verdict, .. } in comparisons {
-        let ours = stat.map_or_else(|| "–".into(), |stat| format!("{:.5} ± {:.5}", stat.mean, stat.sd));
+        let ours =
+            stat.map_or_else(|| "–".into(), |stat| format!("{:.5} ± {:.5} ({:.5})", stat.mean, stat.sd, stat.min));
         grid.row([format!("`{}`", published.method), format!("{:.4}", published.value), ours, verdict.sign().into()]);
     }
     grid.finish()
