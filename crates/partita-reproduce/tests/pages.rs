@@ -1,8 +1,12 @@
-//! No number in a page was typed by hand: the pages are what the raw values give.
+//! No number in a page was typed by hand: the pages are what the raw values give, and what is typed is the papers' own.
 
 use std::path::Path;
 
-use partita_reproduce::{STUDIES, Scope, pages};
+use partita_reproduce::{Results, STUDIES, Scope, pages};
+
+/// Fractions that a sentence may hold besides the papers' results: settings of the protocols (grids, ranges, rates), what the papers
+/// say of their machines, the slack of the floors and the floor that needs a word, and nothing.
+const SETTINGS: [f64; 12] = [0.01, 0.1, 0.25, 0.5, 1.5, 2.5, 13.8, 16.7, 2.8, 0.02, 0.67, 0.0];
 
 #[test]
 fn pages_are_what_the_raw_values_give() {
@@ -12,4 +16,33 @@ fn pages_are_what_the_raw_values_give() {
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(written == text, "docs/reproduction/{name} is stale; run `cargo xtask reproduce --pages`");
     }
+}
+
+#[test]
+fn sentences_hold_no_measured_number() {
+    for study in STUDIES {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("published").join(format!("{}.csv", study.name()));
+        let published = std::fs::read_to_string(&path).unwrap_or_default();
+        let mut records = csv::Reader::from_reader(published.as_bytes());
+        let records: Vec<_> = records.records().map(Result::unwrap).collect();
+        let theirs: Vec<f64> = records.iter().filter_map(|record| record[5].parse().ok()).collect();
+        // Without results a page has nothing but what was typed; its tables are the papers' numbers.
+        let page = study.page(&Results::default());
+        let sentences = page.lines().filter(|line| !line.starts_with('|'));
+        for text in sentences.chain(records.iter().map(|record| &record[6])) {
+            for number in fractions(text) {
+                assert!(
+                    theirs.contains(&number) || SETTINGS.contains(&number),
+                    "{}: {number} is neither published nor a setting: {text}",
+                    study.name()
+                );
+            }
+        }
+    }
+}
+
+/// Numbers with a decimal point.
+fn fractions(text: &str) -> impl Iterator<Item = f64> {
+    let words = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|word| word.trim_end_matches('.'));
+    words.filter(|word| word.contains('.')).filter_map(|word| word.parse().ok())
 }

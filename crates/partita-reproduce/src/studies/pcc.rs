@@ -113,7 +113,7 @@ impl Study for PccStudy {
         }
         text += "## What another implementation reached\n\n";
         text += "H of an implementation written apart from this one, and whether ours is at most .02 below.\n\n";
-        text += &tables::floors(results, &FLOORS);
+        text += &tables::floors(results, "h", &FLOORS);
         text + LEGEND
     }
 

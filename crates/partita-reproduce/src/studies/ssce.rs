@@ -6,10 +6,14 @@ use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::{Ensemble, ModelInput, Outcome, Partition, Seed};
 use rand::seq::SliceRandom;
 
-use self::page::{page, published, with_best};
+use self::moves::moved;
+use self::page::{page, published};
+use self::readings::{explained, with_best};
 use crate::{Comparison, Data, Lab, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit, standardised};
 
+mod moves;
 mod page;
+mod readings;
 
 pub(super) static SSCE: Ssce = Ssce;
 
@@ -33,8 +37,13 @@ const DATA: [(&str, u64); 13] = [
 ];
 const QUICK: usize = 5;
 
-/// Base clusterings of the columns as they are, or standardised; SSCE standardises the columns that it reads by itself.
-const BASES: [&str; 2] = ["raw", "std"];
+/// Base clusterings: of the columns as they are with moves of single objects at the end, of the columns as they are, and
+/// of standardised ones; SSCE standardises the columns that it reads by itself.
+const BASES: [&str; 3] = [MOVED, "raw", "std"];
+/// The base clusterings that are compared.
+const MOVED: &str = "moved";
+/// Follows the base clusterings where 40 % of the objects are unseen.
+const UNSEEN: &str = " 60/40";
 
 /// Ensembles of standardised columns, and ensembles for SSCE-P, which costs more: at most so many a seed.
 fn fewer(each: u64) -> u64 {
@@ -47,12 +56,14 @@ const SMALLEST: usize = 5;
 
 const GAMMAS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 
-/// After the name of a method: its formulas as they are printed, without and with an intercept that nothing holds back. They end
-/// after a round, since the next needs the inverse of an Ω that has none.
+/// After the name of a method: its formulas as they are printed. They end after a round, since the next needs the inverse of
+/// an Ω that has none.
 const PRINTED: &str = " as printed";
-/// What a measure of it begins with.
-const INTERCEPTS: [&str; 2] = ["h", "h intercept"];
+/// Intercepts of those: what a measure begins with, the column of X that stands for it, and how often γ is taken.
+const INTERCEPTS: [(&str, Option<u32>, f64); 3] =
+    [("none", None, 1.0), ("free", Some(100), 1.0), ("tied", Some(3), 2.0)];
 
+const OURS: [&str; 2] = ["ssce-p", "ssce"];
 const OTHERS: [&str; 7] = ["kc", "nmfc", "mcla", "cspa", "hgpa", "bce", "mm"];
 
 impl Study for Ssce {
@@ -70,14 +81,15 @@ impl Study for Ssce {
         for (at, &(name, each)) in data.iter().enumerate() {
             let each = if scope.quick { each.min(2) } else { each };
             for base in BASES {
-                let many = if base == "raw" { each } else { each.min(fewer(each)) };
+                let many = if base == "std" { each.min(fewer(each)) } else { each };
                 for seed in 0..many * scope.seeds {
-                    units.push(Unit::new(name, base, seed, methods(name, seed < fewer(each) * scope.seeds)));
+                    let on_labels = base == MOVED || seed < fewer(each) * scope.seeds;
+                    units.push(Unit::new(name, base, seed, methods(name, base, on_labels)));
                 }
                 let splits = if scope.quick { 2 } else { splits(at, each, base) };
-                let runs =
-                    (0..splits * RUNS).map(|seed| Unit::new(name, format!("{base} 60/40"), seed, methods(name, false)));
-                units.extend(runs);
+                let setting = format!("{base}{UNSEEN}");
+                let run = |seed| Unit::new(name, setting.as_str(), seed, methods(name, base, false));
+                units.extend((0..splits * RUNS).map(run));
             }
         }
         units
@@ -85,23 +97,30 @@ impl Study for Ssce {
 
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
         let data = lab.data(&unit.data)?;
-        let base = unit.setting.split(' ').next().unwrap_or_default();
+        let base = unit.setting.trim_end_matches(UNSEEN);
         let table = if base == "std" { standardised(data.values.view()) } else { data.values.clone() };
+        let recipe = Recipe::preset("ssce", data.classes()).map_err(ReproduceError::from_source)?;
+        let ensemble = |table: ArrayView2<'_, f64>| match (base, lab.ensemble(table, &recipe, unit.seed)?) {
+            (MOVED, ensemble) => moved(table, &ensemble),
+            (_, ensemble) => Ok(ensemble),
+        };
         if unit.setting == base {
-            let ensemble = lab.ensemble(table.view(), &recipe(&data)?, unit.seed)?;
+            let ensemble = ensemble(table.view())?;
             return Bench { unit, lab, data: &data, ensemble, rest: None }.rows();
         }
         let (seen, unseen) = split(data.objects(), unit.seed / RUNS);
         let (here, rest) = (part(&data, &seen), part(&data, &unseen));
         let (table, unseen) = (table.select(Axis(0), &seen), table.select(Axis(0), &unseen));
-        let ensemble = lab.ensemble(table.view(), &recipe(&data)?, unit.seed)?;
+        let ensemble = ensemble(table.view())?;
         Bench { unit, lab, data: &here, ensemble, rest: Some(Rest { table, unseen, data: rest }) }.rows()
     }
 
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
-        let mut all = published().compare(&with_best(results), |_| Sense::More, &["ssce", "ssce-p"]);
+        let results = with_best(results);
+        let mut all = published().compare(&results, |_| Sense::More, &OURS);
         // The study has no twin of this column.
         all.retain(|comparison| comparison.published.method != "bce-infer");
+        all.iter_mut().for_each(|comparison| explained(&results, comparison));
         all
     }
 
@@ -110,24 +129,22 @@ impl Study for Ssce {
     }
 }
 
-fn methods(data: &str, on_labels: bool) -> Vec<&'static str> {
+fn methods(data: &str, base: &str, on_labels: bool) -> Vec<String> {
     let others = OTHERS.into_iter().filter(|method| *method != "cspa" || data != "magic04");
-    let on_labels = ["ssce-p", "ssce-p as printed"].into_iter().filter(move |_| on_labels);
-    ["k-means"].into_iter().chain(others).chain(on_labels).chain(["ssce", "ssce as printed"]).collect()
+    let ours = OURS.into_iter().filter(|method| *method == "ssce" || on_labels);
+    // Many rounds are measured where other implementations were, and standardised.
+    let ours = ours.flat_map(|method| [(base != MOVED).then(|| method.to_owned()), Some(format!("{method}{PRINTED}"))]);
+    std::iter::once("k-means").chain(others).map(String::from).chain(ours.flatten()).collect()
 }
 
 /// Splits into 60 % and 40 %.
 fn splits(place: usize, each: u64, base: &str) -> u64 {
-    match (place < SMALLEST && base == "raw", each) {
-        (true, _) if place == 0 => 160,
-        (true, _) => 40,
-        (_, 1) => 2,
+    match (place < SMALLEST, base) {
+        (true, "raw") if place == 0 => 160,
+        (true, MOVED | "raw") => 40,
+        (_, "raw" | "std") if each == 1 => 2,
         _ => 10,
     }
-}
-
-fn recipe(data: &Data) -> Result<Recipe, ReproduceError> {
-    Recipe::preset("ssce", data.classes()).map_err(ReproduceError::from_source)
 }
 
 fn split(objects: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
@@ -209,17 +226,18 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The formulas as they are printed, one round, every γ, without and with a free intercept.
+    /// The formulas as they are printed, one round, every intercept, every γ.
     fn printed(&self, name: &str, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
         let method = name.trim_end_matches(PRINTED);
         // Of two classes the paper has one vector, w; here are two, w/2 and −w/2, whose squares sum to half of its.
         let vectors = if self.data.classes() == 2 { 2.0 } else { 1.0 };
         let mut seconds = 0.0;
-        for (measure, free) in INTERCEPTS.into_iter().zip([false, true]) {
+        for (measure, constant, times) in INTERCEPTS {
+            let (intercept, constant) =
+                (format!("intercept={}", constant.is_some()), format!("intercept_scaling={}", constant.unwrap_or(1)));
             for gamma in GAMMAS {
-                let (tie, intercept) = (with(gamma * vectors), format!("intercept={free}"));
-                let scaled = "intercept_scaling=100";
-                let paper = [&tie, &intercept, scaled, "exact=false", "shrink=0", "rounds=1"];
+                let tie = with(gamma * vectors * times);
+                let paper = [&tie, &intercept, &constant, "exact=false", "shrink=0", "rounds=1"];
                 let (outcome, took) = self.lab.timed(|| self.consensus(method, &paper));
                 rows.push(self.unit.row(name, &format!("{measure} {}", with(gamma)), self.found(&outcome?)?));
                 seconds += took;

@@ -9,7 +9,7 @@ use crate::{Data, Grid, Lab, ReproduceError, Results, Row, SECONDS, Unit};
 pub(super) type Floor = (&'static str, &'static str, &'static str, f64);
 
 /// How far below a floor a mean may be.
-const SLACK: f64 = 0.02;
+pub(super) const SLACK: f64 = 0.02;
 
 /// Measures every method of the unit on one ensemble; the method `*` is the mean of the base clusterings.
 pub(super) fn measure(
@@ -35,11 +35,11 @@ pub(super) fn measure(
     Ok(rows)
 }
 
-/// Every floor, what was reached, and whether the mean is at most .02 below.
-pub(super) fn floors(results: &Results, floors: &[Floor]) -> String {
+/// Every floor of a measure, what was reached, and whether the mean is at most .02 below.
+pub(super) fn floors(results: &Results, measure: &str, floors: &[Floor]) -> String {
     let mut grid = Grid::new(["data, ensemble, method", "floor", "ours", "reached"]);
     for &(data, setting, method, floor) in floors {
-        let ours = results.stat(data, setting, method, "h");
+        let ours = results.stat(data, setting, method, measure);
         let reached = ours.map_or("not measured", |ours| if ours.mean >= floor - SLACK { "yes" } else { "**no**" });
         let name = format!("{data}, {setting}, `{method}`");
         grid.row([name, format!("{floor:.3}"), crate::mean_sd(ours), reached.to_owned()]);
