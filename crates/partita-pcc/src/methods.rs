@@ -52,7 +52,8 @@ pub static PCC_L2: Pcc = Pcc {
 /// Probabilistic evidence accumulation: maximum likelihood of binomial pair counts, which is PCC under KL.
 ///
 /// `f_KL = −½ loglik − Σ N_ij H(c_ij/N_ij)` with PEACE's likelihood over ordered pairs: the same problem, so the same
-/// code. The paper's equation (9) carries the wrong sign on the `N − c` term.
+/// code. The paper's equation (9) and its ρ(ε) carry the wrong sign on the `N − c` term,
+/// its gradient is that of the unordered sum, its `λ e_n` should be `λ e_K`, and V_i ranges over σ(y_i).
 pub static PEACE: Pcc = Pcc {
     divergence: Some(Divergence::Kl),
     card: &MethodCard {

@@ -262,4 +262,4 @@ base clustering is scored on what it saw. The sweeps over K and over the share o
 Two readings were chosen after results were seen. The paper prints 120,000 points of 3 classes but not which: that they are the three largest,\n\
 balanced, was chosen elsewhere. It says that words were \"discretized\" into 39 columns in all: numbers in place of words come nearest to that (the\n\
 second row of the table of readings), a column a word ends higher and is what stands in the first table.\n\n\
-The paper's code took 13.8 s (ℓ2) and 16.7 s (KL) on a Pentium of 2.8 GHz, stopping after nK steps.\n\n";
+The paper's code took 13.8 s (ℓ2) and 16.7 s (KL) on a Pentium of 2.8 GHz, stopping after nK steps; the errors of its algorithm are named in [PCC](pcc.md).\n\n";

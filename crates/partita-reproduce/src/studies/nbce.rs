@@ -457,4 +457,7 @@ after seeing results**, the pair that reaches most cells, one for all seven sets
 **The published perplexities are none.** Equation 12 is exp(−log p / labels) of discrete labels: it can not be below 1, and for labels of two\n\
 clusters a model that guesses has 2. The paper prints values below 1 in Tables 4, 5 and 7 and from 5 to 21 in Table 3. More than that: no model\n\
 gives the rows it was fitted to more than their own frequencies do, and that least value depends on the rows alone. It stands under Table 4;\n\
-published values below it are marked ∅. What can be compared is the order of the methods. BCE's are upper bounds (variational inference).\n\n";
+published values below it are marked ∅. What can be compared is the order of the methods. BCE's are upper bounds (variational inference).\n\n\
+**The paper's other errors.** Equations 5 and 10 lack the δ that keeps only the observed label's count in the product; stick-breaking has to end with v_K = 1,\n\
+not one stick before, and α0 can not be learned without the factor α0^(K−1) of its density; the update of γ has ln ρ where the bound wants ψ(ρ) − ψ(Σρ), which is no\n\
+ascent and empties clusters; the sum of equation 7 runs over base clusterings.\n\n";

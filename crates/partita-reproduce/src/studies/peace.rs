@@ -96,4 +96,6 @@ classes. Every seed draws a new ensemble. `baum-eagon` runs from one random star
 slow: a weakened baseline.\n\n\
 The paper shows bars without numbers (Figure 3) and says of them: on ensemble (1) PEACE is better than the other methods on 3 of 9 sets, on\n\
 ensemble (2) better or equal on 6 of 9; on the synthetic sets both it and BE are behind the linkages. Its set image-c is not to be had; `wine` is\n\
-shown as it is and standardised.\n\n";
+shown as it is and standardised.\n\n\
+**The paper's errors.** Equation (9) and ρ(ε) carry the wrong sign on the N − c term; the printed gradient is that of the sum over unordered\n\
+pairs; λ e_n should be λ e_K; V_i ranges over σ(y_i). Start and end of its algorithm are those of [PCC](pcc.md). `peace` solves the problem without them.\n\n";
