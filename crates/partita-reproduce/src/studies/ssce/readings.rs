@@ -64,23 +64,23 @@ pub(super) fn with_best(results: &Results) -> Results {
 
 fn best(results: &Results, (data, setting): (&str, &str), method: &str, reading: &Reading) -> Vec<Row> {
     let from = format!("{method}{}", reading.after);
-    let choices: Vec<(&str, f64)> = reading.from.iter().flat_map(|from| GAMMAS.map(|gamma| (*from, gamma))).collect();
-    let values =
-        |(measure, gamma): &(&str, f64)| results.values(data, setting, &from, &format!("{measure} {}", with(*gamma)));
-    let values: Vec<Vec<f64>> = choices.iter().map(values).collect();
-    let means: Vec<f64> = values.iter().map(|values| Stat::of(values).map_or(0.0, |stat| stat.mean)).collect();
+    let choices = reading.from.iter().flat_map(|from| GAMMAS.map(|gamma| (gamma, format!("{from} {}", with(gamma)))));
+    let choices: Vec<(f64, String)> = choices.collect();
+    let mean = |measure: &str| results.stat(data, setting, &from, measure).map_or(0.0, |stat| stat.mean);
+    let means: Vec<f64> = choices.iter().map(|(_, measure)| mean(measure)).collect();
     let best = (1..means.len()).fold(0, |best, place| if means[place] > means[best] { place } else { best });
-    let first = format!("{} {}", reading.from[0], with(GAMMAS[0]));
+    let (gamma, chosen) = &choices[best];
     let mut rows = Vec::new();
-    for (at, (seed, _)) in results.cell(data, setting, &from, &first).enumerate() {
+    for (seed, value) in results.cell(data, setting, &from, chosen) {
         let mut derive = |measure: &str, value: f64| {
             let [data, setting, method, measure] = [data, setting, method, measure].map(String::from);
             rows.push(Row { data, setting, method, seed, measure, value });
         };
-        derive(reading.measure, values[best][at]);
+        derive(reading.measure, value);
         if reading.measure == COMPARED {
-            derive("gamma", choices[best].1);
-            derive("h best each", values.iter().map(|values| values[at]).fold(0.0, f64::max));
+            let each = choices.iter().filter_map(|(_, measure)| results.value(data, setting, &from, seed, measure));
+            derive("gamma", *gamma);
+            derive("h best each", each.fold(0.0, f64::max));
         }
     }
     rows
