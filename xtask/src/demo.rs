@@ -16,7 +16,7 @@ const JOB: &[&str] =
 /// Builds the binary, runs the job, says where the results are.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     println!("Building partita (a few minutes the first time) …");
-    let binary = workspace.released("partita")?;
+    let binary = workspace.released("partita-cli", "partita")?;
     let folder = workspace.metadata()?.target_directory.join("demo");
     println!("$ partita {} -o {}", JOB.join(" "), workspace.show(&folder));
     let mut job = Command::new(&binary);

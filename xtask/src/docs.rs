@@ -84,7 +84,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 }
 
 fn methods(workspace: &Workspace) -> Result<Vec<Method>> {
-    let binary = workspace.released("partita")?;
+    let binary = workspace.released("partita-cli", "partita")?;
     let json = shell::output(Command::new(&binary).args(["methods", "--json"]))?;
     let registry: Registry = serde_json::from_str(&json).context("`partita methods --json` has another form")?;
     Ok(registry.methods)

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
 
 /// Builds the crate and lets it run.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let mut job = Command::new(workspace.released("partita-reproduce")?);
+    let mut job = Command::new(workspace.released("partita-reproduce", "partita-reproduce")?);
     shell::run(job.arg("--root").arg(workspace.root()).args(&arguments.rest))
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if missing > 0 {
         bail!("{missing} of {} programs are missing; the lines above say where they come from", NEEDED.len());
     }
-    let binary = shell::step("build", || workspace.released("partita"))?;
+    let binary = shell::step("build", || workspace.released("partita-cli", "partita"))?;
     println!("the binary is {}", workspace.show(&binary));
     Ok(())
 }

@@ -92,13 +92,11 @@ impl Workspace {
         serde_json::from_str(&text).context("cargo metadata printed something unexpected")
     }
 
-    /// Builds what is released, the same for every caller: cargo builds dependencies anew for another set of packages.
-    /// Says where `program` of it is: a binary, or `examples/…`.
-    pub(crate) fn released(&self, program: &str) -> Result<PathBuf> {
-        const PACKAGES: [&str; 6] = ["-p", "partita-cli", "-p", "partita-reproduce", "-p", "partita-report"];
-        const PROGRAMS: [&str; 6] = ["--bin", "partita", "--bin", "partita-reproduce", "--example", "reports"];
-        shell::run(self.cargo(["build", "--release"]).args(PACKAGES).args(PROGRAMS))?;
-        let name = format!("{program}{}", env::consts::EXE_SUFFIX);
+    /// Builds a binary of a crate for use and says where it is. The command line is built from whatever else is: it asks the
+    /// most of dependencies, and cargo would build them anew where less is asked.
+    pub(crate) fn released(&self, package: &str, binary: &str) -> Result<PathBuf> {
+        shell::run(&mut self.cargo(["build", "--release", "-p", "partita-cli", "-p", package, "--bin", binary]))?;
+        let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
         Ok(self.metadata()?.target_directory.join("release").join(name))
     }
 }
