@@ -447,8 +447,8 @@ const PROTOCOL: &str = "\
 Protocol: ten k-means of the whole table, with 50, 75, 100, 150 and 200 % of the classes (preset `nbce`); a quarter of the objects is then\n\
 held out and their label rows are foretold. MM and BCE have as many clusters as there are classes, NBCE at most 100, with α0 and β learned:\n\
 drawn (Gibbs, four chains of 600 sweeps, five split-merge moves each) or maximised (CVB, VB); `-tsb` is the stick-breaking prior, all else the symmetric one.\n\
-Everything else is at its default. On segment MM has six times as many ensembles, since they differ by more than the slack of its floor. Of letter-recognition the first 700 objects that are A to J (the paper does not say which 700), of isolet the\n\
-six letters of the catalogue's file. F1 is of the objects that were fitted.\n\n\
+Everything else is at its default. On segment MM has six times as many ensembles, since they differ by more than the slack of its floor. Of\n\
+letter-recognition the first 700 objects that are A to J (the paper does not say which 700), of isolet the six letters of the catalogue's file. F1 is of the objects that were fitted.\n\n\
 **F1 in four readings.** The paper's formula of precision and of recall sums to k and divides by h, the number of clusters of the other\n\
 solution. Table 2 compares the mean of precision over the clusters found with the mean of recall over the classes, which is what such a slip\n\
 leaves of the two; the other readings are shown below it. NBCE there has β = 10 and α0 = 1, not learned. **This reading and this β were chosen\n\
@@ -459,5 +459,5 @@ clusters a model that guesses has 2. The paper prints values below 1 in Tables 4
 gives the rows it was fitted to more than their own frequencies do, and that least value depends on the rows alone. It stands under Table 4;\n\
 published values below it are marked ∅. What can be compared is the order of the methods. BCE's are upper bounds (variational inference).\n\n\
 **The paper's other errors.** Equations 5 and 10 lack the δ that keeps only the observed label's count in the product; stick-breaking has to end with v_K = 1,\n\
-not one stick before, and α0 can not be learned without the factor α0^(K−1) of its density; the update of γ has ln ρ where the bound wants ψ(ρ) − ψ(Σρ), which is no\n\
-ascent and empties clusters; the sum of equation 7 runs over base clusterings.\n\n";
+not one stick before, and α0 can not be learned without the factor α0^(K−1) of its density; the update of γ has ln ρ where the bound wants\n\
+ψ(ρ) − ψ(Σρ), which is no ascent and empties clusters; the sum of equation 7 runs over base clusterings.\n\n";

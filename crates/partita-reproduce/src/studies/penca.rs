@@ -308,9 +308,9 @@ const PROTOCOL: &str = "\
 Protocol: the slides say only that base clusterings are k-means with different numbers of clusters and starts; they name neither the numbers nor\n\
 where EM starts, nor how many runs a number stands for. What decides most is not the ensemble but the start. `penca` is this project's method as it is: two\n\
 starts from trees and six random ones, the highest likelihood stays. `penca-once` is EM from one start, a cut of a tree of the evidence (evidence\n\
-accumulation clustering, the authors' own method, which they had first with single link and then with average link). **The reading that is compared, one start from single\n\
-link on ensembles of 10 to 30 clusters, was chosen after seeing results** as the one that reaches most cells; all others stand below it, and `eac-single` and\n\
-`eac-average` show what the start alone has.\n\n\
+accumulation clustering, the authors' own method, which they had first with single link and then with average link). **The reading that is\n\
+compared, one start from single link on ensembles of 10 to 30 clusters, was chosen after seeing results** as the one that reaches most cells; all\n\
+others stand below it, and `eac-single` and `eac-average` show what the start alone has.\n\n\
 100 k-means, K = number of classes, default settings, every seed a new ensemble. The sets *stars* and *bars* are drawn by our own generators (two\n\
 five-pointed stars, 114 points; two long bars, 400 points) from what the names say, since the slides only picture them: no number there says more than that ours are\n\
 easier or harder. Our `mm` starts from merged small clusters and keeps the best of its starts; starts drawn at random, as of 2004, give a poorer baseline.\n\n";
