@@ -50,11 +50,11 @@ pub(crate) fn choose(
     watch: &dyn Watch,
 ) -> Result<Outcome, AspectError> {
     let most = counts.objects().isqrt().clamp(1, MOST);
-    let runs = u64::from(settings.restarts.get()) + 1;
+    let runs = u64::from(settings.restarts) + 2;
     let progress = Progress::new(watch, runs * most as u64 * u64::from(settings.rounds.get()));
     let (mut told, mut kept): (Vec<Value>, Option<(f64, usize, Raced)>) = (Vec::new(), None);
     for clusters in 1..=most {
-        let starts = guide.starts(counts, clusters, settings.restarts.get(), seed.child(clusters as u64));
+        let starts = guide.starts(counts, clusters, settings.restarts, seed.child(clusters as u64));
         check(counts, &starts, settings)?;
         let raced = race(counts, starts, settings, &progress);
         let run = raced.best();

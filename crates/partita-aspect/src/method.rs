@@ -21,9 +21,9 @@ pub static PENCA: Penca = Penca;
 #[derive(Clone, Copy, Debug)]
 pub struct Penca;
 
-/// Trees to start from. Ward's has clusters of similar size, near which the highest likelihoods lie on ensembles of small
-/// clusters; average link finds those of other shapes.
-const LINKAGES: [(&str, Linkage); 2] = [("average-link", Linkage::Average), ("ward", Linkage::Ward)];
+/// Trees to start from, those of evidence accumulation: single link finds clusters of any shape, average link holds on where
+/// single link leaves the objects in a chain.
+const LINKAGES: [(&str, Linkage); 2] = [("single-link", Linkage::Single), ("average-link", Linkage::Average)];
 
 /// The most objects for which trees are grown to start from.
 const TREE: usize = 5000;
@@ -81,7 +81,7 @@ fn bytes(size: &ProblemSize) -> u64 {
             + DyadCounts::bytes(size.objects, size.base_clusterings)
             + if size.objects <= TREE { 2 * n * n } else { 0 }
     };
-    counts + (u64::from(settings.restarts.get()) + 12) * n * size.clusters as u64 * 16
+    counts + (u64::from(settings.restarts) + 12) * n * size.clusters as u64 * 16
 }
 
 /// The child of the seed that draws pairs; starts have small numbers.
@@ -105,7 +105,7 @@ fn solve(problem: &Problem<'_>, settings: &PencaSettings, watch: &dyn Watch) -> 
     let seed: Seed = problem.seed;
     match problem.clusters {
         Clusters::Exactly(clusters) => {
-            penca(&counts, guide.starts(&counts, clusters, settings.restarts.get(), seed), settings, watch)
+            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed), settings, watch)
         }
         Clusters::Auto => choose(&counts, &guide, seed, settings, watch),
     }

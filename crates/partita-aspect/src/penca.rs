@@ -19,8 +19,9 @@ use crate::starts::Start;
 #[serde(default)]
 #[non_exhaustive]
 pub struct PencaSettings {
-    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence.
-    pub restarts: NonZeroU32,
+    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. They find likelier clusters, which as a
+    /// rule are nearer in size and further from the classes: see [the crate](crate).
+    pub restarts: u32,
     /// The most rounds of one start.
     pub rounds: NonZeroU32,
     /// Stop when ten rounds raise the log-likelihood by at most this much, in nats for every time that two objects are
@@ -36,13 +37,7 @@ pub struct PencaSettings {
 impl Default for PencaSettings {
     fn default() -> Self {
         let number = |number| NonZeroU32::new(number).expect("not 0");
-        Self {
-            restarts: number(6),
-            rounds: number(2000),
-            tolerance: 1e-7,
-            criterion: Criterion::default(),
-            partners: None,
-        }
+        Self { restarts: 0, rounds: number(2000), tolerance: 1e-7, criterion: Criterion::default(), partners: None }
     }
 }
 

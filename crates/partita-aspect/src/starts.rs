@@ -1,7 +1,7 @@
 //! Where EM starts.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Dendrogram, Ensemble, Partition, Seed, SoftPartition};
+use partita_core::{Dendrogram, Ensemble, Seed, SoftPartition};
 use partita_linkage::cut;
 use rand_distr::{Distribution, Exp1};
 
@@ -68,8 +68,7 @@ pub(crate) struct Guide<'a> {
 impl Guide<'_> {
     /// A cut of every tree, or base clusterings where there is none, and `restarts` random starts.
     pub(crate) fn starts(&self, counts: &DyadCounts, clusters: usize, restarts: u32, seed: Seed) -> Vec<Start> {
-        let grown = self.trees.iter().map(|(name, tree)| of_partition(name, &cut(tree, clusters), clusters));
-        let mut starts: Vec<Start> = grown.collect();
+        let mut starts: Vec<Start> = self.trees.iter().map(|(name, tree)| of_tree(name, tree, clusters)).collect();
         if starts.is_empty() {
             starts = self.bases(counts, clusters);
         }
@@ -107,7 +106,40 @@ impl Guide<'_> {
     }
 }
 
-fn of_partition(name: &str, partition: &Partition, clusters: usize) -> Start {
-    let labels: Vec<Option<u32>> = partition.labels().iter().map(|&label| Some(label)).collect();
+/// The first cut of a tree into K clusters of two objects or more, since a cluster of one draws no pair; objects left over have
+/// an equal part in all. Where no cut has K of them, the cut into K clusters.
+fn of_tree(name: &str, tree: &Dendrogram, clusters: usize) -> Start {
+    let whole = |node: u32| usize::from(node as usize >= tree.objects());
+    let root = tree.merges().len().min(1);
+    let undone = tree.merges().iter().rev().scan(root, |count, merge| {
+        *count = *count + whole(merge.left) + whole(merge.right) - 1;
+        Some(*count)
+    });
+    let at = std::iter::once(root).chain(undone).position(|count| count == clusters);
+    let (partition, least) = at.map_or_else(|| (cut(tree, clusters), 1), |at| (cut(tree, at + 1), 2));
+    let mut sizes = vec![0; partition.clusters()];
+    partition.labels().iter().for_each(|&label| sizes[label as usize] += 1);
+    let mut next = 0..;
+    let names: Vec<Option<u32>> = sizes.iter().map(|&size| if size < least { None } else { next.next() }).collect();
+    let labels: Vec<Option<u32>> = partition.labels().iter().map(|&label| names[label as usize]).collect();
     Start::softened(name.into(), &labels, clusters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::Merge;
+
+    #[test]
+    fn a_cut_has_clusters_that_draw_pairs() {
+        // Objects 0 and 1, 2 and 3 merge; object 4 is far from all.
+        let merge = |left, right, height, size| Merge { left, right, height, size };
+        let merges = vec![merge(0, 1, 0.0, 2), merge(2, 3, 0.1, 2), merge(5, 6, 0.5, 4), merge(4, 7, 1.0, 5)];
+        let tree = Dendrogram::new(5, merges);
+        let own = |clusters| -> Vec<bool> {
+            of_tree("", &tree, clusters).aspects.soft().certainty().iter().map(|&most| most > 0.6).collect()
+        };
+        assert_eq!(own(2), [true, true, true, true, false]);
+        assert_eq!(own(5), [true; 5], "no cut has five clusters of two objects");
+    }
 }

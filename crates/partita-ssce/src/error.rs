@@ -49,6 +49,14 @@ pub enum SsceError {
         /// Base clusterings there are.
         bases: usize,
     },
+    /// A base clustering that the others can not take their names from.
+    #[error("'{name}' can not be the reference: {reason}")]
+    Reference {
+        /// The name given.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
     /// A setting out of its range.
     #[error("setting '{name}' is {value}; it must be {range}")]
     Setting {

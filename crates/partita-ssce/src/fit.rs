@@ -28,6 +28,8 @@ pub struct SsceSettings {
     /// which the consensus of some objects makes the base labels of others at most a quarter of a nat less probable than under
     /// the best one; no true label takes part.
     pub gamma: Option<f64>,
+    /// The base clustering whose cluster names the others take, by its name. None takes the one that overlaps most with all.
+    pub reference: Option<String>,
     /// Whether classifiers have an intercept.
     pub intercept: bool,
     /// What the column of the intercept holds, where all others are standardised: γ and `shrink` count the square of an intercept
@@ -48,6 +50,7 @@ impl Default for SsceSettings {
         let rounds = NonZeroU32::new(5).expect("not zero");
         Self {
             gamma: None,
+            reference: None,
             intercept: true,
             intercept_scaling: 1.0,
             exact: true,

@@ -104,6 +104,10 @@ static SSCE_P_CARD: MethodCard = MethodCard {
 
 const SETTINGS: &[SettingHelp] = &[
     SettingHelp { name: "gamma", help: "how strongly classifiers are tied (above 0, or null to choose it)" },
+    SettingHelp {
+        name: "reference",
+        help: "base clustering whose names the others take (null: the one nearest to all)",
+    },
     SettingHelp { name: "intercept", help: "whether classifiers have an intercept (true or false)" },
     SettingHelp { name: "intercept_scaling", help: "the larger, the less intercepts are held back (above 0)" },
     SettingHelp { name: "exact", help: "exact centre and covariance; false takes the paper's formulas" },

@@ -181,7 +181,7 @@ mod tests {
         let expected = &all["ssce"];
         let x: Vec<Vec<f64>> = numbers(&all["X"]);
         let design = Design::Dense(Array2::from_shape_fn((24, 2), |(i, j)| x[i][j]));
-        let targets = Targets::new(&ensemble(&all["labels"]), None, 3);
+        let targets = Targets::new(&ensemble(&all["labels"]), None, 3, None).unwrap();
         let aligned: Vec<Vec<i64>> = numbers(&expected["aligned"]);
         for ((i, u), &code) in targets.codes.indexed_iter() {
             assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::targets::MISSING), code);
@@ -212,7 +212,7 @@ mod tests {
         let ensemble = ensemble(&all["labels"]);
         let mut rng = Seed::new(4).rng();
         for design in [Design::hot(&ensemble, Some(3.0)), Design::hot(&ensemble, None)] {
-            let targets = Targets::new(&ensemble, None, 2);
+            let targets = Targets::new(&ensemble, None, 2, None).unwrap();
             let trust: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
             let loss = Loss { design: &design, codes: targets.codes.view(), classes: 2, trust: &trust, soft: None };
             let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);

@@ -22,7 +22,7 @@ use crate::{SsceError, SsceSettings};
 /// ```
 /// | paper | here |
 /// |---|---|
-/// | λ_i, L_i | base clusterings, and the same aligned to the one that overlaps most with all |
+/// | λ_i, L_i | base clusterings, and the same aligned to [`SsceSettings::reference`] |
 /// | X | the table, columns centred and scaled to standard deviation 1 |
 /// | – | weights of base clusterings ω, mean 1: one of weight 2 counts as if it were there twice (Ω starts at I/M, so not to the bit) |
 /// | W, μ, Ω | the classifiers, their centre, and their covariance (plus 1e-3/M on its diagonal) |
@@ -45,7 +45,7 @@ use crate::{SsceError, SsceSettings};
 /// for the rule and what it costs.
 ///
 /// # Errors
-/// [`SsceError`] if K is out of range, or the table, the weights or the settings do not fit.
+/// [`SsceError`] if K is out of range, or the table, the weights, the reference or the settings do not fit.
 ///
 /// # References
 /// Du, Shen, Shen, Wang, Xu, *A self-supervised framework for clustering ensemble*, WAIM 2013.
@@ -134,7 +134,7 @@ fn solve(
     settings: &SsceSettings,
     watch: &dyn Watch,
 ) -> Result<(Outcome, Array2<f64>), SsceError> {
-    let targets = Targets::new(ensemble, weights, clusters);
+    let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
     let trust = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
     let task = Task { design: &design, codes: &targets.codes, trust: &trust, clusters };
     let (before, last) = (task.ticks(settings), u64::from(settings.rounds.get()));

@@ -5,6 +5,8 @@ use partita_core::{BaseWeights, Ensemble};
 use partita_linkage::{Linkage, cut, link};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
 
+use crate::SsceError;
+
 /// A label that is not there.
 pub(crate) const MISSING: u16 = u16::MAX;
 
@@ -16,11 +18,21 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    /// Aligns all base clusterings to the one into K clusters that overlaps most with all. Where none has K clusters,
-    /// the clusters of all of them are themselves clustered into K by average linkage on their Jaccard distances.
-    pub(crate) fn new(ensemble: &Ensemble, weights: Option<&BaseWeights>, clusters: usize) -> Self {
+    /// Aligns all base clusterings to the one that is named, or else to the one into K clusters that overlaps most with all.
+    /// Where none has K clusters, the clusters of all of them are themselves clustered into K by average linkage on
+    /// their Jaccard distances.
+    pub(crate) fn new(
+        ensemble: &Ensemble,
+        weights: Option<&BaseWeights>,
+        clusters: usize,
+        named: Option<&str>,
+    ) -> Result<Self, SsceError> {
         let exact = |u: usize| ensemble.bases()[u].clusters() == clusters;
-        let (names, reference) = match best_reference(ensemble, weights, exact) {
+        let reference = match named {
+            Some(name) => Some(find(ensemble, name, clusters)?),
+            None => best_reference(ensemble, weights, exact),
+        };
+        let (names, reference) = match reference {
             Some(reference) => {
                 let alignment = align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists");
                 let names = (0..ensemble.bases().len()).map(|u| alignment.codes(u).to_vec()).collect();
@@ -29,7 +41,20 @@ impl Targets {
             None => (groups(ensemble, clusters), "clusters of clusters".to_owned()),
         };
         let code = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16);
-        Self { codes: Array2::from_shape_fn((ensemble.objects(), ensemble.bases().len()), code), reference }
+        Ok(Self { codes: Array2::from_shape_fn((ensemble.objects(), ensemble.bases().len()), code), reference })
+    }
+}
+
+/// The base clustering of a name, which may have at most K clusters.
+fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, SsceError> {
+    let bases = ensemble.bases();
+    let error = |reason| SsceError::Reference { name: name.to_owned(), reason };
+    let Some(found) = bases.iter().position(|base| base.name() == name) else {
+        return Err(error(format!("name one of the {} base clusterings, such as '{}'", bases.len(), bases[0].name())));
+    };
+    match bases[found].clusters() {
+        more if more > clusters => Err(error(format!("it has {more} clusters, {clusters} are asked for"))),
+        _ => Ok(found),
     }
 }
 
@@ -65,9 +90,26 @@ mod tests {
         builder.push("quarters", (0..8).map(|i| Some(3 - i / 2))).unwrap();
         builder.push("more", (0..8).map(|i| Some([0, 0, 0, 1, 1, 2, 2, 3][i]))).unwrap();
         let ensemble = builder.finish().unwrap();
-        let targets = Targets::new(&ensemble, None, 3);
+        let targets = Targets::new(&ensemble, None, 3, None).unwrap();
         assert_eq!(targets.reference, "clusters of clusters");
         assert!(targets.codes.iter().all(|&code| code < 3));
-        assert_eq!(Targets::new(&ensemble, None, 2).reference, "halves");
+        assert_eq!(Targets::new(&ensemble, None, 2, None).unwrap().reference, "halves");
+    }
+
+    #[test]
+    fn a_named_reference_lends_its_names() {
+        let mut builder = EnsembleBuilder::new(6);
+        builder.push("a", [0, 0, 0, 1, 1, 1].map(Some)).unwrap();
+        builder.push("b", [1, 1, 0, 0, 0, 0].map(Some)).unwrap();
+        builder.push("c", [0, 1, 1, 1, 2, 2].map(Some)).unwrap();
+        let ensemble = builder.finish().unwrap();
+        for (u, name) in ["a", "b"].into_iter().enumerate() {
+            let targets = Targets::new(&ensemble, None, 2, Some(name)).unwrap();
+            let own: Vec<u16> = ensemble.column(u).map(|label| label.unwrap() as u16).collect();
+            assert_eq!((targets.codes.column(u).to_vec(), targets.reference.as_str()), (own, name));
+        }
+        let refused = |name| Targets::new(&ensemble, None, 2, Some(name)).unwrap_err().to_string();
+        assert!(refused("d").contains("'d'") && refused("d").contains("'a'"));
+        assert!(refused("c").contains("3 clusters"));
     }
 }
