@@ -37,6 +37,11 @@ impl Verdict {
             Self::Absent => "–",
         }
     }
+
+    /// Whether ours is as good or better.
+    pub fn reached(self) -> bool {
+        matches!(self, Self::Exceeded | Self::Matched)
+    }
 }
 
 /// One number of a paper.

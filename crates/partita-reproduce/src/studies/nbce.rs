@@ -367,7 +367,7 @@ fn reading(results: &Results, measure: &str) -> String {
         for (method, reached) in TABLE_2.iter().zip(&mut reached) {
             let stat = results.stat(data, PRESET, method, measure);
             let verdict = theirs.verdict(stat, Sense::More);
-            *reached += i32::from(matches!(verdict, Verdict::Matched | Verdict::Exceeded));
+            *reached += i32::from(verdict.reached());
             cells.push(format!("{} {}", mean_sd(stat), verdict.sign()));
         }
         grid.row(cells);

@@ -1,6 +1,6 @@
 //! Readings of SSCE's protocol: the best γ of each, and what they say of a number that is not reached.
 
-use super::{BASES, GAMMAS, MOVED, OURS, PRINTED, UNSEEN, with};
+use super::{BASES, GAMMAS, MOVED, NAMED, OURS, PRINTED, UNSEEN, with};
 use crate::published::Verdict;
 use crate::{Comparison, PublishedCell, Results, Row, Sense, Stat, mean_sd};
 
@@ -28,7 +28,7 @@ impl Reading {
 
     /// Its name in a table.
     pub(super) fn title(&self) -> String {
-        let printed = if self.after == PRINTED { "as printed, " } else { "" };
+        let printed = if self.after.is_empty() { "" } else { "as printed, " };
         let compared = if self.measure == COMPARED { " (compared)" } else { "" };
         format!("{printed}{}{compared}", self.meaning)
     }
@@ -38,12 +38,13 @@ impl Reading {
 const COMPARED: &str = "h";
 
 /// All of them.
-pub(super) const READINGS: [Reading; 6] = [
+pub(super) const READINGS: [Reading; 7] = [
     Reading::new(COMPARED, PRINTED, &["free"], "a free intercept"),
     Reading::new("h none", PRINTED, &["none"], "no intercept"),
     Reading::new("h tied", PRINTED, &["tied"], "an intercept tied a ninth as hard and γ taken twice"),
     Reading::new("h either", PRINTED, &["none", "free"], "none or a free intercept by data set"),
     Reading::new("h or tied", PRINTED, &["none", "tied"], "none or a tied intercept by data set"),
+    Reading::new("h named", NAMED, &["none"], "no intercept, base clusterings named by the true labels"),
     Reading::new("h rounds", "", &["h"], "no intercept, 30 rounds with a ridge on Ω"),
 ];
 
@@ -89,7 +90,7 @@ fn best(results: &Results, (data, setting): (&str, &str), method: &str, reading:
 /// Whether a reading reaches a published number on some base clusterings.
 pub(super) fn reaches(results: &Results, cell: &PublishedCell, base: &str, measure: &str) -> bool {
     let stat = results.stat(&cell.data, &on(base, cell), &cell.method, measure);
-    matches!(cell.verdict(stat, Sense::More), Verdict::Exceeded | Verdict::Matched)
+    cell.verdict(stat, Sense::More).reached()
 }
 
 /// The setting of a published number on other base clusterings.
