@@ -95,8 +95,8 @@ fn solve(
     settings: &BaumEagonSettings,
     watch: &dyn Watch,
 ) -> Result<Outcome, PccError> {
-    fn go<E: Evidence>(
-        evidence: &E,
+    fn go(
+        evidence: &dyn Evidence,
         bases: Option<&Ensemble>,
         (problem, clusters): (&Problem<'_>, usize),
         common: &PccSettings,

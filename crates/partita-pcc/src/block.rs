@@ -54,7 +54,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn new<E: Evidence>(evidence: &E, clusters: usize) -> Self {
+    pub(crate) fn new(evidence: &dyn Evidence, clusters: usize) -> Self {
         let (objects, calm) = (evidence.count(), Calm::of(evidence));
         // Objects of a group do not see each other move. A 32nd of all costs no rounds that could be measured.
         let group = (objects / 32).max(1);
@@ -76,7 +76,7 @@ impl Block {
     }
 
     /// Visits every object once, but for those that can be left alone.
-    pub(crate) fn round<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) -> Round {
+    pub(crate) fn round<D: Bregman>(&mut self, race: &mut Race<'_, D>) -> Round {
         let stride = self.stride(race);
         self.gram = Gram::of(race.law, race.evidence, &race.table);
         self.calm.allow(stride.small, race.scale);
@@ -100,7 +100,7 @@ impl Block {
     }
 
     /// How far visits go in the next round.
-    fn stride<D: Bregman, E: Evidence>(&self, race: &Race<'_, D, E>) -> Stride {
+    fn stride<D: Bregman>(&self, race: &Race<'_, D>) -> Stride {
         let small = 0.1 * race.tolerance;
         if race.evidence.layout() == Layout::Columns {
             let early = self.gap > EARLY;
@@ -119,19 +119,14 @@ impl Block {
     }
 
     /// After a round that was not the last: goes on where the rounds so far lead, if that is lower.
-    pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) {
+    pub(crate) fn extrapolate<D: Bregman>(&mut self, race: &mut Race<'_, D>) {
         if mixes(race) && self.gap < EARLY {
             self.mixing.extrapolate(race);
         }
     }
 
     /// Moves the objects of one group, together where that is sure to help and one after the other otherwise.
-    fn group<D: Bregman, E: Evidence>(
-        &mut self,
-        race: &mut Race<'_, D, E>,
-        range: Range<usize>,
-        stride: Stride,
-    ) -> f64 {
+    fn group<D: Bregman>(&mut self, race: &mut Race<'_, D>, range: Range<usize>, stride: Stride) -> f64 {
         let clusters = race.table.clusters;
         self.awake.clear();
         self.awake.extend(range.clone().filter(|&i| self.calm.awake(i)));
@@ -160,7 +155,7 @@ impl Block {
     }
 
     /// Tells those who keep count what a group came to.
-    fn tell<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>, small: f64) {
+    fn tell<D: Bregman>(&mut self, race: &mut Race<'_, D>, small: f64) {
         let clusters = race.table.clusters;
         self.moved.clear();
         for (at, (&i, visit)) in self.awake.iter().zip(&self.visits).enumerate() {
@@ -176,7 +171,7 @@ impl Block {
     }
 
     /// Visits the objects of a group as if the others of the group stood still.
-    fn move_apart<D: Bregman, E: Evidence>(&mut self, race: &Race<'_, D, E>, stride: Stride) {
+    fn move_apart<D: Bregman>(&mut self, race: &Race<'_, D>, stride: Stride) {
         let (law, evidence, table) = (race.law, race.evidence, &race.table);
         let (clusters, size) = (table.clusters, self.awake.len());
         let work = size * clusters * evidence.reach(self.awake[0]);
@@ -198,7 +193,7 @@ impl Block {
     }
 
     /// Visits the objects of a group one after the other.
-    fn move_in_turn<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>, stride: Stride) {
+    fn move_in_turn<D: Bregman>(&mut self, race: &mut Race<'_, D>, stride: Stride) {
         let clusters = race.table.clusters;
         let stride = Stride { over: 1.0, ..stride };
         for (at, &i) in self.awake.iter().enumerate() {
@@ -215,7 +210,7 @@ impl Block {
 
 /// Whether rounds are extrapolated. Squares need so few rounds that it costs more than it saves, and on sampled pairs rounds
 /// do not lead anywhere by the same factor every time.
-fn mixes<D: Bregman, E: Evidence>(race: &Race<'_, D, E>) -> bool {
+fn mixes<D: Bregman>(race: &Race<'_, D>) -> bool {
     race.law.steep() && race.evidence.layout() == Layout::Columns
 }
 
@@ -225,13 +220,7 @@ pub(crate) fn row(rows: &[f64], at: usize, clusters: usize) -> &[f64] {
 }
 
 /// Moves object `i`.
-fn place<D: Bregman, E: Evidence>(
-    race: &mut Race<'_, D, E>,
-    gram: &mut Option<Gram>,
-    i: usize,
-    old: &[f64],
-    new: &[f64],
-) {
+fn place<D: Bregman>(race: &mut Race<'_, D>, gram: &mut Option<Gram>, i: usize, old: &[f64], new: &[f64]) {
     race.table.write(i, new);
     if let Some(gram) = gram {
         gram.moved(old, new);
@@ -239,8 +228,8 @@ fn place<D: Bregman, E: Evidence>(
 }
 
 /// Visits object `i` with the probabilities `y`.
-fn one<D: Bregman, E: Evidence>(
-    (law, evidence, table, gram): (&D, &E, &Table, Option<&Gram>),
+fn one<D: Bregman>(
+    (law, evidence, table, gram): (&D, &dyn Evidence, &Table, Option<&Gram>),
     i: usize,
     y: &mut [f64],
     worker: &mut Worker,

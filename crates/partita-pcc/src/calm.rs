@@ -22,7 +22,7 @@ pub(crate) struct Calm {
 }
 
 impl Calm {
-    pub(crate) fn of<E: Evidence>(evidence: &E) -> Self {
+    pub(crate) fn of(evidence: &dyn Evidence) -> Self {
         let objects = evidence.count();
         if objects == 0 || evidence.partners(0).is_none() {
             return Self::default();
@@ -54,7 +54,7 @@ impl Calm {
     /// Objects of a group moved by so much: (object, sum of changes).
     ///
     /// Where that is more than the limit for everybody, on average, it is not told to each partner.
-    pub(crate) fn moved<E: Evidence>(&mut self, evidence: &E, group: &[(usize, f64)]) {
+    pub(crate) fn moved(&mut self, evidence: &dyn Evidence, group: &[(usize, f64)]) {
         if self.drift.is_empty() {
             return;
         }

@@ -62,9 +62,9 @@ impl<'a> Progress<'a> {
 }
 
 /// What a solver works on.
-pub(crate) struct Race<'a, D, E> {
+pub(crate) struct Race<'a, D> {
     pub(crate) law: &'a D,
-    pub(crate) evidence: &'a E,
+    pub(crate) evidence: &'a dyn Evidence,
     pub(crate) table: Table,
     /// Mean of `Σ_i N_ij`.
     pub(crate) scale: f64,
@@ -77,8 +77,14 @@ pub(crate) struct Race<'a, D, E> {
     progress: &'a Progress<'a>,
 }
 
-impl<'a, D: Bregman, E: Evidence> Race<'a, D, E> {
-    pub(crate) fn new(law: &'a D, evidence: &'a E, table: Table, tolerance: f64, progress: &'a Progress<'a>) -> Self {
+impl<'a, D: Bregman> Race<'a, D> {
+    pub(crate) fn new(
+        law: &'a D,
+        evidence: &'a dyn Evidence,
+        table: Table,
+        tolerance: f64,
+        progress: &'a Progress<'a>,
+    ) -> Self {
         let mut costs = Costs::new(evidence.count());
         let (scale, objective) = (scale(evidence), costs.objective(law, evidence, &table));
         Self { law, evidence, table, scale, tolerance: tolerance * scale, objective, costs, progress }
@@ -98,9 +104,9 @@ impl<'a, D: Bregman, E: Evidence> Race<'a, D, E> {
 ///
 /// # Cost
 /// A round visits every pair twice, O(K) each, and evaluates the objective.
-pub fn descend<D: Bregman, E: Evidence>(
+pub fn descend<D: Bregman>(
     law: &D,
-    evidence: &E,
+    evidence: &dyn Evidence,
     start: &SoftPartition,
     settings: &PccSettings,
     watch: &dyn Watch,
@@ -129,7 +135,7 @@ pub(crate) fn check<D: Bregman>(law: &D, settings: &PccSettings) -> Result<(), P
 }
 
 /// No pair that was ever together is impossible.
-fn feasible<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> Result<(), PccError> {
+fn feasible<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table) -> Result<(), PccError> {
     if !law.barrier() {
         return Ok(());
     }
@@ -152,9 +158,9 @@ enum State {
     Growth,
 }
 
-pub(crate) fn run<D: Bregman, E: Evidence>(
+pub(crate) fn run<D: Bregman>(
     law: &D,
-    evidence: &E,
+    evidence: &dyn Evidence,
     table: Table,
     settings: &PccSettings,
     progress: &Progress<'_>,

@@ -6,12 +6,11 @@
 use rayon::prelude::*;
 
 use crate::descent::{Race, Round};
-use crate::evidence::Evidence;
 use crate::laws::{Bregman, EDGE};
 use crate::survey::{Worker, look};
 
 /// One map: `y_ik ← y_ik Σ_j [c_ij Y_jk/a_ij + (N_ij−c_ij)(1−Y_jk)/(1−a_ij)] / Σ_j N_ij`.
-pub(crate) fn em<D: Bregman, E: Evidence>(race: &mut Race<'_, D, E>) -> Round {
+pub(crate) fn em<D: Bregman>(race: &mut Race<'_, D>) -> Round {
     if race.stop() {
         return Round::Stopped;
     }

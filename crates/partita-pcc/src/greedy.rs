@@ -39,7 +39,7 @@ pub(crate) struct Exchange {
 }
 
 impl Greedy {
-    pub(crate) fn new<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> Self {
+    pub(crate) fn new<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table) -> Self {
         let mut greedy = Self {
             g: Table::zeros(evidence.count(), table.clusters, evidence.layout()),
             best: Tournament::default(),
@@ -55,7 +55,7 @@ impl Greedy {
     }
 
     /// Computes the whole gradient afresh.
-    fn refresh<D: Bregman, E: Evidence>(&mut self, law: &D, evidence: &E, table: &Table) {
+    fn refresh<D: Bregman>(&mut self, law: &D, evidence: &dyn Evidence, table: &Table) {
         let (gradient, _) = gradient(law, evidence, table);
         self.g = Table::of(gradient.view(), evidence.layout());
         self.stale = false;
@@ -66,7 +66,7 @@ impl Greedy {
     }
 
     /// n steps.
-    pub(crate) fn round<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) -> Round {
+    pub(crate) fn round<D: Bregman>(&mut self, race: &mut Race<'_, D>) -> Round {
         if self.stale {
             self.refresh(race.law, race.evidence, &race.table);
         }
@@ -85,7 +85,7 @@ impl Greedy {
     }
 
     /// The steepest exchange, unless no violation is above the tolerance.
-    pub(crate) fn step<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) -> Option<Exchange> {
+    pub(crate) fn step<D: Bregman>(&mut self, race: &mut Race<'_, D>) -> Option<Exchange> {
         let (object, gap) = match self.g.layout {
             Layout::Columns => fast(Extremes { g: &self.g, table: &race.table, gaps: &mut self.gaps }),
             Layout::Rows => self.best.winner(),
@@ -116,7 +116,7 @@ impl Greedy {
     }
 
     /// Takes a step and brings the gradient up to date: `g_j += w_j′ y′ − w_j y` for all partners j.
-    fn apply<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>, exchange: Exchange) {
+    fn apply<D: Bregman>(&mut self, race: &mut Race<'_, D>, exchange: Exchange) {
         let Exchange { object, to, from, step } = exchange;
         let partners = race.evidence.partners(object);
         let y = &mut self.worker.y;

@@ -6,12 +6,11 @@
 use rayon::prelude::*;
 
 use crate::descent::{Race, Round};
-use crate::evidence::Evidence;
 use crate::laws::Bregman;
 use crate::survey::{Worker, look};
 
 /// One map: `y_ik ← y_ik [Σ_j c_ij Y_jk + Σ_j N_ij − Σ_j N_ij a_ij Y_jk] / norm`.
-pub(crate) fn growth<D: Bregman, E: Evidence>(race: &mut Race<'_, D, E>) -> Round {
+pub(crate) fn growth<D: Bregman>(race: &mut Race<'_, D>) -> Round {
     if race.stop() {
         return Round::Stopped;
     }

@@ -2,7 +2,6 @@
 
 use crate::block::row;
 use crate::descent::Race;
-use crate::evidence::Evidence;
 use crate::kernel::{Cost, PairCounts};
 use crate::laws::Bregman;
 use crate::machine::{LANES, fast};
@@ -11,8 +10,8 @@ use crate::table::{Layout, Table};
 
 /// The change of the cost of the pairs among `objects`, which rise, when all move from the rows `old` to `new`, less the changes
 /// that each move alone was counted for.
-pub(crate) fn interaction<D: Bregman, E: Evidence>(
-    race: &Race<'_, D, E>,
+pub(crate) fn interaction<D: Bregman>(
+    race: &Race<'_, D>,
     objects: &[usize],
     visits: &[Visit],
     old: &[f64],
@@ -24,13 +23,7 @@ pub(crate) fn interaction<D: Bregman, E: Evidence>(
     }
 }
 
-fn of_some<D: Bregman, E: Evidence>(
-    race: &Race<'_, D, E>,
-    objects: &[usize],
-    visits: &[Visit],
-    old: &[f64],
-    new: &[f64],
-) -> f64 {
+fn of_some<D: Bregman>(race: &Race<'_, D>, objects: &[usize], visits: &[Visit], old: &[f64], new: &[f64]) -> f64 {
     let clusters = race.table.clusters;
     let mut sum = 0.0;
     race.evidence.inside(objects, &mut |i, j, c, n| {
@@ -45,13 +38,7 @@ fn of_some<D: Bregman, E: Evidence>(
     sum
 }
 
-fn of_all<D: Bregman, E: Evidence>(
-    race: &Race<'_, D, E>,
-    objects: &[usize],
-    visits: &[Visit],
-    old: &[f64],
-    new: &[f64],
-) -> f64 {
+fn of_all<D: Bregman>(race: &Race<'_, D>, objects: &[usize], visits: &[Visit], old: &[f64], new: &[f64]) -> f64 {
     let (size, clusters, law) = (objects.len(), race.table.clusters, race.law);
     let mut counts = vec![PairCounts::default(); size];
     let padded = size.next_multiple_of(LANES);

@@ -5,7 +5,6 @@
 //! there. Moves are weighed by 1/y, the metric of probabilities, in which a small probability on its way to 0 counts.
 
 use crate::descent::Race;
-use crate::evidence::Evidence;
 use crate::laws::Bregman;
 
 /// Rounds that are remembered.
@@ -45,7 +44,7 @@ impl Mixing {
     }
 
     /// After a round, when `race.objective` is up to date: the table moves if the objective is lower there.
-    pub(crate) fn extrapolate<D: Bregman, E: Evidence>(&mut self, race: &mut Race<'_, D, E>) {
+    pub(crate) fn extrapolate<D: Bregman>(&mut self, race: &mut Race<'_, D>) {
         let after = race.table.values.clone();
         let moved = after.iter().zip(&self.before).map(|(after, before)| after - before).collect();
         let step = Step { moved, after };
@@ -65,7 +64,7 @@ impl Mixing {
     }
 
     /// Goes where the moves of the remembered rounds cancel, and looks whether the objective is lower there.
-    fn jump<D: Bregman, E: Evidence>(&self, race: &mut Race<'_, D, E>, step: &Step) -> bool {
+    fn jump<D: Bregman>(&self, race: &mut Race<'_, D>, step: &Step) -> bool {
         let Some(shares) = self.shares(step) else { return false };
         let values = &mut race.table.values;
         for (share, change) in shares.iter().zip(&self.changes) {

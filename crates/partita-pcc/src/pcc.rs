@@ -32,8 +32,8 @@ use crate::table::{Layout, Table};
 ///
 /// # Cost
 /// Every run takes some tens of rounds, O(n² K) each on dense evidence and O(pairs · K) on sparse.
-pub fn pcc<E: Evidence>(
-    evidence: &E,
+pub fn pcc(
+    evidence: &dyn Evidence,
     bases: Option<&Ensemble>,
     divergence: Divergence,
     clusters: usize,
@@ -58,7 +58,7 @@ pub fn pcc<E: Evidence>(
 }
 
 /// The divergence of counts from what a soft partition says.
-pub(crate) fn held_out<E: Evidence>(evidence: &E, soft: &SoftPartition, divergence: Divergence) -> f64 {
+pub(crate) fn held_out(evidence: &dyn Evidence, soft: &SoftPartition, divergence: Divergence) -> f64 {
     let table = Table::of(soft.rows(), evidence.layout());
     match divergence {
         Divergence::Kl => objective(&Kl, evidence, &table),
@@ -69,9 +69,9 @@ pub(crate) fn held_out<E: Evidence>(evidence: &E, soft: &SoftPartition, divergen
 
 /// The two base clusterings with the lowest objectives before the other starts, or the lowest alone if there are no others. The
 /// rest are not held: on a million objects each takes as much memory as the evidence.
-fn with_best<D: Bregman, E: Evidence>(
+fn with_best<D: Bregman>(
     law: &D,
-    evidence: &E,
+    evidence: &dyn Evidence,
     ensemble: Option<&Ensemble>,
     clusters: usize,
     starts: Vec<Start>,
@@ -102,9 +102,9 @@ fn with_best<D: Bregman, E: Evidence>(
 ///
 /// # Panics
 /// If there is no start.
-pub fn pcc_from<D: Bregman, E: Evidence>(
+pub fn pcc_from<D: Bregman>(
     law: &D,
-    evidence: &E,
+    evidence: &dyn Evidence,
     mut starts: Vec<Start>,
     settings: &PccSettings,
     watch: &dyn Watch,
@@ -170,9 +170,9 @@ fn lowest(runs: &[Descent], among: &[usize]) -> usize {
 }
 
 /// Goes on from where a rough run ended, with the rounds that are left.
-fn finish<D: Bregman, E: Evidence>(
+fn finish<D: Bregman>(
     law: &D,
-    evidence: &E,
+    evidence: &dyn Evidence,
     rough: Descent,
     settings: &PccSettings,
     progress: &Progress<'_>,
@@ -189,8 +189,8 @@ fn finish<D: Bregman, E: Evidence>(
 /// What [`Objective::name`] says.
 const OBJECTIVE: &str = "divergence of the observed shares from the model's, weighted by observations";
 
-fn outcome<E: Evidence>(
-    evidence: &E,
+fn outcome(
+    evidence: &dyn Evidence,
     names: &[String],
     mut runs: Vec<Descent>,
     best: usize,

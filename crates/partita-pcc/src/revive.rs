@@ -22,9 +22,9 @@ const TRIALS: usize = 16;
 
 /// A run with a lower objective that fills empty clusters, if splits lead to one. Only where all pairs are known, and with the
 /// block solver: the others are here to be compared with, and slow.
-pub(crate) fn revive<D: Bregman, E: Evidence>(
+pub(crate) fn revive<D: Bregman>(
     law: &D,
-    evidence: &E,
+    evidence: &dyn Evidence,
     from: &Descent,
     settings: &PccSettings,
     progress: &Progress<'_>,
@@ -53,7 +53,7 @@ pub(crate) fn revive<D: Bregman, E: Evidence>(
 
 /// Divides a cluster's probabilities between it and an empty one: in proportion to how often an object is together with
 /// either of two of its objects, one that is together with the others least, and the one least together with that.
-fn split<E: Evidence>(evidence: &E, soft: &SoftPartition, cluster: usize, empty: usize) -> Option<SoftPartition> {
+fn split(evidence: &dyn Evidence, soft: &SoftPartition, cluster: usize, empty: usize) -> Option<SoftPartition> {
     let rows = soft.rows();
     let table = Table::zeros(evidence.count(), 1, Layout::Columns);
     let mut near = Near::new(1);

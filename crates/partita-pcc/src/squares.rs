@@ -31,7 +31,7 @@ pub(crate) struct Squares<'a> {
 
 impl Gram {
     /// The matrix of a table, where law and evidence allow it to be used.
-    pub(crate) fn of<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> Option<Self> {
+    pub(crate) fn of<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table) -> Option<Self> {
         let evenness = evidence.evenness();
         if !law.squared() || evenness == Evenness::Uneven || table.layout != Layout::Columns {
             return None;
@@ -53,7 +53,7 @@ impl Gram {
         }
     }
 
-    pub(crate) fn seen<E: Evidence>(&self, evidence: &E, i: usize) -> Squares<'_> {
+    pub(crate) fn seen(&self, evidence: &dyn Evidence, i: usize) -> Squares<'_> {
         let (n, exact) = match self.evenness {
             Evenness::Even(n) => (n, true),
             _ => (evidence.weight(i) / (evidence.count().max(2) - 1) as f64, false),

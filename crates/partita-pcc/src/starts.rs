@@ -65,8 +65,8 @@ impl Start {
 ///
 /// # Errors
 /// [`PccError::Tree`] if the evidence makes no tree.
-pub fn starts<E: Evidence>(
-    evidence: &E,
+pub fn starts(
+    evidence: &dyn Evidence,
     clusters: usize,
     seed: Seed,
     settings: &PccSettings,
@@ -87,7 +87,7 @@ pub fn starts<E: Evidence>(
 }
 
 /// Objects without partners learn nothing: they keep the uniform row.
-pub(crate) fn level<E: Evidence>(evidence: &E, start: &mut Start) {
+pub(crate) fn level(evidence: &dyn Evidence, start: &mut Start) {
     let alone: Vec<usize> = (0..evidence.count()).filter(|&i| evidence.weight(i) == 0.0).collect();
     if !alone.is_empty() {
         let mut rows = start.soft.rows().to_owned();
@@ -137,7 +137,7 @@ impl Loop for Dot<'_> {
 }
 
 /// Seeds drawn far from each other in the space of evidence rows `c_i·/N_i·`, and every object with its nearest.
-fn plus_plus<E: Evidence>(evidence: &E, clusters: usize, seed: Seed) -> Partition {
+fn plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed) -> Partition {
     let (mut rng, objects) = (seed.rng(), evidence.count());
     let table = Table::zeros(objects, 1, evidence.layout());
     let mut near = Near::new(1);

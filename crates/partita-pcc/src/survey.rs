@@ -51,7 +51,7 @@ pub struct Measure {
 ///
 /// # Cost
 /// O(K) for every pair.
-pub fn measure<D: Bregman, E: Evidence>(law: &D, evidence: &E, soft: &SoftPartition) -> Result<Measure, PccError> {
+pub fn measure<D: Bregman>(law: &D, evidence: &dyn Evidence, soft: &SoftPartition) -> Result<Measure, PccError> {
     if soft.objects() != evidence.count() {
         return Err(PccError::Start { found: soft.objects(), expected: evidence.count() });
     }
@@ -62,12 +62,12 @@ pub fn measure<D: Bregman, E: Evidence>(law: &D, evidence: &E, soft: &SoftPartit
 }
 
 /// Mean over objects of `Σ_i N_ij`; 1 where no pair was seen.
-pub(crate) fn scale<E: Evidence>(evidence: &E) -> f64 {
+pub(crate) fn scale(evidence: &dyn Evidence) -> f64 {
     let sum: f64 = (0..evidence.count()).map(|i| evidence.weight(i)).sum();
     if sum > 0.0 { sum / evidence.count() as f64 } else { 1.0 }
 }
 
-pub(crate) fn objective<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> f64 {
+pub(crate) fn objective<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table) -> f64 {
     Costs::new(evidence.count()).objective(law, evidence, table)
 }
 
@@ -84,7 +84,7 @@ impl Costs {
     }
 
     /// Objects of a group moved: (object, by how much).
-    pub(crate) fn moved<E: Evidence>(&mut self, evidence: &E, group: &[(usize, f64)]) {
+    pub(crate) fn moved(&mut self, evidence: &dyn Evidence, group: &[(usize, f64)]) {
         let pairs: usize = group.iter().map(|&(i, _)| evidence.reach(i)).sum();
         if pairs > self.stale.len() {
             return self.all_moved();
@@ -103,7 +103,7 @@ impl Costs {
         self.stale.fill(true);
     }
 
-    pub(crate) fn objective<D: Bregman, E: Evidence>(&mut self, law: &D, evidence: &E, table: &Table) -> f64 {
+    pub(crate) fn objective<D: Bregman>(&mut self, law: &D, evidence: &dyn Evidence, table: &Table) -> f64 {
         let cost = |worker: &mut Worker, i: usize| {
             table.read(i, &mut worker.y);
             support(&worker.y, &mut worker.scratch.entries);
@@ -123,7 +123,7 @@ impl Costs {
 }
 
 /// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts.
-pub(crate) fn glimpse<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> f64 {
+pub(crate) fn glimpse<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table) -> f64 {
     const ONE_OF: usize = 16;
     let cost = |worker: &mut Worker, at: usize| {
         table.read(at * ONE_OF, &mut worker.y);
@@ -137,7 +137,7 @@ pub(crate) fn glimpse<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Ta
 }
 
 /// The gradient of every object, n × K, and the largest violation.
-pub(crate) fn gradient<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> (Array2<f64>, f64) {
+pub(crate) fn gradient<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table) -> (Array2<f64>, f64) {
     let clusters = table.clusters;
     let mut all = vec![0.0; evidence.count() * clusters];
     let room = || Worker::new(clusters);
@@ -153,13 +153,7 @@ pub(crate) fn gradient<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &T
 
 /// Looks at object `i`: its gradient into `scratch.g`, its probabilities with the others into `scratch.a`. Returns
 /// its violation.
-pub(crate) fn look<D: Bregman, E: Evidence>(
-    law: &D,
-    evidence: &E,
-    table: &Table,
-    i: usize,
-    worker: &mut Worker,
-) -> f64 {
+pub(crate) fn look<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table, i: usize, worker: &mut Worker) -> f64 {
     let Worker { near, scratch, y } = worker;
     table.read(i, y);
     support(y, &mut scratch.entries);
@@ -171,7 +165,7 @@ pub(crate) fn look<D: Bregman, E: Evidence>(
 }
 
 /// The largest violation of all objects.
-pub(crate) fn gap<D: Bregman, E: Evidence>(law: &D, evidence: &E, table: &Table) -> f64 {
+pub(crate) fn gap<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table) -> f64 {
     let room = || Worker::new(table.clusters);
     let one = |worker: &mut Worker, i: usize| look(law, evidence, table, i, worker);
     (0..evidence.count()).into_par_iter().map_init(room, one).reduce(|| 0.0, f64::max)
