@@ -44,7 +44,10 @@ impl Start {
 
     /// A partition made soft: 0.9 on every object's cluster, the rest shared by the others; objects without a cluster
     /// have an equal part in all.
-    fn softened(name: String, labels: &[Option<u32>], clusters: usize) -> Self {
+    ///
+    /// # Panics
+    /// If a label is not below `clusters`.
+    pub fn softened(name: impl Into<String>, labels: &[Option<u32>], clusters: usize) -> Self {
         let rest = (1.0 - OWN) / (clusters.max(2) - 1) as f64;
         let mut rows = Array2::from_elem((labels.len(), clusters), rest);
         for (mut row, label) in rows.outer_iter_mut().zip(labels) {
@@ -122,7 +125,7 @@ fn of_tree(name: &str, tree: &Dendrogram, clusters: usize) -> Start {
     let mut next = 0..;
     let names: Vec<Option<u32>> = sizes.iter().map(|&size| if size < least { None } else { next.next() }).collect();
     let labels: Vec<Option<u32>> = partition.labels().iter().map(|&label| names[label as usize]).collect();
-    Start::softened(name.into(), &labels, clusters)
+    Start::softened(name, &labels, clusters)
 }
 
 #[cfg(test)]

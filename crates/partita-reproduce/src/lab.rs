@@ -170,6 +170,12 @@ pub fn standardised(values: ArrayView2<'_, f64>) -> Array2<f64> {
     scale(values, Scale::ZScore)
 }
 
+/// A base clustering; objects without a label are in its first cluster.
+pub(crate) fn base_partition(ensemble: &Ensemble, u: usize) -> Result<Partition, ReproduceError> {
+    let labels = ensemble.column(u).map(|label| label.map_or(0, |j| j as u32)).collect();
+    Partition::new(labels, ensemble.bases()[u].clusters()).map_err(ReproduceError::from_source)
+}
+
 /// How many different true labels there are.
 pub fn classes(truth: &Partition) -> usize {
     truth.labels().iter().collect::<BTreeSet<_>>().len()

@@ -33,6 +33,7 @@ mod summary;
 
 pub use engine::{Interrupt, Report, check, pages, run, write_pages};
 pub use error::ReproduceError;
+pub(crate) use lab::base_partition;
 pub use lab::{Data, Lab, classes, standardised};
 pub use page::{Grid, mean_sd};
 pub use published::{Comparison, Published, PublishedCell, Sense, Verdict};

@@ -13,7 +13,7 @@ use crate::page::LEGEND;
 use crate::published::Verdict;
 use crate::{
     Comparison, Data, Grid, Lab, Published, PublishedCell, ReproduceError, Results, Row, SECONDS, Scope, Sense, Stat,
-    Study, Unit, mean_sd,
+    Study, Unit, base_partition, mean_sd,
 };
 
 pub(super) static NBCE: Nbce = Nbce;
@@ -301,16 +301,14 @@ impl<'a> Bench<'a> {
 
     /// The best and the mean base clustering.
     fn bases(&self, rows: &mut Vec<Row>) -> Result<(), ReproduceError> {
-        let bases = self.train.bases();
+        let bases = self.train.bases().len();
         let (mut sum, mut most) = ([0.0; 5], 0.0f64);
         let mut measures = [""; 5];
-        for (u, base) in bases.iter().enumerate() {
-            let labels = self.train.column(u).map(|label| label.map_or(0, |j| j as u32)).collect();
-            let partition = Partition::new(labels, base.clusters()).map_err(ReproduceError::from_source)?;
-            let scores = self.scores(&partition)?;
+        for u in 0..bases {
+            let scores = self.scores(&base_partition(&self.train, u)?)?;
             most = most.max(scores[3].1);
             measures = scores.map(|(measure, _)| measure);
-            sum.iter_mut().zip(scores).for_each(|(sum, (_, score))| *sum += score / bases.len() as f64);
+            sum.iter_mut().zip(scores).for_each(|(sum, (_, score))| *sum += score / bases as f64);
         }
         rows.push(self.unit.row("k-means", "f1 both max", most));
         let means = measures.into_iter().zip(sum);

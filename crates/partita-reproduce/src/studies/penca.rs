@@ -1,12 +1,11 @@
 //! PEnCA (2011, slides): the one table, against the mixture model.
 
-use partita::aspect::{Aspects, DyadCounts, PencaSettings, Start, penca};
+use partita::aspect::{DyadCounts, PencaSettings, Start, penca};
 use partita::coassoc::CoAssociation;
 use partita::files::{SynthSettings, synthesise, synthetic_names};
 use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe};
 use partita::metrics::Contingency;
-use partita::ndarray::Array2;
-use partita::{Ensemble, MemoryBudget, Outcome, Partition, Seed, SoftPartition};
+use partita::{Ensemble, MemoryBudget, Outcome, Partition, Seed};
 
 use super::tables::{self, Floor};
 use crate::page::LEGEND;
@@ -200,17 +199,12 @@ fn consensus(
     }
 }
 
-/// EM from one partition: .9 on every object's cluster, the rest shared by the others.
+/// EM from one partition.
 fn from(partition: &Partition, ensemble: &Ensemble, clusters: usize, lab: &Lab<'_>) -> Result<Outcome, ReproduceError> {
     let pairs = CoAssociation::count(ensemble, MemoryBudget::UNLIMITED, lab.watch());
     let counts = DyadCounts::dense(&pairs.map_err(ReproduceError::from_source)?);
-    let rest = 0.1 / (clusters.max(2) - 1) as f64;
-    let mut soft = Array2::from_elem((partition.labels().len(), clusters), rest);
-    for (mut row, &label) in soft.outer_iter_mut().zip(partition.labels()) {
-        row[label as usize] = 0.9;
-    }
-    let soft = SoftPartition::new(soft).map_err(ReproduceError::from_source)?;
-    let start = vec![Start::new("one start", Aspects::of(&soft))];
+    let labels: Vec<_> = partition.labels().iter().map(|&label| Some(label)).collect();
+    let start = vec![Start::softened("one start", &labels, clusters)];
     penca(&counts, start, &PencaSettings::default(), lab.watch()).map_err(ReproduceError::from_source)
 }
 

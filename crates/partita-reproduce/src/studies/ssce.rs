@@ -12,7 +12,10 @@ use rand::seq::SliceRandom;
 use self::moves::moved;
 use self::page::{page, published};
 use self::readings::{explained, with_best};
-use crate::{Comparison, Data, Lab, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit, standardised};
+use crate::{
+    Comparison, Data, Lab, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit, base_partition,
+    standardised,
+};
 
 mod moves;
 mod page;
@@ -213,14 +216,12 @@ impl Bench<'_> {
 
     /// Mean accuracy of the base clusterings.
     fn kmeans(&self) -> Result<f64, ReproduceError> {
-        let bases = self.ensemble.bases();
+        let bases = self.ensemble.bases().len();
         let mut sum = 0.0;
-        for (u, base) in bases.iter().enumerate() {
-            let labels = self.ensemble.column(u).map(|label| label.map_or(0, |j| j as u32)).collect();
-            let partition = Partition::new(labels, base.clusters()).map_err(ReproduceError::from_source)?;
-            sum += self.accuracy(&partition)?;
+        for u in 0..bases {
+            sum += self.accuracy(&base_partition(&self.ensemble, u)?)?;
         }
-        Ok(sum / bases.len() as f64)
+        Ok(sum / bases as f64)
     }
 
     /// SSCE or SSCE-P with an Ω that has an inverse, many rounds, every γ; and our default, which knows no true label.
