@@ -1,7 +1,7 @@
 //! The labels that classifiers learn: base clusterings under common names.
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble};
+use partita_core::{BaseClustering, BaseWeights, Ensemble};
 use partita_linkage::{Linkage, cut, link};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
 
@@ -48,14 +48,15 @@ impl Targets {
 /// The base clustering of a name, which may have at most K clusters.
 fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, SsceError> {
     let bases = ensemble.bases();
-    let error = |reason| SsceError::Reference { name: name.to_owned(), reason };
-    let Some(found) = bases.iter().position(|base| base.name() == name) else {
-        return Err(error(format!("name one of the {} base clusterings, such as '{}'", bases.len(), bases[0].name())));
-    };
-    match bases[found].clusters() {
-        more if more > clusters => Err(error(format!("it has {more} clusters, {clusters} are asked for"))),
-        _ => Ok(found),
+    let fits = |base: &&BaseClustering| base.clusters() <= clusters;
+    let found = bases.iter().position(|base| base.name() == name);
+    if let Some(found) = found.filter(|&found| fits(&&bases[found])) {
+        return Ok(found);
     }
+    let found = found.map_or_else(|| "there is none".into(), |found| format!("it has {}", bases[found].clusters()));
+    let example = bases.iter().find(fits).map_or_else(String::new, |base| format!(", such as '{}'", base.name()));
+    let reason = format!("{found}; name a base clustering of at most {clusters} clusters{example}");
+    Err(SsceError::Reference { name: name.to_owned(), reason })
 }
 
 /// A group in 0..K for every cluster of every base clustering.
@@ -109,7 +110,7 @@ mod tests {
             assert_eq!((targets.codes.column(u).to_vec(), targets.reference.as_str()), (own, name));
         }
         let refused = |name| Targets::new(&ensemble, None, 2, Some(name)).unwrap_err().to_string();
-        assert!(refused("d").contains("'d'") && refused("d").contains("'a'"));
-        assert!(refused("c").contains("3 clusters"));
+        assert!(refused("d").contains("'d'") && refused("d").contains("none") && refused("d").contains("'a'"));
+        assert!(refused("c").contains("it has 3;"));
     }
 }
