@@ -54,8 +54,11 @@ fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, SsceE
         return Ok(found);
     }
     let found = found.map_or_else(|| "there is none".into(), |found| format!("it has {}", bases[found].clusters()));
-    let example = bases.iter().find(fits).map_or_else(String::new, |base| format!(", such as '{}'", base.name()));
-    let reason = format!("{found}; name a base clustering of at most {clusters} clusters{example}");
+    let way_out = match bases.iter().find(fits) {
+        Some(base) => format!("name a base clustering of at most {clusters} clusters, such as '{}'", base.name()),
+        None => format!("no base clustering has at most {clusters} clusters: leave the reference out"),
+    };
+    let reason = format!("{found}; {way_out}");
     Err(SsceError::Reference { name: name.to_owned(), reason })
 }
 
@@ -112,5 +115,7 @@ mod tests {
         let refused = |name| Targets::new(&ensemble, None, 2, Some(name)).unwrap_err().to_string();
         assert!(refused("d").contains("'d'") && refused("d").contains("none") && refused("d").contains("'a'"));
         assert!(refused("c").contains("it has 3;"));
+        let none = Targets::new(&ensemble, None, 1, Some("a")).unwrap_err().to_string();
+        assert!(none.contains("leave the reference out"), "{none}");
     }
 }
