@@ -20,9 +20,10 @@ fn twenty_kills_change_nothing() {
     command.extend(WORK);
     let begun = Instant::now();
     place.partita(&[&command[..], &["-o", "whole.npz"]].concat()).fine();
-    let whole = begun.elapsed();
+    let mut whole = begun.elapsed();
     let expected = fs::read(place.path("whole.npz")).unwrap();
-    // Fractions of the undisturbed time, spread by the golden ratio from before the start to after the end.
+    // Fractions of the undisturbed time, spread by the golden ratio from before the start to after the end. As other
+    // work on the machine comes and goes, a kill that came too late or too early corrects what that time is.
     let mut interrupted = 0;
     for kill in 0..20 {
         let delay = whole.mul_f64((f64::from(kill) * 0.618_034).fract() * 1.05);
@@ -36,10 +37,12 @@ fn twenty_kills_change_nothing() {
         let said = place.partita(&[&arguments[..], &["--resume", "--json"]].concat());
         if was_whole {
             assert!(said.stderr.contains("nothing left to do"), "{}", said.stderr);
+            whole = whole.mul_f64(0.8);
         } else {
             let resumed = said.json()["resumed"].as_u64().unwrap();
             assert_eq!(resumed, finished, "what was finished before kill {kill} is not made again");
             interrupted += u64::from(resumed > 0);
+            whole = whole.mul_f64(if resumed == 0 { 1.25 } else { 1.0 });
         }
         assert!(fs::read(place.path("killed.npz")).unwrap() == expected, "kill {kill} after {delay:?}");
         assert!(!place.path("killed.npz.part").exists());
