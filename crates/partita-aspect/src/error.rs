@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError};
+use partita_core::{BudgetError, ConsensusError, SettingsError};
 use partita_linkage::LinkageError;
 
 /// Why there is no aspect model.
@@ -34,9 +34,9 @@ pub enum AspectError {
         /// Its sum.
         sum: f64,
     },
-    /// The tolerance is negative or not finite.
-    #[error("setting 'tolerance' is {0}; it must be 0 or more")]
-    Tolerance(f64),
+    /// A setting out of its range.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// It would not fit.
     #[error(transparent)]
     Budget(#[from] BudgetError),
@@ -56,6 +56,7 @@ impl AspectError {
             Self::Evidence(CoassocError::Interrupted) | Self::Tree(LinkageError::Interrupted) => {
                 ConsensusError::Interrupted
             }
+            Self::Settings(error) => error.of(method),
             other => ConsensusError::Method { method, source: Box::new(other) },
         }
     }

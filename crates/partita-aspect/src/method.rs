@@ -122,8 +122,7 @@ impl Consensus for Penca {
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let method = CARD.name;
-        let settings: PencaSettings =
-            problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+        let settings: PencaSettings = problem.settings.apply().map_err(|error| error.of(method))?;
         let mut outcome = solve(problem, &settings, watch).map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(&settings).expect("settings are plain data");
         Ok(outcome)

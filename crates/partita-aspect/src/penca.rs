@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, Objective, Outcome, Sense, Stopped, Watch};
+use partita_core::{Flow, Objective, Outcome, Sense, SettingsError, Stopped, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ impl<'a> Progress<'a> {
 /// `details.restarts` has the log-likelihood of every start and whether it was finished.
 ///
 /// # Errors
-/// [`AspectError::Objects`] if a start has other objects than the counts, [`AspectError::Tolerance`] for a tolerance
+/// [`AspectError::Objects`] if a start has other objects than the counts, [`AspectError::Settings`] for a tolerance
 /// that is negative or not finite.
 ///
 /// # Cost
@@ -142,8 +142,7 @@ pub(crate) fn check(counts: &DyadCounts, starts: &[Start], settings: &PencaSetti
     if let Some(start) = starts.iter().find(|start| start.aspects.objects() != expected) {
         return Err(AspectError::Objects { found: start.aspects.objects(), expected });
     }
-    let tolerance = settings.tolerance;
-    if tolerance.is_finite() && tolerance >= 0.0 { Ok(()) } else { Err(AspectError::Tolerance(tolerance)) }
+    Ok(SettingsError::not_negative("tolerance", settings.tolerance)?)
 }
 
 /// Runs from several starts, and which of them is best.

@@ -199,7 +199,7 @@ fn what_does_not_fit_is_refused() {
     let mut settings = PencaSettings::default();
     settings.tolerance = f64::NAN;
     let error = penca(&counts, vec![Start::random("", 60, 2, Seed::new(1))], &settings, &Silent).unwrap_err();
-    assert!(matches!(error, AspectError::Tolerance(_)));
+    assert!(matches!(error, AspectError::Settings(_)));
     let half = Array2::from_elem((2, 4), 0.25);
     assert!(Aspects::new(&[0.5, 0.4], half.view()).is_err() && Aspects::new(&[1.0], half.view()).is_err());
     assert!(Aspects::new(&[0.5, 0.5], Array2::from_elem((2, 4), 0.2).view()).is_err());

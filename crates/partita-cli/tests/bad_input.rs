@@ -110,9 +110,16 @@ fn methods_and_settings_that_do_not_exist() {
     place.partita(&command("restart=3")).refused(&["'restart'", "restarts"]);
     place.partita(&command("restarts=none")).refused(&["'restarts'", "'none'"]);
     place.partita(&command("restarts")).refused(&["'restarts'", "name=value"]);
+    place.partita(&command("tolerance=-1")).refused(&["'tolerance' is -1", "0 or more"]);
+    let reference = ["consensus", "e.csv", "-m", "ssce-p", "-k", "2", "--set", "reference=w"];
+    place.partita(&reference).refused(&["'reference'", "'w'", "such as 'u'"]);
     // Of the second method too, and before anything is computed.
     place.file("t.csv", three_groups(30));
-    for (set, words) in [("ssce.gama=1", ["'gama'", "gamma"]), ("ssce.gamma=much", ["'gamma'", "'much'"])] {
+    for (set, words) in [
+        ("ssce.gama=1", ["'gama'", "gamma"]),
+        ("ssce.gamma=much", ["'gamma'", "'much'"]),
+        ("ssce.gamma=-1", ["'gamma' is -1", "above 0"]),
+    ] {
         let run = ["run", "t.csv", "--label", "kind", "-k", "3", "-m", "mcla,ssce", "--set", set, "-o", "out"];
         place.partita(&run).refused(&words);
         assert!(!place.path("out").exists(), "{set}");

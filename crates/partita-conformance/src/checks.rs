@@ -89,17 +89,35 @@ impl Bench<'_> {
         }
         let auto = self.run(&drawn, Clusters::Auto, Seed::new(0), &Silent);
         self.holds(auto.is_ok() == self.method.card().chooses_clusters, "K = auto is answered as the card says");
-        let mut unknown = Problem::new(&drawn.ensemble, Clusters::Exactly(2));
+        let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(2));
         let columns = ["x".to_owned(), "y".to_owned()];
-        unknown.features = Features::new(&columns, drawn.features.view()).ok();
-        unknown.settings = SettingPairs::parse(&["no-such-setting=1"]).expect("a pair");
-        let error = consense(self.method, &unknown, &Silent);
-        self.holds(matches!(error, Err(ConsensusError::Settings { .. })), "an unknown setting is refused");
-        unknown.settings = SettingPairs::default();
-        unknown.budget = partita_core::MemoryBudget::new(1);
-        let error = consense(self.method, &unknown, &Silent);
+        problem.features = Features::new(&columns, drawn.features.view()).ok();
+        self.settings(problem.clone());
+        problem.budget = partita_core::MemoryBudget::new(1);
+        let error = consense(self.method, &problem, &Silent);
         self.holds(matches!(error, Err(ConsensusError::Budget(_))), "one byte of memory is not enough");
         self.unlabelled();
+    }
+
+    /// Settings that do not exist or are below 0 are refused as such; other numbers are refused as such or do their work.
+    fn settings(&mut self, mut problem: Problem<'_>) {
+        let method = self.method;
+        let mut refused = |pair: &str| {
+            problem.settings = SettingPairs::parse(&[pair]).expect("a pair");
+            match consense(method, &problem, &Silent) {
+                Ok(_) => Some(false),
+                Err(ConsensusError::Settings { .. }) => Some(true),
+                Err(_) => None,
+            }
+        };
+        self.holds(refused("no-such-setting=1") == Some(true), "an unknown setting is refused");
+        for setting in method.card().settings.iter().map(|setting| setting.name) {
+            self.holds(refused(&format!("{setting}=-1")) == Some(true), &format!("{setting} is not below 0"));
+            for edge in ["0", "1e-300", "1e300"] {
+                let answer = refused(&format!("{setting}={edge}"));
+                self.holds(answer.is_some(), &format!("{setting} = {edge} is refused as a setting, or does its work"));
+            }
+        }
     }
 
     /// An object without any label is refused or labelled by the prior, and missing labels as the card says.

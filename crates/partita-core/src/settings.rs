@@ -1,7 +1,11 @@
 //! Settings by name: `key=value` pairs over a method's defaults.
 
+use std::fmt::Display;
+
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
+
+use crate::ConsensusError;
 
 /// `key=value` pairs, as a command line or a file gives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +36,62 @@ pub enum SettingsError {
         /// Why not.
         reason: String,
     },
+    /// The setting is out of its range.
+    #[error("setting '{name}' is {value}; it must be {wanted}")]
+    Range {
+        /// Name of the setting.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What it may be.
+        wanted: &'static str,
+    },
+    /// The value would do for another ensemble.
+    #[error("setting '{name}' does not take '{value}' here: {reason}")]
+    Unfit {
+        /// Name of the setting.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// Why not, and what would do.
+        reason: String,
+    },
+}
+
+impl SettingsError {
+    /// The setting does not take this value, and why.
+    pub fn value(name: &str, value: &str, reason: impl Into<String>) -> Self {
+        Self::Value { name: name.into(), value: value.into(), reason: reason.into() }
+    }
+
+    /// Refuses a value that is out of its range.
+    ///
+    /// # Errors
+    /// [`SettingsError::Range`] unless it `fits`.
+    pub fn range(name: &'static str, value: impl Display, fits: bool, wanted: &'static str) -> Result<(), Self> {
+        if fits { Ok(()) } else { Err(Self::Range { name, value: value.to_string(), wanted }) }
+    }
+
+    /// Refuses a number that is negative or not finite.
+    ///
+    /// # Errors
+    /// [`SettingsError::Range`].
+    pub fn not_negative(name: &'static str, value: f64) -> Result<(), Self> {
+        Self::range(name, value, value.is_finite() && value >= 0.0, "0 or more")
+    }
+
+    /// Refuses a number that is 0, negative or not finite.
+    ///
+    /// # Errors
+    /// [`SettingsError::Range`].
+    pub fn positive(name: &'static str, value: f64) -> Result<(), Self> {
+        Self::range(name, value, value.is_finite() && value > 0.0, "above 0")
+    }
+
+    /// The error as that of a method.
+    pub fn of(self, method: &'static str) -> ConsensusError {
+        ConsensusError::Settings { method, source: self }
+    }
 }
 
 fn list(known: &[String]) -> String {
@@ -72,11 +132,8 @@ impl SettingPairs {
             }
             let parsed = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.clone()));
             fields.insert(name.clone(), parsed);
-            settings = serde_json::from_value(Value::Object(fields.clone())).map_err(|error| SettingsError::Value {
-                name: name.clone(),
-                value: value.clone(),
-                reason: error.to_string(),
-            })?;
+            settings = serde_json::from_value(Value::Object(fields.clone()))
+                .map_err(|error| SettingsError::value(name, value, error.to_string()))?;
         }
         Ok(settings)
     }

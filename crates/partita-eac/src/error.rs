@@ -1,16 +1,16 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError};
+use partita_core::{BudgetError, ConsensusError, SettingsError};
 use partita_linkage::LinkageError;
 
 /// Why there is no consensus by accumulated evidence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EacError {
-    /// Theta out of range.
-    #[error("theta is {0}; it must be above 0")]
-    Theta(f64),
+    /// A setting out of its range.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// The tree would not fit.
     #[error(transparent)]
     Budget(#[from] BudgetError),
@@ -30,6 +30,7 @@ impl EacError {
             Self::Evidence(CoassocError::Interrupted) | Self::Tree(LinkageError::Interrupted) => {
                 ConsensusError::Interrupted
             }
+            Self::Settings(error) => error.of(method),
             other => ConsensusError::Method { method, source: Box::new(other) },
         }
     }

@@ -1,7 +1,7 @@
 //! Locally weighted evidence accumulation.
 
 use partita_coassoc::{EvidenceRows, trusted_cluster_weights};
-use partita_core::{Clusters, Ensemble, Fragments, MemoryBudget, Outcome, Watch};
+use partita_core::{Clusters, Ensemble, Fragments, MemoryBudget, Outcome, SettingsError, Watch};
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -81,9 +81,7 @@ pub fn lwea(
     budget: MemoryBudget,
     watch: &dyn Watch,
 ) -> Result<Outcome, EacError> {
-    if !(settings.theta.is_finite() && settings.theta > 0.0) {
-        return Err(EacError::Theta(settings.theta));
-    }
+    SettingsError::positive("theta", settings.theta)?;
     // With missing labels an object may have more in common with another than with its equal.
     let fragments = if ensemble.missing() == 0 { Some(ensemble.fragments()) } else { None };
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);

@@ -155,8 +155,7 @@ impl Consensus for Eac {
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let method = self.card.name;
-        let settings: EacSettings =
-            problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+        let settings: EacSettings = problem.settings.apply().map_err(|error| error.of(method))?;
         let mut outcome = eac(problem.ensemble, problem.clusters, self.linkage, problem.budget, watch)
             .map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
@@ -175,8 +174,7 @@ impl Consensus for Lwea {
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let method = LWEA_CARD.name;
-        let settings: LweaSettings =
-            problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+        let settings: LweaSettings = problem.settings.apply().map_err(|error| error.of(method))?;
         let mut outcome = lwea(problem.ensemble, problem.clusters, &settings, problem.budget, watch)
             .map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
@@ -195,8 +193,7 @@ impl Consensus for EacSparse {
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let method = SPARSE_CARD.name;
-        let settings: EacSparseSettings =
-            problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+        let settings: EacSparseSettings = problem.settings.apply().map_err(|error| error.of(method))?;
         let (ensemble, clusters, seed) = (problem.ensemble, problem.clusters, problem.seed);
         let mut outcome = eac_strongest(ensemble, clusters, seed, &settings, problem.budget, watch)
             .map_err(|error| error.of(method))?;

@@ -1,7 +1,7 @@
 //! Cluster-based similarity partitioning.
 
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
-use partita_core::{Ensemble, Flow, MemoryBudget, Outcome, Partition, Seed, Stopped, Watch};
+use partita_core::{Ensemble, Flow, MemoryBudget, Outcome, Partition, Seed, SettingsError, Stopped, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -67,9 +67,7 @@ pub fn cspa(
 ) -> Result<Outcome, GraphError> {
     check_imbalance(settings.imbalance)?;
     check(ensemble, clusters)?;
-    if settings.neighbours == 0 {
-        return Err(GraphError::Setting { name: "neighbours", value: 0.0, reason: "it must be at least 1" });
-    }
+    SettingsError::range("neighbours", settings.neighbours, settings.neighbours > 0, "at least 1")?;
     let (n, bases) = (ensemble.objects(), ensemble.bases().len());
     if n <= settings.exact_objects && all_pairs_bytes(n, bases) <= budget.bytes() {
         let graph = all_pairs(ensemble, watch)?;

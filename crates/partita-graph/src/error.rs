@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError};
+use partita_core::{BudgetError, ConsensusError, SettingsError};
 use partita_spectral::SpectralError;
 
 /// Why there is no consensus.
@@ -17,15 +17,8 @@ pub enum GraphError {
         objects: usize,
     },
     /// A setting out of range.
-    #[error("setting '{name}' is {value}; {reason}")]
-    Setting {
-        /// Name of the setting.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it must be.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// An object that nobody labelled.
     #[error("object {object} has no label in any base clustering; remove it or label it")]
     Unlabelled {
@@ -61,6 +54,7 @@ impl GraphError {
         match self {
             Self::Interrupted | Self::Evidence(CoassocError::Interrupted) => ConsensusError::Interrupted,
             Self::Evidence(CoassocError::Budget(error)) | Self::Budget(error) => ConsensusError::Budget(error),
+            Self::Settings(error) => error.of(method),
             other => ConsensusError::Method { method, source: Box::new(other) },
         }
     }

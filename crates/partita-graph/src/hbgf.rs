@@ -1,6 +1,6 @@
 //! Hybrid bipartite graph formulation.
 
-use partita_core::{BaseWeights, Ensemble, Flow, Outcome, Partition, Seed, Stopped, Watch};
+use partita_core::{BaseWeights, Ensemble, Flow, Outcome, Partition, Seed, SettingsError, Stopped, Watch};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
@@ -80,6 +80,7 @@ pub fn hbgf(
     watch: &dyn Watch,
 ) -> Result<Outcome, GraphError> {
     check_imbalance(settings.imbalance)?;
+    SettingsError::not_negative("tolerance", settings.tolerance)?;
     let rows = Rows::new(ensemble, clusters)?;
     if settings.cut == HbgfCut::Metis {
         return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, watch);

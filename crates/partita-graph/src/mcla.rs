@@ -2,7 +2,7 @@
 
 use partita_coassoc::cluster_overlaps;
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble, Flow, Outcome, Seed, SoftPartition, Stopped, Watch};
+use partita_core::{BaseWeights, Ensemble, Flow, Outcome, Seed, SettingsError, SoftPartition, Stopped, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -89,10 +89,8 @@ pub fn mcla(
 }
 
 /// An imbalance that the partitioner takes.
-pub(crate) fn check_imbalance(value: f64) -> Result<(), GraphError> {
-    let reason = "it must be a number from 0 to 1000";
-    let fits = (0.0..=1000.0).contains(&value);
-    if fits { Ok(()) } else { Err(GraphError::Setting { name: "imbalance", value, reason }) }
+pub(crate) fn check_imbalance(value: f64) -> Result<(), SettingsError> {
+    SettingsError::range("imbalance", value, (0.0..=1000.0).contains(&value), "a number from 0 to 1000")
 }
 
 /// The Jaccard graph of the base clusters that have objects, and which those are.

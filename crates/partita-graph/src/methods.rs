@@ -264,8 +264,7 @@ fn run<S: Serialize + DeserializeOwned + Default>(
     let Clusters::Exactly(clusters) = problem.clusters else {
         return Err(ConsensusError::Auto { method: card.name });
     };
-    let settings: S =
-        problem.settings.apply().map_err(|source| ConsensusError::Settings { method: card.name, source })?;
+    let settings: S = problem.settings.apply().map_err(|error| error.of(card.name))?;
     let mut outcome = method(clusters, &settings).map_err(|error| error.of(card.name))?;
     outcome.settings = json(&settings);
     Ok(outcome)

@@ -1,7 +1,7 @@
 //! LWGP, and HBGF in its spectral form: embed the objects, group the embedded rows.
 
 use partita_coassoc::trusted_cluster_weights;
-use partita_core::{BaseWeights, Ensemble, Flow, Objective, Outcome, Partition, Seed, Sense, Watch};
+use partita_core::{BaseWeights, Ensemble, Flow, Objective, Outcome, Partition, Seed, Sense, SettingsError, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tracing::info_span;
@@ -16,7 +16,7 @@ use crate::rows::Rows;
 #[serde(default)]
 #[non_exhaustive]
 pub struct LwgpSettings {
-    /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster. Above 0.
+    /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster. At least 0.05.
     pub theta: f64,
     /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
     pub trust_rounds: u32,
@@ -88,13 +88,13 @@ pub fn lwgp(
     settings: &LwgpSettings,
     watch: &dyn Watch,
 ) -> Result<Outcome, GraphError> {
-    if !(settings.theta.is_finite() && settings.theta > 0.0) {
-        let reason = "it must be a number above 0";
-        return Err(GraphError::Setting { name: "theta", value: settings.theta, reason });
-    }
+    let theta = settings.theta;
+    // Below, the weights of scattered clusters vanish, and with them all edges of some objects.
+    SettingsError::range("theta", theta, theta.is_finite() && theta >= 0.05, "at least 0.05")?;
+    SettingsError::not_negative("tolerance", settings.tolerance)?;
     let rows = Rows::new(ensemble, clusters)?;
-    let agreed = info_span!("cluster weights")
-        .in_scope(|| trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds));
+    let agreed =
+        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(ensemble, theta, settings.trust_rounds));
     let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };

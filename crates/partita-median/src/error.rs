@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::{BaseWeights, Ensemble};
+use partita_core::{BaseWeights, Ensemble, SettingsError};
 
 /// Ensembles, weights or settings that no median can be found for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,13 +23,8 @@ pub enum MedianError {
         bases: usize,
     },
     /// A setting out of its range.
-    #[error("setting '{name}' is {value}; it must be 0 or more")]
-    Setting {
-        /// Name of the setting.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-    },
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// An object that nobody labelled.
     #[error("object {object} has no label in any base clustering")]
     Unlabelled {
@@ -52,9 +47,7 @@ pub(crate) fn check(
     if let Some(found) = weights.map(|weights| weights.as_slice().len()).filter(|&found| found != bases) {
         return Err(MedianError::Weights { found, bases });
     }
-    if !(tolerance.is_finite() && tolerance >= 0.0) {
-        return Err(MedianError::Setting { name: "tolerance", value: tolerance });
-    }
+    SettingsError::not_negative("tolerance", tolerance)?;
     match ensemble.first_unlabelled() {
         Some(object) => Err(MedianError::Unlabelled { object }),
         None => Ok(()),

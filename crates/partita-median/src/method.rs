@@ -9,7 +9,7 @@ pub(crate) fn settings<S: Serialize + DeserializeOwned + Default>(
     problem: &Problem<'_>,
     method: &'static str,
 ) -> Result<S, ConsensusError> {
-    problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })
+    problem.settings.apply().map_err(|error| error.of(method))
 }
 
 pub(crate) fn clusters(problem: &Problem<'_>, method: &'static str) -> Result<usize, ConsensusError> {
@@ -20,7 +20,10 @@ pub(crate) fn clusters(problem: &Problem<'_>, method: &'static str) -> Result<us
 }
 
 pub(crate) fn error(method: &'static str) -> impl Fn(MedianError) -> ConsensusError {
-    move |source| ConsensusError::Method { method, source: Box::new(source) }
+    move |error| match error {
+        MedianError::Settings(error) => error.of(method),
+        other => ConsensusError::Method { method, source: Box::new(other) },
+    }
 }
 
 /// A method with a plain function and a settings struct: the static, its type and the five lines that join them.

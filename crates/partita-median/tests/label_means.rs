@@ -247,5 +247,5 @@ fn what_does_not_fit_is_named() {
     let error = kc(ensemble, None, 0, seed, &settings, &Silent).unwrap_err();
     assert_eq!(error, MedianError::Clusters { clusters: 0, objects: ensemble.objects() });
     settings.tolerance = f64::NAN;
-    assert!(matches!(kc(ensemble, None, 2, seed, &settings, &Silent), Err(MedianError::Setting { .. })));
+    assert!(matches!(kc(ensemble, None, 2, seed, &settings, &Silent), Err(MedianError::Settings(_))));
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
     Clusters, Consensus, ConsensusError, Label, LabelRows, MethodCard, MissingLabels, Objective, Outcome, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, SoftPartition, Watch, chunks,
+    ProblemSize, Reads, Seed, Sense, SettingHelp, SettingsError, SoftPartition, Watch, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl Default for BceSettings {
 /// Restarts from merged small clusters (as [`mm`](crate::mm)), and a pseudo-count for label shares.
 ///
 /// # Errors
-/// [`MixtureError::Setting`] for a setting out of range; [`MixtureError::NoClusters`] for K = 0.
+/// [`MixtureError::Settings`] for a setting out of range; [`MixtureError::NoClusters`] for K = 0.
 ///
 /// # References
 /// Wang, Shan, Banerjee, *Bayesian cluster ensembles*, SDM 2009.
@@ -88,9 +88,9 @@ pub fn bce(
 ) -> Result<Outcome, MixtureError> {
     let _span = tracing::info_span!("bce", rows = rows.weights().len(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
-    MixtureError::check("tolerance", settings.tolerance)?;
-    MixtureError::check("pseudo_count", settings.pseudo_count)?;
-    MixtureError::check_positive("alpha", settings.alpha)?;
+    SettingsError::not_negative("tolerance", settings.tolerance)?;
+    SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
+    MixtureError::check_concentration("alpha", settings.alpha)?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
     let rounds = Rounds::new(watch, u64::from(most) * u64::from(restarts));
     let (run, objectives) = best_of(restarts, |restart| {

@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::BudgetError;
+use partita_core::{BudgetError, SettingsError};
 
 /// Rows or settings that no mixture can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,15 +23,8 @@ pub enum MixtureError {
         weight: f64,
     },
     /// A setting out of its range.
-    #[error("setting '{name}' is {value}; it must be {wanted}")]
-    Setting {
-        /// Name of the setting.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it may be.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// Pairs of so many objects are not held.
     #[error("the average-link summary holds every pair of objects and takes at most {most}; there are {objects}")]
     TooManyObjects {
@@ -60,14 +53,8 @@ pub enum MixtureError {
 }
 
 impl MixtureError {
-    pub(crate) fn check(name: &'static str, value: f64) -> Result<(), Self> {
-        let wanted = "0 or more";
-        if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Self::Setting { name, value, wanted }) }
-    }
-
-    pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<(), Self> {
-        let wanted = "between 1e-20 and 1e20";
-        if (1e-20..=1e20).contains(&value) { Ok(()) } else { Err(Self::Setting { name, value, wanted }) }
+    pub(crate) fn check_concentration(name: &'static str, value: f64) -> Result<(), Self> {
+        Ok(SettingsError::range(name, value, (1e-20..=1e20).contains(&value), "between 1e-20 and 1e20")?)
     }
 
     pub(crate) fn check_clusters(clusters: usize) -> Result<(), Self> {

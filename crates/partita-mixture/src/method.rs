@@ -9,11 +9,15 @@ pub(crate) fn settings<S: Serialize + DeserializeOwned + Default>(
     problem: &Problem<'_>,
     method: &'static str,
 ) -> Result<S, ConsensusError> {
-    problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })
+    problem.settings.apply().map_err(|error| error.of(method))
 }
 
 pub(crate) fn error(method: &'static str) -> impl Fn(MixtureError) -> ConsensusError {
-    move |source| ConsensusError::Method { method, source: Box::new(source) }
+    move |error| match error {
+        MixtureError::Settings(error) => error.of(method),
+        MixtureError::Budget(error) => error.into(),
+        other => ConsensusError::Method { method, source: Box::new(other) },
+    }
 }
 
 /// Bytes of a climb: distinct rows, memberships of the result three times over, and the partial sums and models of

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use partita_core::{
     Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Objective, Outcome, Problem, ProblemSize, Reads,
-    Seed, Sense, SettingHelp, SoftPartition, Watch,
+    Seed, Sense, SettingHelp, SettingsError, SoftPartition, Watch,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -62,7 +62,7 @@ impl Default for MmSettings {
 /// labels that were not seen possible in held-out rows.
 ///
 /// # Errors
-/// [`MixtureError::Setting`] for a tolerance or pseudo-count that is negative or not finite, and
+/// [`MixtureError::Settings`] for a tolerance or pseudo-count that is negative or not finite, and
 /// [`MixtureError::NoClusters`] for K = 0.
 ///
 /// # References
@@ -76,8 +76,8 @@ pub fn mm(
 ) -> Result<Outcome, MixtureError> {
     let _span = tracing::info_span!("mm", rows = rows.weights().len(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
-    MixtureError::check("tolerance", settings.tolerance)?;
-    MixtureError::check("pseudo_count", settings.pseudo_count)?;
+    SettingsError::not_negative("tolerance", settings.tolerance)?;
+    SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
     let rounds = Rounds::new(watch, u64::from(most) * (u64::from(restarts) + 1));
     let course = course(rows, seed);

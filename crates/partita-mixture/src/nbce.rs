@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{BaseClustering, Clusters, Outcome, Problem, Seed, SoftPartition, Stopped};
+use partita_core::{BaseClustering, Clusters, Outcome, Problem, Seed, SettingsError, SoftPartition, Stopped};
 
 use crate::partial::Partial;
 use crate::table::{normalise_columns, offsets};
@@ -21,9 +21,9 @@ pub(crate) fn truncation(problem: &Problem<'_>) -> usize {
 
 pub(crate) fn check(clusters: usize, tolerance: f64, alpha0: f64, beta: f64) -> Result<(), MixtureError> {
     MixtureError::check_clusters(clusters)?;
-    MixtureError::check("tolerance", tolerance)?;
-    MixtureError::check_positive("alpha0", alpha0)?;
-    MixtureError::check_positive("beta", beta)
+    SettingsError::not_negative("tolerance", tolerance)?;
+    MixtureError::check_concentration("alpha0", alpha0)?;
+    MixtureError::check_concentration("beta", beta)
 }
 
 /// The clusters in use, largest first. Those that are no row's most probable one and hold less than half an object

@@ -85,7 +85,7 @@ impl Default for NbceCvbSettings {
 /// that the first factor is absent for k = K. Missing labels drop out.
 ///
 /// # Errors
-/// [`MixtureError::Setting`] for a tolerance below 0, or α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
+/// [`MixtureError::Settings`] for a tolerance below 0, or α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
 ///
 /// # References
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010; Kurihara, Welling, Teh,

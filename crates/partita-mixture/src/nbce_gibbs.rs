@@ -124,7 +124,7 @@ pub struct NbceDraws {
 /// its density has the factor α0^{K−1}, without which α0 can not be learned.
 ///
 /// # Errors
-/// [`MixtureError::Setting`] for α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
+/// [`MixtureError::Settings`] for α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
 pub fn nbce_draws(
     ensemble: &Ensemble,
     clusters: usize,

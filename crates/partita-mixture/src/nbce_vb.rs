@@ -69,7 +69,7 @@ impl Default for NbceVbSettings {
 /// collapses clusters. Eq. 7 sums u over base clusterings, and adds E ln p(π). Missing labels drop out.
 ///
 /// # Errors
-/// [`MixtureError::Setting`] for a tolerance below 0, or α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
+/// [`MixtureError::Settings`] for a tolerance below 0, or α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
 ///
 /// # References
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.

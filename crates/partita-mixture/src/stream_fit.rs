@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{MemoryBudget, Objective, Seed, Stopped, Watch};
+use partita_core::{MemoryBudget, Objective, Seed, SettingsError, Stopped, Watch};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -94,8 +94,8 @@ pub fn stream_mm(
 ) -> Result<Streamed, MixtureError> {
     let _span = tracing::info_span!("mm", groups = source.groups(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
-    MixtureError::check("tolerance", settings.tolerance)?;
-    MixtureError::check("pseudo_count", settings.pseudo_count)?;
+    SettingsError::not_negative("tolerance", settings.tolerance)?;
+    SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
     let passes = Passes::new(source, clusters, budget)?;
     let rounds = rounds(watch, settings.rounds, settings.restarts);
     let sample = passes.sample(seed.child(u64::MAX))?;

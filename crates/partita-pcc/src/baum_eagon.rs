@@ -141,8 +141,7 @@ impl Consensus for BaumEagon {
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let method = CARD.name;
-        let settings: BaumEagonSettings =
-            problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+        let settings: BaumEagonSettings = problem.settings.apply().map_err(|error| error.of(method))?;
         let Clusters::Exactly(clusters) = problem.clusters else { return Err(ConsensusError::Auto { method }) };
         let mut outcome = solve(problem, clusters, &settings, watch).map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(&settings).expect("settings are plain data");

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, SoftPartition, Stopped, Watch};
+use partita_core::{Flow, SettingsError, SoftPartition, Stopped, Watch};
 
 use crate::block::Block;
 use crate::em::em;
@@ -99,8 +99,8 @@ impl<'a, D: Bregman> Race<'a, D> {
 ///
 /// # Errors
 /// [`PccError::Start`] if the start has other objects than the evidence, [`PccError::Infeasible`] if its objective is
-/// infinite, [`PccError::Concave`] if the law keeps no promise, [`PccError::Solver`] if the solver can not work with
-/// it.
+/// infinite, [`PccError::Concave`] if the law keeps no promise, [`PccError::Settings`] if the solver can not work with
+/// it or the tolerance is negative.
 ///
 /// # Cost
 /// A round visits every pair twice, O(K) each, and evaluates the objective.
@@ -126,12 +126,12 @@ pub(crate) fn check<D: Bregman>(law: &D, settings: &PccSettings) -> Result<(), P
         return Err(PccError::Concave { x, p });
     }
     if settings.solver == Solver::Em && !law.mixture() {
-        return Err(PccError::Solver { solver: "em", reason: "reads KL as a likelihood; take divergence kl" });
+        Err(SettingsError::value("solver", "em", "it reads KL as a likelihood; take divergence kl"))?;
     }
     if settings.solver == Solver::Growth && !law.squared() {
-        return Err(PccError::Solver { solver: "growth", reason: "reads squared differences; take divergence l2" });
+        Err(SettingsError::value("solver", "growth", "it reads squared differences; take divergence l2"))?;
     }
-    Ok(())
+    Ok(SettingsError::not_negative("tolerance", settings.tolerance)?)
 }
 
 /// No pair that was ever together is impossible.

@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError};
+use partita_core::{BudgetError, ConsensusError, SettingsError};
 use partita_linkage::LinkageError;
 
 use crate::divergence::DivergenceError;
@@ -53,14 +53,9 @@ pub enum PccError {
         /// Second argument.
         p: f64,
     },
-    /// The solver reads another divergence or other evidence.
-    #[error("the solver {solver} {reason}")]
-    Solver {
-        /// Name of the solver.
-        solver: &'static str,
-        /// What it needs.
-        reason: &'static str,
-    },
+    /// A setting out of its range, or a solver that reads another divergence.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// It would not fit.
     #[error(transparent)]
     Budget(#[from] BudgetError),
@@ -80,6 +75,7 @@ impl PccError {
             Self::Evidence(CoassocError::Interrupted) | Self::Tree(LinkageError::Interrupted) => {
                 ConsensusError::Interrupted
             }
+            Self::Settings(error) => error.of(method),
             other => ConsensusError::Method { method, source: Box::new(other) },
         }
     }

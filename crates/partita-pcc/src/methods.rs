@@ -219,7 +219,7 @@ impl Consensus for Pcc {
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let method = self.card.name;
-        let (settings, json) = self.settings(problem).map_err(|source| ConsensusError::Settings { method, source })?;
+        let (settings, json) = self.settings(problem).map_err(|error| error.of(method))?;
         let found = match problem.clusters {
             Clusters::Exactly(clusters) => solve(problem, clusters, &settings, watch),
             Clusters::Auto => auto(problem, &settings, watch),

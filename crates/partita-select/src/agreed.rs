@@ -1,5 +1,6 @@
 //! From the consensus at many K to a number of clusters.
 
+use partita_core::SettingsError;
 use serde_json::json;
 
 use crate::choice::{ChoiceRow, Criterion, Reference, Spread};
@@ -33,7 +34,8 @@ pub(crate) fn decide(rows: &[ChoiceRow], criterion: Criterion, method: &str) -> 
         rows.iter().filter_map(|row| Some((row.clusters, criterion.score(row).0?))).collect();
     if scored.len() < rows.len() || rows.is_empty() {
         let value = json!(criterion).as_str().unwrap_or_default().to_owned();
-        return Err(SelectError::Setting { name: "criterion", value, reason: "the method gives no such number" });
+        let reason = "the method gives no such number".into();
+        return Err(SettingsError::Unfit { name: "criterion", value, reason }.into());
     }
     let best = scored.iter().fold(scored[0], |best, &one| if one.1 > best.1 { one } else { best });
     let others = scored.iter().filter(|one| one.0 != best.0);

@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError};
+use partita_core::{BudgetError, ConsensusError, SettingsError};
 use partita_generate::GenerateError;
 use partita_metrics::MetricsError;
 use partita_spectral::SpectralError;
@@ -35,15 +35,8 @@ pub enum SelectError {
         most: usize,
     },
     /// A setting out of range.
-    #[error("setting '{name}' does not take {value}: {reason}")]
-    Setting {
-        /// Name of the setting.
-        name: &'static str,
-        /// The value given.
-        value: String,
-        /// Why not.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// No such method.
     #[error("there is no method '{0}'")]
     Method(String),

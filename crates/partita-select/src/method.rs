@@ -69,12 +69,12 @@ impl Consensus for BestOf {
             SelectError::Interrupted => ConsensusError::Interrupted,
             other => ConsensusError::Method { method: NAME, source: Box::new(other) },
         };
-        let wrong = |source| ConsensusError::Settings { method: NAME, source };
+        let wrong = |error: SettingsError| error.of(NAME);
         let settings: BestSettings = problem.settings.apply().map_err(wrong)?;
         let names = settings.among.split(',').map(str::trim).filter(|name| !name.is_empty());
         let unknown = |name: &str| {
             let reason = format!("there is no method '{name}'");
-            wrong(SettingsError::Value { name: "among".into(), value: settings.among.clone(), reason })
+            wrong(SettingsError::value("among", &settings.among, reason))
         };
         let known = |name: &str| partita::method(name).ok_or_else(|| unknown(name));
         let methods = names.map(known).collect::<Result<Vec<_>, _>>()?;

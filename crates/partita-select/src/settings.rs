@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use partita_core::SettingsError;
 use partita_generate::BaseKind;
 use serde::{Deserialize, Serialize};
 
@@ -57,34 +58,24 @@ impl Default for ChooseSettings {
 impl ChooseSettings {
     /// Refuses what can not be followed.
     pub(crate) fn check(&self) -> Result<(), SelectError> {
-        let share = |name, value: f64| {
-            let reason = "it must be above 0 and at most 1";
-            if value > 0.0 && value <= 1.0 {
-                return Ok(());
-            }
-            Err(SelectError::Setting { name, value: value.to_string(), reason })
-        };
-        share("subsample", self.subsample)?;
-        share("variance", self.variance)?;
-        share("significance", self.significance)?;
-        let few = |name, value: u64, least: u64, reason| {
-            if value >= least {
-                return Ok(());
-            }
-            Err(SelectError::Setting { name, value: value.to_string(), reason })
-        };
-        few("runs", self.runs.get().into(), 2, "pairs of base clusterings are compared")?;
-        few("draw_runs", self.draw_runs.get().into(), 2, "pairs of base clusterings are compared")?;
-        few("objects", self.objects as u64, 4, "it must be at least 4")?;
-        few("pairs", self.pairs, 1, "it must be at least 1")?;
+        for (name, share) in
+            [("subsample", self.subsample), ("variance", self.variance), ("significance", self.significance)]
+        {
+            SettingsError::range(name, share, share > 0.0 && share <= 1.0, "above 0 and at most 1")?;
+        }
+        for (name, runs) in [("runs", self.runs), ("draw_runs", self.draw_runs)] {
+            SettingsError::range(name, runs, runs.get() > 1, "at least 2: pairs of base clusterings are compared")?;
+        }
+        SettingsError::range("objects", self.objects, self.objects > 3, "at least 4")?;
+        SettingsError::range("pairs", self.pairs, self.pairs > 0, "at least 1")?;
         if self.nulls.contains(&Null::PermutedLabels) {
             let reason = "it is a kind of ensemble, not of table; choose from gaussian, box and permuted";
-            return Err(SelectError::Setting { name: "nulls", value: "permuted-labels".into(), reason });
+            Err(SettingsError::value("nulls", "permuted-labels", reason))?;
         }
         let base: BaseKind = self.base.parse()?;
         if base == BaseKind::KMeansCosine {
             let reason = "angles change when a table is centred, which its references are";
-            return Err(SelectError::Setting { name: "base", value: self.base.clone(), reason });
+            Err(SettingsError::value("base", &self.base, reason))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use partita_conformance::draw;
-use partita_core::{Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, Silent};
+use partita_core::{Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingsError, Silent};
 use partita_files::{SynthSettings, TableOptions, read_table, synthesise};
 use partita_generate::{BaseSpec, Recipe, generate};
 use partita_linkage::longest_lifetime;
@@ -103,5 +103,5 @@ fn a_method_with_a_likelihood_is_judged_by_bic() {
     let method = partita::method("penca").unwrap();
     let problem = Problem::new(&made.ensemble, partita_core::Clusters::Auto);
     let refused = choose_clusters_of_ensemble(method, &problem, 2..=3, &settings, &Silent).unwrap_err();
-    assert!(matches!(refused, SelectError::Setting { name: "criterion", .. }), "{refused}");
+    assert!(matches!(refused, SelectError::Settings(SettingsError::Unfit { name: "criterion", .. })), "{refused}");
 }

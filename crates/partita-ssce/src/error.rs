@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use partita_core::SettingsError;
 use partita_spectral::SpectralError;
 
 /// Inputs or settings that no classifier can be fitted to.
@@ -49,31 +50,10 @@ pub enum SsceError {
         /// Base clusterings there are.
         bases: usize,
     },
-    /// A base clustering that the others can not take their names from.
-    #[error("'{name}' can not be the reference: {reason}")]
-    Reference {
-        /// The name given.
-        name: String,
-        /// Why not.
-        reason: String,
-    },
-    /// A setting out of its range.
-    #[error("setting '{name}' is {value}; it must be {range}")]
-    Setting {
-        /// Name of the setting.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it may be.
-        range: &'static str,
-    },
+    /// A setting out of its range, or a reference that the others can not take their names from.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// The eigenvectors of a small matrix could not be found.
     #[error("an eigenproblem inside the fit failed: {0}")]
     Eigen(#[from] SpectralError),
-}
-
-impl SsceError {
-    pub(crate) fn check(name: &'static str, value: f64, allowed: bool, range: &'static str) -> Result<(), Self> {
-        if value.is_finite() && allowed { Ok(()) } else { Err(Self::Setting { name, value, range }) }
-    }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView1, s};
-use partita_core::{Flow, Stopped, Watch};
+use partita_core::{Flow, SettingsError, Stopped, Watch};
 use partita_spectral::symmetric_eigen;
 use serde::{Deserialize, Serialize};
 
@@ -73,13 +73,12 @@ impl SsceSettings {
         self.intercept.then_some(self.intercept_scaling)
     }
 
-    pub(crate) fn check(&self) -> Result<(), SsceError> {
-        let gamma = self.gamma.unwrap_or(1.0);
-        SsceError::check("gamma", gamma, gamma > 0.0, "above 0")?;
+    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+        SettingsError::positive("gamma", self.gamma.unwrap_or(1.0))?;
         let scaling = self.intercept_scaling;
-        SsceError::check("intercept_scaling", scaling, scaling > 0.0, "above 0")?;
-        SsceError::check("shrink", self.shrink, self.shrink >= 0.0, "0 or more")?;
-        SsceError::check("tolerance", self.tolerance, self.tolerance >= 0.0, "0 or more")
+        SettingsError::range("intercept_scaling", scaling, (1e-100..=1e100).contains(&scaling), "1e-100 to 1e100")?;
+        SettingsError::not_negative("shrink", self.shrink)?;
+        SettingsError::not_negative("tolerance", self.tolerance)
     }
 }
 

@@ -58,7 +58,7 @@ impl Consensus for SsceP {
 }
 
 fn door(problem: &Problem<'_>, method: &'static str) -> Result<(SsceSettings, usize), ConsensusError> {
-    let settings = problem.settings.apply().map_err(|source| ConsensusError::Settings { method, source })?;
+    let settings = problem.settings.apply().map_err(|error| error.of(method))?;
     match problem.clusters {
         Clusters::Exactly(clusters) => Ok((settings, clusters)),
         Clusters::Auto => Err(ConsensusError::Auto { method }),
@@ -66,7 +66,10 @@ fn door(problem: &Problem<'_>, method: &'static str) -> Result<(SsceSettings, us
 }
 
 fn error(method: &'static str) -> impl Fn(SsceError) -> ConsensusError {
-    move |source| ConsensusError::Method { method, source: Box::new(source) }
+    move |error| match error {
+        SsceError::Settings(error) => error.of(method),
+        other => ConsensusError::Method { method, source: Box::new(other) },
+    }
 }
 
 static SSCE_CARD: MethodCard = CARD;

@@ -113,7 +113,7 @@ fn check(
     if let Some(found) = weights.map(|weights| weights.as_slice().len()).filter(|&found| found != bases) {
         return Err(SsceError::Weights { found, bases });
     }
-    settings.check()
+    Ok(settings.check()?)
 }
 
 pub(crate) fn check_table(features: &Features<'_>, objects: usize) -> Result<(), SsceError> {

@@ -1,7 +1,7 @@
 //! The labels that classifiers learn: base clusterings under common names.
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseClustering, BaseWeights, Ensemble};
+use partita_core::{BaseClustering, BaseWeights, Ensemble, SettingsError};
 use partita_linkage::{Linkage, cut, link};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
 
@@ -46,7 +46,7 @@ impl Targets {
 }
 
 /// The base clustering of a name, which may have at most K clusters.
-fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, SsceError> {
+fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, SettingsError> {
     let bases = ensemble.bases();
     let fits = |base: &&BaseClustering| base.clusters() <= clusters;
     let found = bases.iter().position(|base| base.name() == name);
@@ -58,8 +58,7 @@ fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, SsceE
         Some(base) => format!("name a base clustering of at most {clusters} clusters, such as '{}'", base.name()),
         None => format!("no base clustering has at most {clusters} clusters: leave the reference out"),
     };
-    let reason = format!("{found}; {way_out}");
-    Err(SsceError::Reference { name: name.to_owned(), reason })
+    Err(SettingsError::Unfit { name: "reference", value: name.to_owned(), reason: format!("{found}; {way_out}") })
 }
 
 /// A group in 0..K for every cluster of every base clustering.

@@ -9,7 +9,7 @@ use partita::metrics::Scores;
 use partita::ndarray::array;
 use partita::{
     Clusters, Consensus, ConsensusError, Ensemble, EnsembleBuilder, Features, Outcome, Problem, ProblemSize,
-    SettingPairs, Silent,
+    SettingPairs, SettingsError, Silent,
 };
 use serde::Serialize;
 
@@ -133,7 +133,7 @@ fn check(
     Ok(())
 }
 
-/// Refuses settings that the method does not know: it is asked for the consensus of four objects with them. Whatever else it
+/// Refuses settings that the method does not take: it is asked for the consensus of four objects with them. Whatever else it
 /// says of so few is no matter.
 fn rehearse(method: &dyn Consensus, settings: SettingPairs) -> Result<(), Failure> {
     let mut builder = EnsembleBuilder::new(4);
@@ -145,6 +145,7 @@ fn rehearse(method: &dyn Consensus, settings: SettingPairs) -> Result<(), Failur
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(2));
     (problem.features, problem.settings) = (Features::new(&columns, values.view()).ok(), settings);
     match partita::consense(method, &problem, &Silent) {
+        Err(ConsensusError::Settings { source: SettingsError::Unfit { .. }, .. }) => Ok(()),
         Err(error @ ConsensusError::Settings { .. }) => Err(error.into()),
         _ => Ok(()),
     }
