@@ -92,6 +92,14 @@ fn numbers_of_clusters() {
 }
 
 #[test]
+fn numbers_that_can_not_be_scaled() {
+    let place = Workplace::new();
+    place.file("t.csv", "x,y\n1.7e308,1\n-1.7e308,2\n1.6e308,3\n-1.6e308,4\n");
+    let run = ["run", "t.csv", "-k", "2", "-m", "ssce", "--base", "kmeans:3", "--base-k", "2", "-o", "out"];
+    place.partita(&run).refused(&["t.csv", "ssce", "column 'x'", "too large"]);
+}
+
+#[test]
 fn one_cluster_is_answered() {
     let place = Workplace::new();
     place.file("t.csv", three_groups(12));

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use partita_core::{
     Consensus, ConsensusError, Ensemble, LabelRows, MethodCard, MissingLabels, Objective, Outcome, Partition, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, Watch,
+    ProblemSize, Reads, Seed, Sense, SettingHelp, SettingsError, Stopped, Watch,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::posterior::{level, level_values};
+use crate::posterior::{MOST_PAIRED, level, level_values};
 use crate::prior::NbcePrior;
 use crate::restarts::Rounds;
 use crate::table::normalise_columns;
@@ -175,7 +175,7 @@ pub fn nbce_draws(
 /// As [`nbce_draws`], plus O(kept² n) for the summary.
 ///
 /// # Errors
-/// As [`nbce_draws`]; [`MixtureError::TooManyObjects`] for the average-link summary of more than 20,000 objects.
+/// As [`nbce_draws`]; [`MixtureError::Settings`] for the average-link summary of more than 20,000 objects.
 ///
 /// # References
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
@@ -186,6 +186,12 @@ pub fn nbce_gibbs(
     settings: &NbceGibbsSettings,
     watch: &dyn Watch,
 ) -> Result<Outcome, MixtureError> {
+    let n = ensemble.objects();
+    if settings.summary == Summary::AverageLink && n > MOST_PAIRED {
+        let reason =
+            format!("it holds all pairs of at most {MOST_PAIRED} objects, and there are {n}; take vi or binder");
+        Err(SettingsError::Unfit { name: "summary", value: "average-link".into(), reason })?;
+    }
     let draws = nbce_draws(ensemble, clusters, seed, settings, watch)?;
     let fragments = ensemble.fragments();
     let chosen = summarise(&draws.samples, clusters, settings)?;
@@ -389,7 +395,7 @@ fn bytes(size: &ProblemSize) -> u64 {
 mod tests {
     use super::*;
     use crate::fixture;
-    use partita_core::{EnsembleBuilder, Silent};
+    use partita_core::{EnsembleBuilder, Flow, Silent};
 
     fn short() -> NbceGibbsSettings {
         let count = |number| NonZeroU32::new(number).unwrap();
@@ -418,6 +424,24 @@ mod tests {
                 assert_eq!(outcome.details["clusters_by_sweep"].as_array().unwrap().len(), 4);
             }
         }
+    }
+
+    /// Nothing is to be done.
+    struct Nothing;
+
+    impl Watch for Nothing {
+        fn tick(&self, done: u64, total: u64) -> Flow {
+            panic!("{done} of {total} done")
+        }
+    }
+
+    #[test]
+    fn too_many_pairs_are_refused_before_anything_is_drawn() {
+        let mut builder = EnsembleBuilder::new(MOST_PAIRED + 1);
+        builder.push("u", (0..=MOST_PAIRED).map(|i| Some(i % 2))).unwrap();
+        let settings = NbceGibbsSettings { summary: Summary::AverageLink, ..short() };
+        let error = nbce_gibbs(&builder.finish().unwrap(), 2, Seed::new(1), &settings, &Nothing).unwrap_err();
+        assert!(matches!(error, MixtureError::Settings(SettingsError::Unfit { name: "summary", .. })), "{error}");
     }
 
     #[test]

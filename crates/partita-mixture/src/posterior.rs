@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::MixtureError;
 
 /// The most objects whose co-assignment is held pair by pair.
-const MOST_PAIRED: usize = 20_000;
+pub(crate) const MOST_PAIRED: usize = 20_000;
 
 /// Label comparisons that the choice among samples may cost.
 const EFFORT: usize = 4_000_000_000;

@@ -68,6 +68,9 @@ fn door(problem: &Problem<'_>, method: &'static str) -> Result<(SsceSettings, us
 fn error(method: &'static str) -> impl Fn(SsceError) -> ConsensusError {
     move |error| match error {
         SsceError::Settings(error) => error.of(method),
+        SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => {
+            ConsensusError::Features { method, reason: error.to_string() }
+        }
         other => ConsensusError::Method { method, source: Box::new(other) },
     }
 }
