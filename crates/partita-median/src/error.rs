@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::{BaseWeights, Ensemble, SettingsError};
+use partita_core::{BaseWeights, ConsensusError, Ensemble, SettingsError};
 
 /// Ensembles, weights or settings that no median can be found for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -31,6 +31,16 @@ pub enum MedianError {
         /// Index of the object.
         object: usize,
     },
+}
+
+impl MedianError {
+    /// The error as that of a method.
+    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
+        match self {
+            Self::Settings(error) => error.of(method),
+            other => ConsensusError::Method { method, source: Box::new(other) },
+        }
+    }
 }
 
 /// Checks what every method of this crate needs.

@@ -1,28 +1,11 @@
 //! The methods as [`Consensus`]: settings in, function, outcome out.
 
 use partita_core::{Clusters, ConsensusError, Problem};
-use serde::{Serialize, de::DeserializeOwned};
-
-use crate::MedianError;
-
-pub(crate) fn settings<S: Serialize + DeserializeOwned + Default>(
-    problem: &Problem<'_>,
-    method: &'static str,
-) -> Result<S, ConsensusError> {
-    problem.settings.apply().map_err(|error| error.of(method))
-}
 
 pub(crate) fn clusters(problem: &Problem<'_>, method: &'static str) -> Result<usize, ConsensusError> {
     match problem.clusters {
         Clusters::Exactly(clusters) => Ok(clusters),
         Clusters::Auto => Err(ConsensusError::Auto { method }),
-    }
-}
-
-pub(crate) fn error(method: &'static str) -> impl Fn(MedianError) -> ConsensusError {
-    move |error| match error {
-        MedianError::Settings(error) => error.of(method),
-        other => ConsensusError::Method { method, source: Box::new(other) },
     }
 }
 
@@ -52,10 +35,10 @@ macro_rules! method {
                 watch: &dyn partita_core::Watch,
             ) -> Result<partita_core::Outcome, partita_core::ConsensusError> {
                 let name = self.card().name;
-                let settings: $settings = crate::method::settings(problem, name)?;
+                let settings: $settings = problem.settings.apply().map_err(|error| error.of(name))?;
                 let clusters = crate::method::clusters(problem, name)?;
                 $function(problem.ensemble, problem.weights, clusters, problem.seed, &settings, watch)
-                    .map_err(crate::method::error(name))
+                    .map_err(|error| error.of(name))
             }
         }
     };

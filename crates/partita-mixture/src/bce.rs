@@ -281,12 +281,11 @@ impl Consensus for Bce {
     }
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
-        let settings = crate::method::settings(problem, CARD.name)?;
+        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
         let Clusters::Exactly(clusters) = problem.clusters else {
             return Err(ConsensusError::Auto { method: CARD.name });
         };
-        bce(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, watch)
-            .map_err(crate::method::error(CARD.name))
+        bce(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, watch).map_err(|error| error.of(CARD.name))
     }
 }
 
@@ -319,7 +318,7 @@ static CARD: MethodCard = MethodCard {
 
 fn bytes(size: &ProblemSize) -> u64 {
     let restarts = u64::from(BceSettings::default().restarts.get());
-    crate::method::bytes_of_rounds(size, restarts) + restarts * 16 * size.objects as u64 * size.clusters as u64
+    crate::restarts::bytes_of_rounds(size, restarts) + restarts * 16 * size.objects as u64 * size.clusters as u64
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::{BudgetError, SettingsError};
+use partita_core::{BudgetError, ConsensusError, SettingsError};
 
 /// Rows or settings that no mixture can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -26,7 +26,9 @@ pub enum MixtureError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// Pairs of so many objects are not held.
-    #[error("the average-link summary holds every pair of objects and takes at most {most}; there are {objects}")]
+    #[error(
+        "the average-link summary holds every pair of objects and takes at most {most}; there are {objects}: take vi or binder"
+    )]
     TooManyObjects {
         /// Objects there are.
         objects: usize,
@@ -53,6 +55,19 @@ pub enum MixtureError {
 }
 
 impl MixtureError {
+    /// The error as that of a method.
+    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
+        match self {
+            Self::Settings(error) => error.of(method),
+            Self::Budget(error) => error.into(),
+            Self::TooManyObjects { .. } => {
+                let (value, reason) = ("average-link".into(), self.to_string());
+                SettingsError::Unfit { name: "summary", value, reason }.of(method)
+            }
+            other => ConsensusError::Method { method, source: Box::new(other) },
+        }
+    }
+
     pub(crate) fn check_concentration(name: &'static str, value: f64) -> Result<(), Self> {
         Ok(SettingsError::range(name, value, (1e-20..=1e20).contains(&value), "between 1e-20 and 1e20")?)
     }

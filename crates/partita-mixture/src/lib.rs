@@ -54,7 +54,6 @@ mod held_out;
 mod hyper;
 mod json;
 mod merging;
-mod method;
 mod mm;
 mod nbce;
 mod nbce_cvb;

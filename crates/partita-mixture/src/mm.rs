@@ -161,12 +161,11 @@ impl Consensus for Mm {
     }
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
-        let settings = crate::method::settings(problem, CARD.name)?;
+        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
         let Clusters::Exactly(clusters) = problem.clusters else {
             return Err(ConsensusError::Auto { method: CARD.name });
         };
-        mm(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, watch)
-            .map_err(crate::method::error(CARD.name))
+        mm(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, watch).map_err(|error| error.of(CARD.name))
     }
 }
 
@@ -196,7 +195,7 @@ static CARD: MethodCard = MethodCard {
 };
 
 fn bytes(size: &ProblemSize) -> u64 {
-    crate::method::bytes_of_rounds(size, u64::from(MmSettings::default().restarts.get()))
+    crate::restarts::bytes_of_rounds(size, u64::from(MmSettings::default().restarts.get()))
 }
 
 #[cfg(test)]

@@ -314,9 +314,9 @@ impl Consensus for NbceCvb {
     }
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
-        let settings = crate::method::settings(problem, CARD.name)?;
+        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
         nbce_cvb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, watch)
-            .map_err(crate::method::error(CARD.name))
+            .map_err(|error| error.of(CARD.name))
     }
 }
 
@@ -350,7 +350,7 @@ static CARD: MethodCard = MethodCard {
 
 fn bytes(size: &ProblemSize) -> u64 {
     let restarts = u64::from(NbceCvbSettings::default().restarts.get());
-    crate::method::bytes_of_rounds(size, restarts) + restarts * 8 * size.objects as u64 * size.clusters as u64
+    crate::restarts::bytes_of_rounds(size, restarts) + restarts * 8 * size.objects as u64 * size.clusters as u64
 }
 
 #[cfg(test)]

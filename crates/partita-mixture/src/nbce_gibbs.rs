@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use partita_core::{
     Consensus, ConsensusError, Ensemble, LabelRows, MethodCard, MissingLabels, Objective, Outcome, Partition, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, SettingsError, Stopped, Watch,
+    ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, Watch,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::posterior::{MOST_PAIRED, level, level_values};
+use crate::posterior::{check_pairs, level, level_values};
 use crate::prior::NbcePrior;
 use crate::restarts::Rounds;
 use crate::table::normalise_columns;
@@ -175,7 +175,7 @@ pub fn nbce_draws(
 /// As [`nbce_draws`], plus O(kept² n) for the summary.
 ///
 /// # Errors
-/// As [`nbce_draws`]; [`MixtureError::Settings`] for the average-link summary of more than 20,000 objects.
+/// As [`nbce_draws`]; [`MixtureError::TooManyObjects`] for the average-link summary of more than 20,000 objects.
 ///
 /// # References
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
@@ -186,11 +186,8 @@ pub fn nbce_gibbs(
     settings: &NbceGibbsSettings,
     watch: &dyn Watch,
 ) -> Result<Outcome, MixtureError> {
-    let n = ensemble.objects();
-    if settings.summary == Summary::AverageLink && n > MOST_PAIRED {
-        let reason =
-            format!("it holds all pairs of at most {MOST_PAIRED} objects, and there are {n}; take vi or binder");
-        Err(SettingsError::Unfit { name: "summary", value: "average-link".into(), reason })?;
+    if settings.summary == Summary::AverageLink {
+        check_pairs(ensemble.objects())?;
     }
     let draws = nbce_draws(ensemble, clusters, seed, settings, watch)?;
     let fragments = ensemble.fragments();
@@ -344,9 +341,9 @@ impl Consensus for NbceGibbs {
     }
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
-        let settings = crate::method::settings(problem, CARD.name)?;
+        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
         nbce_gibbs(problem.ensemble, nbce::truncation(problem), problem.seed, &settings, watch)
-            .map_err(crate::method::error(CARD.name))
+            .map_err(|error| error.of(CARD.name))
     }
 }
 
@@ -437,11 +434,12 @@ mod tests {
 
     #[test]
     fn too_many_pairs_are_refused_before_anything_is_drawn() {
-        let mut builder = EnsembleBuilder::new(MOST_PAIRED + 1);
-        builder.push("u", (0..=MOST_PAIRED).map(|i| Some(i % 2))).unwrap();
+        let mut builder = EnsembleBuilder::new(20_001);
+        builder.push("u", (0..20_001).map(|i| Some(i % 2))).unwrap();
         let settings = NbceGibbsSettings { summary: Summary::AverageLink, ..short() };
         let error = nbce_gibbs(&builder.finish().unwrap(), 2, Seed::new(1), &settings, &Nothing).unwrap_err();
-        assert!(matches!(error, MixtureError::Settings(SettingsError::Unfit { name: "summary", .. })), "{error}");
+        assert!(matches!(error, MixtureError::TooManyObjects { objects: 20_001, most: 20_000 }), "{error}");
+        assert!(matches!(error.of("nbce-gibbs"), ConsensusError::Settings { .. }), "it is a setting that does not fit");
     }
 
     #[test]

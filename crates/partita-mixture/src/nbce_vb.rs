@@ -228,9 +228,9 @@ impl Consensus for NbceVb {
     }
 
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
-        let settings = crate::method::settings(problem, CARD.name)?;
+        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
         nbce_vb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, watch)
-            .map_err(crate::method::error(CARD.name))
+            .map_err(|error| error.of(CARD.name))
     }
 }
 
@@ -262,7 +262,7 @@ static CARD: MethodCard = MethodCard {
 };
 
 fn bytes(size: &ProblemSize) -> u64 {
-    crate::method::bytes_of_rounds(size, u64::from(NbceVbSettings::default().restarts.get()))
+    crate::restarts::bytes_of_rounds(size, u64::from(NbceVbSettings::default().restarts.get()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::MixtureError;
 
 /// The most objects whose co-assignment is held pair by pair.
-pub(crate) const MOST_PAIRED: usize = 20_000;
+const MOST_PAIRED: usize = 20_000;
+
+/// Refuses more objects than have all their pairs held.
+pub(crate) fn check_pairs(objects: usize) -> Result<(), MixtureError> {
+    let most = MOST_PAIRED;
+    if objects > most { Err(MixtureError::TooManyObjects { objects, most }) } else { Ok(()) }
+}
 
 /// Label comparisons that the choice among samples may cost.
 const EFFORT: usize = 4_000_000_000;
@@ -150,9 +156,7 @@ impl PartitionSamples {
     /// [`MixtureError::TooManyObjects`] above 20,000 objects.
     pub fn average_link(&self, loss: PartitionLoss, clusters: usize) -> Result<Partition, MixtureError> {
         let n = self.objects();
-        if n > MOST_PAIRED {
-            return Err(MixtureError::TooManyObjects { objects: n, most: MOST_PAIRED });
-        }
+        check_pairs(n)?;
         let rows = self.by_object();
         let apart = |i: usize, j: usize| {
             let together = rows[i].iter().zip(&rows[j]).filter(|(a, b)| a == b).count();

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, Seed, Stopped, Watch};
+use partita_core::{Flow, ProblemSize, Seed, Stopped, Watch};
 use rayon::prelude::*;
 
 use crate::{Rows, seeding};
@@ -98,4 +98,13 @@ pub(crate) fn best_of<T: Send>(restarts: u32, run: impl Fn(u32) -> Run<T> + Sync
     let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
     let better = |best: Run<T>, run: Run<T>| if run.objective() > best.objective() { run } else { best };
     (runs.into_iter().reduce(better).expect("at least one restart"), objectives)
+}
+
+/// Bytes of a climb: distinct rows, memberships of the result three times over, and the partial sums and models of
+/// starts that may all run at once.
+pub(crate) fn bytes_of_rounds(size: &ProblemSize, restarts: u64) -> u64 {
+    let [n, bases, clusters, labels] =
+        [size.objects, size.base_clusterings, size.clusters, size.base_clusters].map(|number| number as u64);
+    let parts = n.div_ceil(1024).min(64) + 5;
+    n * (2 * bases + 24 * clusters + 40) + restarts * parts * 8 * (labels + bases + 1) * clusters
 }

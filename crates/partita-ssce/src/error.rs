@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::SettingsError;
+use partita_core::{ConsensusError, SettingsError};
 use partita_spectral::SpectralError;
 
 /// Inputs or settings that no classifier can be fitted to.
@@ -56,4 +56,17 @@ pub enum SsceError {
     /// The eigenvectors of a small matrix could not be found.
     #[error("an eigenproblem inside the fit failed: {0}")]
     Eigen(#[from] SpectralError),
+}
+
+impl SsceError {
+    /// The error as that of a method.
+    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
+        match self {
+            Self::Settings(error) => error.of(method),
+            Self::Rows { .. } | Self::NoColumns | Self::Scale { .. } => {
+                ConsensusError::Features { method, reason: self.to_string() }
+            }
+            other => ConsensusError::Method { method, source: Box::new(other) },
+        }
+    }
 }

@@ -6,7 +6,7 @@ use partita_core::{
 };
 use serde_json::Value;
 
-use crate::{SsceError, SsceSettings, ssce, ssce_p};
+use crate::{SsceSettings, ssce, ssce_p};
 
 /// SSCE, self-supervised consensus on a table.
 pub static SSCE: Ssce = Ssce;
@@ -37,7 +37,7 @@ impl Consensus for Ssce {
             return Err(ConsensusError::Features { method: SSCE_CARD.name, reason: "there is none".into() });
         };
         ssce(problem.ensemble, features, problem.weights, clusters, problem.seed, &settings, watch)
-            .map_err(error(SSCE_CARD.name))
+            .map_err(|error| error.of(SSCE_CARD.name))
     }
 }
 
@@ -53,7 +53,7 @@ impl Consensus for SsceP {
     fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
         let (settings, clusters) = door(problem, SSCE_P_CARD.name)?;
         ssce_p(problem.ensemble, problem.weights, clusters, problem.seed, &settings, watch)
-            .map_err(error(SSCE_P_CARD.name))
+            .map_err(|error| error.of(SSCE_P_CARD.name))
     }
 }
 
@@ -62,16 +62,6 @@ fn door(problem: &Problem<'_>, method: &'static str) -> Result<(SsceSettings, us
     match problem.clusters {
         Clusters::Exactly(clusters) => Ok((settings, clusters)),
         Clusters::Auto => Err(ConsensusError::Auto { method }),
-    }
-}
-
-fn error(method: &'static str) -> impl Fn(SsceError) -> ConsensusError {
-    move |error| match error {
-        SsceError::Settings(error) => error.of(method),
-        SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => {
-            ConsensusError::Features { method, reason: error.to_string() }
-        }
-        other => ConsensusError::Method { method, source: Box::new(other) },
     }
 }
 
