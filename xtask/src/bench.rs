@@ -56,7 +56,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Benchmarks by name.
 fn discover(root: &Path) -> Result<Vec<Benchmark>> {
     let mut benchmarks = Vec::new();
-    for package in fs::read_dir(root.join("crates")).context("can not read crates/")? {
+    for package in fs::read_dir(root.join("crates")).context("cannot read crates/")? {
         let package = package?;
         // Most crates have no examples.
         let Ok(examples) = fs::read_dir(package.path().join("examples")) else { continue };
@@ -93,8 +93,8 @@ fn measure(workspace: &Workspace, benchmark: &Benchmark, peers: Option<&Peers>, 
     let fresh = format!("# Benchmark `{name}`\n\n<!-- measured:begin -->\n<!-- measured:end -->\n");
     let text = fs::read_to_string(&path).unwrap_or(fresh);
     let text = markers::replace(&text, "measured", &measured).with_context(|| format!("in {file}"))?;
-    fs::create_dir_all(workspace.path("docs/benchmarks")).context("can not make docs/benchmarks")?;
-    fs::write(&path, text).with_context(|| format!("can not write {file}"))?;
+    fs::create_dir_all(workspace.path("docs/benchmarks")).context("cannot make docs/benchmarks")?;
+    fs::write(&path, text).with_context(|| format!("cannot write {file}"))?;
     Ok(file)
 }
 

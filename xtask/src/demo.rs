@@ -31,7 +31,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 
 /// The files under a folder with their sizes, by path.
 fn results(folder: &Path) -> Result<Vec<(PathBuf, u64)>> {
-    let read = || format!("can not read {}", folder.display());
+    let read = || format!("cannot read {}", folder.display());
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(read)? {
         let path = entry.with_context(read)?.path();

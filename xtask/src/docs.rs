@@ -60,14 +60,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut stale = Vec::new();
     for (file, name, write) in PAGES {
         let path = workspace.path(file);
-        let text = fs::read_to_string(&path).with_context(|| format!("can not read {file}"))?;
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {file}"))?;
         let new = markers::replace(&text, name, &write(&methods)).with_context(|| format!("in {file}"))?;
         if new == text {
             continue;
         }
         stale.push(*file);
         if !arguments.check {
-            fs::write(&path, new).with_context(|| format!("can not write {file}"))?;
+            fs::write(&path, new).with_context(|| format!("cannot write {file}"))?;
         }
     }
     match (arguments.check, stale.is_empty()) {

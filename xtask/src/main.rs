@@ -41,7 +41,7 @@ enum Command {
     Test,
     /// `test` as the checks run it: data that a test asks for must be there.
     Ci,
-    /// Check what the compiler does not: floors, words, documents, layout.
+    /// Check what the compiler does not: layers, words, documents, layout.
     Tidy,
     /// Measure: run a crate's example benchmark and write docs/benchmarks/NAME.md.
     Bench(bench::Arguments),

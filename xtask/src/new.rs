@@ -45,7 +45,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Everything is checked and composed before anything is written.
 fn write(workspace: &Workspace, names: &Names) -> Result<()> {
     let library = format!("crates/partita-{}/src/lib.rs", names.family);
-    let read = |file: &str| fs::read_to_string(workspace.path(file)).with_context(|| format!("can not read {file}"));
+    let read = |file: &str| fs::read_to_string(workspace.path(file)).with_context(|| format!("cannot read {file}"));
     let family = read(&library).with_context(|| format!("there is no family '{}'", names.family))?;
     let registry = read(REGISTRY)?;
     ensure!(!workspace.path(&names.file).exists(), "{} exists already; choose another name", names.file);
@@ -58,7 +58,7 @@ fn write(workspace: &Workspace, names: &Names) -> Result<()> {
     let family = after_last(&family, "pub use ", &public).with_context(|| format!("in {library}"))?;
     let registry = registered(&registry, names)?;
     for (file, text) in [(&names.file, names.fill(TEMPLATE)), (&library, family), (&REGISTRY.to_owned(), registry)] {
-        fs::write(workspace.path(file), text).with_context(|| format!("can not write {file}"))?;
+        fs::write(workspace.path(file), text).with_context(|| format!("cannot write {file}"))?;
     }
     Ok(())
 }

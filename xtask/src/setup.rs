@@ -19,7 +19,7 @@ const NEEDED: &[(&str, &str)] = &[
 
 /// Says what is there, fails if something is not, and builds the binary.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let missing = NEEDED.iter().filter(|(program, way_out)| !present(program, way_out)).count();
+    let missing = NEEDED.iter().filter(|(program, remedy)| !present(program, remedy)).count();
     if missing > 0 {
         bail!("{missing} of {} programs are missing; the lines above say where they come from", NEEDED.len());
     }
@@ -28,11 +28,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-fn present(program: &str, way_out: &str) -> bool {
+fn present(program: &str, remedy: &str) -> bool {
     let version = shell::output(Command::new(program).arg("--version"));
     match &version {
         Ok(text) => println!("{program:<12} {}", text.lines().next().unwrap_or_default()),
-        Err(_) => println!("{program:<12} missing: {way_out}"),
+        Err(_) => println!("{program:<12} missing: {remedy}"),
     }
     version.is_ok()
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 /// Runs a program with its output shown. An error names the command line.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
-    let status = command.status().with_context(|| format!("can not start `{line}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
     if !status.success() {
         bail!("`{line}` failed ({status})");
     }
@@ -19,7 +19,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// What a program prints, shown line by line while it runs.
 pub(crate) fn tee(command: &mut Command) -> Result<String> {
     let line = line(command);
-    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("can not start `{line}`"))?;
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start `{line}`"))?;
     let stdout = child.stdout.take().expect("it was asked for just now");
     let mut text = String::new();
     for said in BufReader::new(stdout).lines() {
@@ -38,7 +38,7 @@ pub(crate) fn tee(command: &mut Command) -> Result<String> {
 /// What a program prints. An error carries what it complained about.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = line(command);
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("can not start `{line}`"))?;
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{line}`"))?;
     if !output.status.success() {
         bail!("`{line}` failed ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -82,7 +82,7 @@ mod tests {
             "{error}"
         );
         let error = run(&mut Command::new("partita-no-such-program")).unwrap_err().to_string();
-        assert_eq!(error, "can not start `partita-no-such-program`");
+        assert_eq!(error, "cannot start `partita-no-such-program`");
     }
 
     #[test]

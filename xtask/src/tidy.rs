@@ -1,7 +1,7 @@
-//! What the compiler does not check. Every complaint is one line: where, what, and the way out.
+//! What the compiler does not check. Every complaint is one line: where, what, and the remedy.
 
 mod documents;
-mod floors;
+mod layers;
 mod layout;
 mod links;
 mod manifests;
@@ -30,7 +30,7 @@ struct Violation {
     file: String,
     /// Counted from 1.
     line: usize,
-    /// What is wrong; the way out.
+    /// What is wrong; the remedy.
     what: String,
 }
 
@@ -68,7 +68,7 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
     let metadata = workspace.metadata()?;
     let mut violations = Vec::new();
     violations.extend(layout::top_level(&files));
-    violations.extend(floors::edges(workspace, &metadata.packages)?);
+    violations.extend(layers::edges(workspace, &metadata.packages)?);
     violations.extend(manifests::check(workspace, &metadata.packages)?);
     violations.extend(links::map(workspace, &metadata.packages));
     let mut sources = Vec::new();

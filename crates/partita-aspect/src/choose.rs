@@ -1,6 +1,6 @@
 //! How many components.
 
-use partita_core::{Outcome, Seed, Watch};
+use partita_core::{Monitor, Outcome, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -47,11 +47,11 @@ pub(crate) fn choose(
     guide: &Guide<'_>,
     seed: Seed,
     settings: &PencaSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, AspectError> {
     let most = counts.objects().isqrt().clamp(1, MOST);
     let runs = u64::from(settings.restarts) + 2;
-    let progress = Progress::new(watch, runs * most as u64 * u64::from(settings.rounds.get()));
+    let progress = Progress::new(monitor, runs * most as u64 * u64::from(settings.rounds.get()));
     let (mut told, mut kept): (Vec<Value>, Option<(f64, usize, Raced)>) = (Vec::new(), None);
     for clusters in 1..=most {
         let starts = guide.starts(counts, clusters, settings.restarts, seed.child(clusters as u64));

@@ -2,8 +2,8 @@
 
 use partita_coassoc::{CoAssociation, SparseEvidence};
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads, Seed,
-    SettingHelp, Watch,
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize, Reads,
+    Seed, SettingHelp,
 };
 use partita_linkage::{Linkage, link_f32};
 use serde_json::Value;
@@ -47,7 +47,7 @@ static CARD: MethodCard = MethodCard {
     time: "pairs · (M + K · rounds)",
     memory: "n² up to 10,000 objects, then n",
     bytes,
-    way_out: WAY_OUT,
+    remedy: WAY_OUT,
     settings: &[
         SettingHelp {
             name: "restarts",
@@ -87,15 +87,15 @@ fn bytes(size: &ProblemSize) -> u64 {
 /// The child of the seed that draws pairs; starts have small numbers.
 const PAIRS: u64 = u64::MAX;
 
-fn solve(problem: &Problem<'_>, settings: &PencaSettings, watch: &dyn Watch) -> Result<Outcome, AspectError> {
+fn solve(problem: &Problem<'_>, settings: &PencaSettings, monitor: &dyn Monitor) -> Result<Outcome, AspectError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
     let objects = ensemble.objects();
     let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
-        let pairs = SparseEvidence::sample(ensemble, wanted, problem.seed.child(PAIRS), budget, watch)?;
+        let pairs = SparseEvidence::sample(ensemble, wanted, problem.seed.child(PAIRS), budget, monitor)?;
         (DyadCounts::sparse(&pairs), Vec::new())
     } else {
-        let pairs = CoAssociation::count(ensemble, budget, watch)?;
+        let pairs = CoAssociation::count(ensemble, budget, monitor)?;
         let grow = |(name, linkage)| Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?));
         let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
         let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;
@@ -105,9 +105,9 @@ fn solve(problem: &Problem<'_>, settings: &PencaSettings, watch: &dyn Watch) -> 
     let seed: Seed = problem.seed;
     match problem.clusters {
         Clusters::Exactly(clusters) => {
-            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed), settings, watch)
+            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed), settings, monitor)
         }
-        Clusters::Auto => choose(&counts, &guide, seed, settings, watch),
+        Clusters::Auto => choose(&counts, &guide, seed, settings, monitor),
     }
 }
 
@@ -120,10 +120,10 @@ impl Consensus for Penca {
         serde_json::to_value(PencaSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let method = CARD.name;
         let settings: PencaSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let mut outcome = solve(problem, &settings, watch).map_err(|error| error.of(method))?;
+        let mut outcome = solve(problem, &settings, monitor).map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(&settings).expect("settings are plain data");
         Ok(outcome)
     }

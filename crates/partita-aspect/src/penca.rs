@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, Objective, Outcome, Sense, SettingsError, Stopped, Watch};
+use partita_core::{Flow, Monitor, Objective, Outcome, Sense, SettingsError, Stopped};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -78,21 +78,21 @@ impl Run {
     }
 }
 
-/// Rounds of all runs that share a watch.
+/// Rounds of all runs that share a monitor.
 pub(crate) struct Progress<'a> {
-    pub(crate) watch: &'a dyn Watch,
+    pub(crate) monitor: &'a dyn Monitor,
     pub(crate) done: AtomicU64,
     pub(crate) total: u64,
 }
 
 impl<'a> Progress<'a> {
-    pub(crate) fn new(watch: &'a dyn Watch, total: u64) -> Self {
-        Self { watch, done: AtomicU64::new(0), total }
+    pub(crate) fn new(monitor: &'a dyn Monitor, total: u64) -> Self {
+        Self { monitor, done: AtomicU64::new(0), total }
     }
 
     fn stop(&self) -> bool {
         let done = self.done.fetch_add(1, Ordering::Relaxed).min(self.total);
-        self.watch.tick(done, self.total) == Flow::Stop
+        self.monitor.tick(done, self.total) == Flow::Stop
     }
 }
 
@@ -128,10 +128,10 @@ pub fn penca(
     counts: &DyadCounts,
     starts: Vec<Start>,
     settings: &PencaSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, AspectError> {
     check(counts, &starts, settings)?;
-    let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
+    let progress = Progress::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
     let raced = race(counts, starts, settings, &progress);
     Ok(outcome(counts, raced))
 }

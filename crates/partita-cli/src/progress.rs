@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use partita::{Flow, Watch};
+use partita::{Flow, Monitor};
 
 use crate::failure::Failure;
 
@@ -74,7 +74,7 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
+impl Monitor for Progress {
     fn tick(&self, done: u64, total: u64) -> Flow {
         self.show(done, total);
         if interrupted() { Flow::Stop } else { Flow::Continue }

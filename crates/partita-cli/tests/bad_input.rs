@@ -1,4 +1,4 @@
-//! Bad input: each is one clear line on stderr that names what is wrong and the way out, with exit code 2 and
+//! Bad input: each is one clear line on stderr that names what is wrong and the remedy, with exit code 2 and
 //! nothing half-written.
 
 mod common;
@@ -80,7 +80,7 @@ fn numbers_of_clusters() {
     let methods = Workplace::new().partita(&["methods", "--json"]).json();
     for method in methods["methods"].as_array().unwrap().iter().filter(|method| method["chooses_clusters"] == false) {
         let method = method["name"].as_str().unwrap();
-        flags_are_refused(&["-k", "auto", "-m", method], &[method, "can not choose"]);
+        flags_are_refused(&["-k", "auto", "-m", method], &[method, "cannot choose"]);
     }
     flags_are_refused(&["-k", "3", "--base-k", "9..4"], &["9..4"]);
     flags_are_refused(&["-k", "3", "--base-k", "0..4"], &["0"]);

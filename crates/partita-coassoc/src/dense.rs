@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use partita_core::{Ensemble, Flow, MemoryBudget, Watch, chunks};
+use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, chunks};
 use rayon::prelude::*;
 
 use crate::kernel::LANES;
@@ -90,24 +90,24 @@ impl CoAssociation {
     ///
     /// # Errors
     /// [`CoassocError::Budget`] if [`bytes`](Self::bytes) exceeds the budget,
-    /// [`CoassocError::TooManyBaseClusterings`] beyond 65,535, [`CoassocError::Interrupted`] if the watch says so.
+    /// [`CoassocError::TooManyBaseClusterings`] beyond 65,535, [`CoassocError::Interrupted`] if the monitor says so.
     ///
     /// # Cost
     /// O(n² M) byte comparisons; [`bytes`](Self::bytes) of memory.
-    pub fn count(ensemble: &Ensemble, budget: MemoryBudget, watch: &dyn Watch) -> Result<Self, CoassocError> {
+    pub fn count(ensemble: &Ensemble, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, CoassocError> {
         let (objects, base_clusterings) = (ensemble.objects(), ensemble.bases().len());
         CoassocError::check_bases(base_clusterings)?;
         let missing = ensemble.missing() > 0;
         let needed = Self::bytes(objects, base_clusterings, missing);
         let fit = most_that_fit(budget, objects as u64, |n| Self::bytes(n as usize, base_clusterings, missing));
-        let way_out = format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
-        budget.check("the co-association of all pairs", needed, &way_out)?;
+        let remedy = format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
+        budget.check("the co-association of all pairs", needed, &remedy)?;
         let tiles = Tiles::new(ensemble);
         let (together, seen) = if base_clusterings <= 255 {
-            let (c, seen) = triangles(&tiles, |count| count as u8, watch)?;
+            let (c, seen) = triangles(&tiles, |count| count as u8, monitor)?;
             (Store::Bytes(c), seen.map(Store::Bytes))
         } else {
-            let (c, seen) = triangles(&tiles, |count| count, watch)?;
+            let (c, seen) = triangles(&tiles, |count| count, monitor)?;
             (Store::Words(c), seen.map(Store::Words))
         };
         Ok(Self { objects, base_clusterings, together, seen })
@@ -194,7 +194,7 @@ impl CoAssociation {
 fn triangles<T: Copy + Default + Send>(
     tiles: &Tiles,
     narrow: impl Fn(u16) -> T + Sync,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<(Vec<T>, Option<Vec<T>>), CoassocError> {
     let n = tiles.objects();
     let pairs = n * n.saturating_sub(1) / 2;
@@ -208,7 +208,7 @@ fn triangles<T: Copy + Default + Send>(
         }
         count_block(tiles, rows.start, together, seen, &narrow);
         let done = done.fetch_add(rows.len() as u64, Ordering::Relaxed) + rows.len() as u64;
-        if watch.tick(done, n as u64) == Flow::Stop {
+        if monitor.tick(done, n as u64) == Flow::Stop {
             stopped.store(true, Ordering::Relaxed);
         }
     });

@@ -41,7 +41,7 @@ pub enum CoassocError {
         /// What is wrong.
         reason: String,
     },
-    /// The watch asked to stop.
+    /// The monitor asked to stop.
     #[error("stopped before all pairs were counted")]
     Interrupted,
 }

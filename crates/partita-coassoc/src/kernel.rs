@@ -4,7 +4,7 @@
 //! instructions that every machine of the target has, and on x86-64 for AVX2 and AVX-512. The compiler makes one
 //! comparison of 32 or 64 labels out of each inner loop (on AArch64 of 16, with NEON, in the first version). What
 //! is `unsafe` is only the call of a version whose instructions the machine might not have; [`Simd::detect`] asks
-//! the machine first, and a [`Simd`] can not be made otherwise.
+//! the machine first, and a [`Simd`] cannot be made otherwise.
 
 use partita_core::Label;
 

@@ -1,7 +1,7 @@
 //! The evidence as a picture: an order that puts clusters next to each other, and a small heat map.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Ensemble, Flow, Watch, chunks};
+use partita_core::{Ensemble, Flow, Monitor, chunks};
 
 use crate::{CoassocError, EvidenceRows};
 
@@ -17,10 +17,10 @@ const UNIT: u64 = 1 << 31;
 ///
 /// # Cost
 /// O(n² M) byte comparisons twice, and no memory of size n².
-pub fn vat_order(ensemble: &Ensemble, watch: &dyn Watch) -> Result<Vec<u32>, CoassocError> {
+pub fn vat_order(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Vec<u32>, CoassocError> {
     let rows = EvidenceRows::new(ensemble)?;
     let n = rows.objects();
-    let tell = |done: usize| match watch.tick(done as u64, 2 * n as u64) {
+    let tell = |done: usize| match monitor.tick(done as u64, 2 * n as u64) {
         Flow::Stop => Err(CoassocError::Interrupted),
         Flow::Continue => Ok(()),
     };

@@ -1,6 +1,6 @@
 //! Counts for some pairs, as sparse symmetric matrices.
 
-use partita_core::{Ensemble, Flow, MemoryBudget, Seed, Watch};
+use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Seed};
 use sprs::CsMatViewI;
 
 use crate::pairs::Rows;
@@ -24,7 +24,7 @@ impl SparseEvidence {
     /// # Errors
     /// [`CoassocError::TooManyPairs`] if there are fewer, [`CoassocError::Budget`] if [`bytes`](Self::bytes) exceeds
     /// the budget, [`CoassocError::TooManyBaseClusterings`] beyond 65,535, [`CoassocError::Interrupted`] if the
-    /// watch says so.
+    /// monitor says so.
     ///
     /// # Cost
     /// O(m (M + log m)) time for m pairs; [`bytes`](Self::bytes) of memory.
@@ -33,11 +33,11 @@ impl SparseEvidence {
         pairs: u64,
         seed: Seed,
         budget: MemoryBudget,
-        watch: &dyn Watch,
+        monitor: &dyn Monitor,
     ) -> Result<Self, CoassocError> {
         Self::check(ensemble, pairs, budget)?;
         let pairs = sample_pairs(ensemble.objects(), pairs, seed)?;
-        Self::count(ensemble, &pairs, watch)
+        Self::count(ensemble, &pairs, monitor)
     }
 
     /// Evidence of the pairs given, in any order; twice the same pair is once.
@@ -51,7 +51,7 @@ impl SparseEvidence {
         ensemble: &Ensemble,
         pairs: &[(u32, u32)],
         budget: MemoryBudget,
-        watch: &dyn Watch,
+        monitor: &dyn Monitor,
     ) -> Result<Self, CoassocError> {
         let objects = ensemble.objects();
         if let Some(&(left, right)) = pairs.iter().find(|(i, j)| i == j || *i.max(j) as usize >= objects) {
@@ -61,20 +61,24 @@ impl SparseEvidence {
         let mut pairs: Vec<(u32, u32)> = pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        Self::count(ensemble, &pairs, watch)
+        Self::count(ensemble, &pairs, monitor)
     }
 
     fn check(ensemble: &Ensemble, pairs: u64, budget: MemoryBudget) -> Result<(), CoassocError> {
         CoassocError::check_bases(ensemble.bases().len())?;
         let (objects, bases, missing) = (ensemble.objects(), ensemble.bases().len(), ensemble.missing() > 0);
         let bytes = |pairs: u64| Self::bytes(objects, bases, pairs, missing);
-        let way_out = format!("{} pairs would fit", most_that_fit(budget, pairs, bytes));
-        Ok(budget.check("the sparse evidence", bytes(pairs), &way_out)?)
+        let remedy = format!("{} pairs would fit", most_that_fit(budget, pairs, bytes));
+        Ok(budget.check("the sparse evidence", bytes(pairs), &remedy)?)
     }
 
     /// Counts sorted different pairs and stores both directions.
-    pub(crate) fn count(ensemble: &Ensemble, pairs: &[(u32, u32)], watch: &dyn Watch) -> Result<Self, CoassocError> {
-        let stop = |done: u64| watch.tick(done, 3) == Flow::Stop;
+    pub(crate) fn count(
+        ensemble: &Ensemble,
+        pairs: &[(u32, u32)],
+        monitor: &dyn Monitor,
+    ) -> Result<Self, CoassocError> {
+        let stop = |done: u64| monitor.tick(done, 3) == Flow::Stop;
         if stop(1) {
             return Err(CoassocError::Interrupted);
         }

@@ -1,7 +1,7 @@
 //! The strongest neighbours of every object.
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Seed, Watch, chunks};
+use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, Seed, chunks};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
@@ -47,7 +47,7 @@ impl SparseEvidence {
         seed: Seed,
         settings: &StrongestSettings,
         budget: MemoryBudget,
-        watch: &dyn Watch,
+        monitor: &dyn Monitor,
     ) -> Result<Self, CoassocError> {
         let n = ensemble.objects();
         CoassocError::check_bases(ensemble.bases().len())?;
@@ -55,13 +55,13 @@ impl SparseEvidence {
         let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs;
         budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
         let mut pairs = if n <= settings.exact_objects {
-            exact(&EvidenceRows::new(ensemble)?, neighbours, watch)?
+            exact(&EvidenceRows::new(ensemble)?, neighbours, monitor)?
         } else {
-            candidates(ensemble, neighbours, seed, settings, watch)?
+            candidates(ensemble, neighbours, seed, settings, monitor)?
         };
         pairs.par_sort_unstable();
         pairs.dedup();
-        Self::count(ensemble, &pairs, watch)
+        Self::count(ensemble, &pairs, monitor)
     }
 }
 
@@ -114,13 +114,13 @@ fn best_of(rows: &EvidenceRows, object: usize, neighbours: usize) -> Vec<(f64, u
     all
 }
 
-fn exact(rows: &EvidenceRows, neighbours: usize, watch: &dyn Watch) -> Result<Vec<(u32, u32)>, CoassocError> {
+fn exact(rows: &EvidenceRows, neighbours: usize, monitor: &dyn Monitor) -> Result<Vec<(u32, u32)>, CoassocError> {
     let mut pairs = Vec::new();
     for part in chunks(rows.objects(), 1024) {
         let done = part.end as u64;
         let of = |i: usize| best_of(rows, i, neighbours).into_iter().map(move |(_, j)| sorted(i as u32, j));
         pairs.par_extend(part.into_par_iter().flat_map_iter(of));
-        if watch.tick(done, rows.objects() as u64) == Flow::Stop {
+        if monitor.tick(done, rows.objects() as u64) == Flow::Stop {
             return Err(CoassocError::Interrupted);
         }
     }
@@ -164,7 +164,7 @@ fn candidates(
     neighbours: usize,
     seed: Seed,
     settings: &StrongestSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<(u32, u32)>, CoassocError> {
     let n = ensemble.objects();
     let rows = Rows::new(ensemble);
@@ -192,7 +192,7 @@ fn candidates(
                 best.offer(j, strength, i);
             }
         }
-        if watch.tick(u64::from(round) + 1, u64::from(settings.orders)) == Flow::Stop {
+        if monitor.tick(u64::from(round) + 1, u64::from(settings.orders)) == Flow::Stop {
             return Err(CoassocError::Interrupted);
         }
     }

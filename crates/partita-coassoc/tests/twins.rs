@@ -133,8 +133,8 @@ fn what_can_not_be_counted_is_refused() {
     let bytes = CoAssociation::bytes(7, ensemble.bases().len(), true);
     assert!(CoAssociation::bytes(n as usize, ensemble.bases().len(), true) > bytes, "{n} objects");
     let error = CoAssociation::count(&ensemble, MemoryBudget::new(bytes), &Silent).unwrap_err();
-    let way_out = "7 objects would fit; for more, take the sparse evidence of sampled pairs";
-    assert!(error.to_string().ends_with(way_out), "{error}");
+    let remedy = "7 objects would fit; for more, take the sparse evidence of sampled pairs";
+    assert!(error.to_string().ends_with(remedy), "{error}");
 }
 
 #[test]

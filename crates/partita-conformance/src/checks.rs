@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::{
-    BaseClustering, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Outcome, Partition, Problem,
-    Reads, Seed, SettingPairs, Silent, Watch, consense,
+    BaseClustering, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Monitor, Outcome, Partition,
+    Problem, Reads, Seed, SettingPairs, Silent, consense,
 };
 
 use crate::draw::{Drawn, draw, ensemble, shuffled};
@@ -50,7 +50,13 @@ impl Bench<'_> {
         self.checks += 1;
     }
 
-    fn run(&self, drawn: &Drawn, clusters: Clusters, seed: Seed, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(
+        &self,
+        drawn: &Drawn,
+        clusters: Clusters,
+        seed: Seed,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome, ConsensusError> {
         let columns = ["x".to_owned(), "y".to_owned()];
         let mut problem = Problem::new(&drawn.ensemble, clusters);
         problem.seed = seed;
@@ -58,7 +64,7 @@ impl Bench<'_> {
         if self.method.card().reads == Reads::LabelsAndFeatures {
             problem.features = Some(Features::new(&columns, drawn.features.view()).expect("finite features"));
         }
-        consense(self.method, &problem, watch)
+        consense(self.method, &problem, monitor)
     }
 
     fn outcome(&self, drawn: &Drawn, clusters: Clusters, seed: Seed) -> Outcome {
@@ -79,7 +85,7 @@ impl Bench<'_> {
         self.holds(plain && !name.is_empty(), "a name is lower case with hyphens");
     }
 
-    /// What can not be done is refused with the right error.
+    /// What cannot be done is refused with the right error.
     fn refusals(&mut self) {
         let drawn = draw(Seed::new(77), 0.0);
         let n = drawn.ensemble.objects();
@@ -240,7 +246,7 @@ impl Bench<'_> {
 /// Lets a few ticks pass, then wants to stop.
 struct Impatient(AtomicU64);
 
-impl Watch for Impatient {
+impl Monitor for Impatient {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
         let patience = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         if patience.is_ok() { Flow::Continue } else { Flow::Stop }

@@ -83,7 +83,7 @@ impl Contestant {
 /// Runs all contestants in turns, `rounds` times, and returns the median of every figure in their order.
 ///
 /// # Errors
-/// A contestant that can not be started, fails, or prints no figures.
+/// A contestant that cannot be started, fails, or prints no figures.
 pub fn race(contestants: &[Contestant], rounds: usize) -> io::Result<Vec<Figures>> {
     let mut runs: Vec<Vec<Figures>> = contestants.iter().map(|_| Vec::new()).collect();
     for _ in 0..rounds {

@@ -8,7 +8,7 @@ pub struct MemoryBudget(u64);
 
 /// A computation would hold more than its [`MemoryBudget`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} needs {} but the memory budget is {}; {way_out}", Bytes(*.needed), Bytes(*.budget))]
+#[error("{what} needs {} but the memory budget is {}; {remedy}", Bytes(*.needed), Bytes(*.budget))]
 pub struct BudgetError {
     /// What asked for the memory.
     pub what: String,
@@ -17,7 +17,7 @@ pub struct BudgetError {
     /// Bytes it may hold.
     pub budget: u64,
     /// What would fit instead.
-    pub way_out: String,
+    pub remedy: String,
 }
 
 impl MemoryBudget {
@@ -37,12 +37,12 @@ impl MemoryBudget {
     /// Refuses what does not fit.
     ///
     /// # Errors
-    /// [`BudgetError`] when `needed` bytes exceed the budget; `way_out` says what would fit.
-    pub fn check(self, what: &str, needed: u64, way_out: &str) -> Result<(), BudgetError> {
+    /// [`BudgetError`] when `needed` bytes exceed the budget; `remedy` says what would fit.
+    pub fn check(self, what: &str, needed: u64, remedy: &str) -> Result<(), BudgetError> {
         if needed <= self.0 {
             return Ok(());
         }
-        Err(BudgetError { what: what.into(), needed, budget: self.0, way_out: way_out.into() })
+        Err(BudgetError { what: what.into(), needed, budget: self.0, remedy: remedy.into() })
     }
 }
 

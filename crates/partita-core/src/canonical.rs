@@ -4,7 +4,7 @@
 //! by position and draw random starts by position, so the order of the rows would leak into the result.
 //! Every method therefore runs on a canonical form: objects, base clusterings and clusters sorted by a hash
 //! of how they relate to each other (colour refinement of the graph objects – clusters – base clusterings).
-//! What refinement can not tell apart keeps its given order.
+//! What refinement cannot tell apart keeps its given order.
 
 use ndarray::ArrayView2;
 

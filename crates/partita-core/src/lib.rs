@@ -13,7 +13,7 @@
 //! | [`Consensus`], [`MethodCard`] | a method, and what it promises |
 //! | [`Problem`], [`Outcome`] | what a method is given, and what it gives back |
 //! | [`Model`] | a fitted consensus that labels new objects |
-//! | [`Seed`], [`Watch`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, trust in base clusterings |
+//! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, trust in base clusterings |
 //!
 //! ```
 //! use partita_core::{Ensemble, EnsembleBuilder};
@@ -38,12 +38,12 @@ mod ensemble;
 mod fragments;
 mod method;
 mod model;
+mod monitor;
 mod outcome;
 mod partition;
 mod problem;
 mod seed;
 mod settings;
-mod watch;
 mod weights;
 
 pub use budget::{BudgetError, MemoryBudget};
@@ -54,12 +54,12 @@ pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MA
 pub use fragments::Fragments;
 pub use method::{Consensus, ConsensusError, MethodCard, MissingLabels, Reads, SettingHelp, consense};
 pub use model::{Model, ModelError, ModelInput, ModelReads};
+pub use monitor::{Flow, Monitor, Silent, chunks};
 pub use outcome::{Objective, Outcome, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem::{Clusters, Features, Problem, ProblemSize};
 pub use seed::Seed;
 pub use settings::{SettingPairs, SettingsError};
-pub use watch::{Flow, Silent, Watch, chunks};
 pub use weights::BaseWeights;
 
 pub use ndarray;

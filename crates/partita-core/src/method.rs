@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    BudgetError, Clusters, Ensemble, Label, LabelRows, Outcome, Partition, Problem, ProblemSize, SettingsError,
-    SoftPartition, Stopped, Watch,
+    BudgetError, Clusters, Ensemble, Label, LabelRows, Monitor, Outcome, Partition, Problem, ProblemSize,
+    SettingsError, SoftPartition, Stopped,
 };
 
 /// What a method reads.
@@ -77,7 +77,7 @@ pub struct MethodCard {
     /// Bytes held at once with default settings, for the budget.
     pub bytes: fn(&ProblemSize) -> u64,
     /// What to do when the budget is too small.
-    pub way_out: &'static str,
+    pub remedy: &'static str,
     /// Its settings.
     pub settings: &'static [SettingHelp],
 }
@@ -95,7 +95,7 @@ pub enum ConsensusError {
         objects: usize,
     },
     /// The method does not choose K.
-    #[error("{method} can not choose the number of clusters; say how many")]
+    #[error("{method} cannot choose the number of clusters; say how many")]
     Auto {
         /// Name of the method.
         method: &'static str,
@@ -164,7 +164,7 @@ pub trait Consensus: Sync {
     ///
     /// # Errors
     /// [`ConsensusError`] when there is none.
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError>;
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError>;
 }
 
 /// Finds the consensus that `method` sees in `problem`.
@@ -175,7 +175,11 @@ pub trait Consensus: Sync {
 ///
 /// # Errors
 /// [`ConsensusError`] when the problem does not fit the card, or the method finds no consensus.
-pub fn consense(method: &dyn Consensus, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+pub fn consense(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Outcome, ConsensusError> {
     let card = method.card();
     check(card, problem)?;
     if problem.clusters == Clusters::Exactly(1) {
@@ -189,7 +193,7 @@ pub fn consense(method: &dyn Consensus, problem: &Problem<'_>, watch: &dyn Watch
     let features = values.as_ref().map(|v| crate::Features::new(columns, v.view()).expect("checked at the door"));
     let weights = problem.weights.map(|weights| weights.selected(order.bases()));
     let canonical = Problem { ensemble: &ensemble, features, weights: weights.as_ref(), ..problem.clone() };
-    let outcome = method.run(&canonical, watch)?;
+    let outcome = method.run(&canonical, monitor)?;
     let outcome = if card.reads == Reads::Labels { outcome.level(&same_as_previous(&ensemble)) } else { outcome };
     Ok(outcome.restored(&order))
 }
@@ -234,7 +238,7 @@ fn check(card: &MethodCard, problem: &Problem<'_>) -> Result<(), ConsensusError>
             return Err(ConsensusError::Weights(format!("{given} weights for {bases} base clusterings")));
         }
     }
-    Ok(problem.budget.check(method, (card.bytes)(&problem.size()), card.way_out)?)
+    Ok(problem.budget.check(method, (card.bytes)(&problem.size()), card.remedy)?)
 }
 
 fn check_missing(card: &MethodCard, ensemble: &Ensemble) -> Result<(), ConsensusError> {

@@ -22,7 +22,7 @@ pub enum ModelReads {
     Features,
 }
 
-/// A model that can not be read, or an input that does not fit it.
+/// A model that cannot be read, or an input that does not fit it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {

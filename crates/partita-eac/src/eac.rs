@@ -1,7 +1,7 @@
 //! Evidence accumulation: a tree over the co-association.
 
 use partita_coassoc::{EvidenceRows, most_that_fit};
-use partita_core::{BudgetError, Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Stopped, Watch};
+use partita_core::{BudgetError, Clusters, Dendrogram, Ensemble, MemoryBudget, Monitor, Outcome, Partition, Stopped};
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ use crate::{EacError, certainty};
 /// many objects as they stand for. All sums are of whole numbers, so that the order of anything changes nothing.
 ///
 /// # Errors
-/// [`EacError`] when the tree does not fit the budget, or the watch asks to stop before it is there.
+/// [`EacError`] when the tree does not fit the budget, or the monitor asks to stop before it is there.
 ///
 /// # Cost
 /// O(f² M) byte comparisons and an O(f²) linkage for f distinct label rows; [`bytes`] of memory.
@@ -36,7 +36,7 @@ pub fn eac(
     clusters: Clusters,
     linkage: Linkage,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, EacError> {
     let fragments = ensemble.fragments();
     let distinct = fragments.ensemble().objects();
@@ -44,7 +44,7 @@ pub fn eac(
     check_budget(budget, distinct, |distinct| bytes(distinct, bases, missing, linkage))?;
     let rows = EvidenceRows::new(fragments.ensemble())?;
     let rows = Dissimilarities::new(rows, ensemble.objects(), linkage);
-    let tree = unfold(&link_rows(&rows, fragments.weights(), linkage, watch)?, fragments.of_object());
+    let tree = unfold(&link_rows(&rows, fragments.weights(), linkage, monitor)?, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(ensemble, &partition);
     Ok(outcome(partition, certainty, tree, distinct))
@@ -60,8 +60,8 @@ pub(crate) fn check_budget(
     bytes: impl Fn(usize) -> u64,
 ) -> Result<(), BudgetError> {
     let fit = most_that_fit(budget, distinct as u64, |distinct| bytes(distinct as usize));
-    let way_out = format!("{fit} distinct label rows would fit; {WAY_OUT}");
-    budget.check(&format!("the tree over {distinct} distinct label rows"), bytes(distinct), &way_out)
+    let remedy = format!("{fit} distinct label rows would fit; {WAY_OUT}");
+    budget.check(&format!("the tree over {distinct} distinct label rows"), bytes(distinct), &remedy)
 }
 
 /// Bytes that [`eac`] holds at once, at most, over so many distinct label rows.

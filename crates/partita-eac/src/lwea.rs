@@ -1,7 +1,7 @@
 //! Locally weighted evidence accumulation.
 
 use partita_coassoc::{EvidenceRows, trusted_cluster_weights};
-use partita_core::{Clusters, Ensemble, Fragments, MemoryBudget, Outcome, SettingsError, Watch};
+use partita_core::{Clusters, Ensemble, Fragments, MemoryBudget, Monitor, Outcome, SettingsError};
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -47,7 +47,7 @@ impl Default for LweaSettings {
 /// | LWCA matrix A | evidence, made a row at a time, in units of at least 2⁻²⁰ or so |
 ///
 /// # Errors
-/// [`EacError`] when the tree does not fit the budget, theta is not positive, or the watch asks to stop.
+/// [`EacError`] when the tree does not fit the budget, theta is not positive, or the monitor asks to stop.
 ///
 /// # Cost
 /// O(n M²) a round of trust for the weights, O(f² M) for the evidence and O(f²) for the tree over f distinct label rows
@@ -79,7 +79,7 @@ pub fn lwea(
     clusters: Clusters,
     settings: &LweaSettings,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, EacError> {
     SettingsError::positive("theta", settings.theta)?;
     // With missing labels an object may have more in common with another than with its equal.
@@ -92,11 +92,11 @@ pub fn lwea(
     let rows = Weighted::new(EvidenceRows::new(folded)?, folded, ensemble.objects(), &weights);
     let tree = match &fragments {
         Some(fragments) => {
-            let tree = link_rows(&rows, fragments.weights(), Linkage::Average, watch)?;
+            let tree = link_rows(&rows, fragments.weights(), Linkage::Average, monitor)?;
             let inside: Vec<f64> = (0..distinct).map(|fragment| rows.inside(fragment)).collect();
             unfold_at(&tree, fragments.of_object(), &inside)
         }
-        None => link_rows(&rows, &vec![1; distinct], Linkage::Average, watch)?,
+        None => link_rows(&rows, &vec![1; distinct], Linkage::Average, monitor)?,
     };
     let worth = |cluster: usize| weights[cluster];
     let (partition, elsewhere) = moved(ensemble, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);

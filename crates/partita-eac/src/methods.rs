@@ -1,7 +1,7 @@
 //! The methods as [`Consensus`].
 
 use partita_core::{
-    Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads, SettingHelp, Watch,
+    Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize, Reads, SettingHelp,
 };
 use partita_linkage::Linkage;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ static SPARSE_CARD: MethodCard = MethodCard {
     seeded: true,
     time: "n²M to 30,000 objects, then nM + n log n",
     memory: "nM",
-    way_out: "take fewer neighbours",
+    remedy: "take fewer neighbours",
     settings: &[SettingHelp { name: "neighbours", help: "how many strongest neighbours of every object are kept" }],
     ..card("eac-sparse", "single link on every object's strongest neighbours; for many objects", |size| {
         sparse_bytes(size.objects, size.base_clusterings, 10)
@@ -134,7 +134,7 @@ const fn card(name: &'static str, summary: &'static str, bytes: fn(&ProblemSize)
         time: "n²M",
         memory: "n²",
         bytes,
-        way_out: WAY_OUT,
+        remedy: WAY_OUT,
         settings: &[],
     }
 }
@@ -153,10 +153,10 @@ impl Consensus for Eac {
         serde_json::to_value(EacSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let method = self.card.name;
         let settings: EacSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let mut outcome = eac(problem.ensemble, problem.clusters, self.linkage, problem.budget, watch)
+        let mut outcome = eac(problem.ensemble, problem.clusters, self.linkage, problem.budget, monitor)
             .map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
         Ok(outcome)
@@ -172,10 +172,10 @@ impl Consensus for Lwea {
         serde_json::to_value(LweaSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let method = LWEA_CARD.name;
         let settings: LweaSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let mut outcome = lwea(problem.ensemble, problem.clusters, &settings, problem.budget, watch)
+        let mut outcome = lwea(problem.ensemble, problem.clusters, &settings, problem.budget, monitor)
             .map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
         Ok(outcome)
@@ -191,11 +191,11 @@ impl Consensus for EacSparse {
         serde_json::to_value(EacSparseSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let method = SPARSE_CARD.name;
         let settings: EacSparseSettings = problem.settings.apply().map_err(|error| error.of(method))?;
         let (ensemble, clusters, seed) = (problem.ensemble, problem.clusters, problem.seed);
-        let mut outcome = eac_strongest(ensemble, clusters, seed, &settings, problem.budget, watch)
+        let mut outcome = eac_strongest(ensemble, clusters, seed, &settings, problem.budget, monitor)
             .map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
         Ok(outcome)

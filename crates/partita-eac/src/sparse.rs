@@ -1,7 +1,7 @@
 //! Single link where all pairs are too many.
 
 use partita_coassoc::{SparseEvidence, StrongestSettings};
-use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Seed, SettingsError, Stopped, Watch};
+use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Monitor, Outcome, Seed, SettingsError, Stopped};
 use partita_linkage::{cut, link_edges, unfold};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -66,7 +66,7 @@ fn from_tree(ensemble: &Ensemble, tree: Dendrogram, pairs: usize, clusters: Clus
 /// merge first, at height 0.
 ///
 /// # Errors
-/// [`EacError`] without neighbours, when the evidence does not fit the budget, or the watch asks to stop.
+/// [`EacError`] without neighbours, when the evidence does not fit the budget, or the monitor asks to stop.
 ///
 /// # Cost
 /// That of [`SparseEvidence::strongest`], which is exact up to 30,000 objects, and of [`eac_sparse`].
@@ -76,13 +76,13 @@ pub fn eac_strongest(
     seed: Seed,
     settings: &EacSparseSettings,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, EacError> {
     SettingsError::range("neighbours", settings.neighbours, settings.neighbours > 0, "at least 1")?;
     let how = StrongestSettings::default();
     let fragments = ensemble.fragments();
     let folded = fragments.ensemble();
-    let evidence = SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, watch)?;
+    let evidence = SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, monitor)?;
     let (tree, pairs) = forest(&evidence)?;
     let mut outcome = from_tree(ensemble, unfold(&tree, fragments.of_object()), pairs, clusters);
     outcome.details.insert("distinct_rows".into(), json!(folded.objects()));

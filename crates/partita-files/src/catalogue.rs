@@ -93,7 +93,7 @@ pub fn data_set(name: &str) -> Option<&'static DataSet> {
 /// Checks that a file is the canonical copy of a data set, by the SHA-256 of its uncompressed content.
 ///
 /// # Errors
-/// [`FileError`] if the file can not be read or holds something else.
+/// [`FileError`] if the file cannot be read or holds something else.
 ///
 /// # Cost
 /// One pass over the file, 64 KiB of memory.

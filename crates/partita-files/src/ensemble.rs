@@ -193,7 +193,7 @@ pub(crate) fn assemble(
     Ensemble::from_words(rows, bases).map_err(|source| FileError::Ensemble { path: path.into(), source })
 }
 
-/// Names that a column of a text or Parquet file can not have, because they mean something else.
+/// Names that a column of a text or Parquet file cannot have, because they mean something else.
 const RESERVED: [&str; 7] = ["object", "id", "name", "", "label", "truth", SPLIT];
 
 /// Refuses what would read back as another ensemble from a file with one column a base clustering.

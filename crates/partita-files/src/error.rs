@@ -8,7 +8,7 @@ use partita_core::{BudgetError, EnsembleError};
 
 use crate::number::Short;
 
-/// A file that can not be read or written. Every message is one line that names the file, the row, the column
+/// A file that cannot be read or written. Every message is one line that names the file, the row, the column
 /// and the value as far as they are known, and says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -159,7 +159,7 @@ pub enum FileError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and the way out.
+        /// What is wrong, and the remedy.
         reason: String,
     },
     /// Something of another type or shape than needed.
@@ -174,7 +174,7 @@ pub enum FileError {
         /// What it should be.
         expected: &'static str,
     },
-    /// What is to be written can not be read back from a file of this kind.
+    /// What is to be written cannot be read back from a file of this kind.
     #[error("{}: {reason}; write an .npz file instead", .path.display())]
     Unwritable {
         /// The file.
@@ -191,7 +191,7 @@ pub enum FileError {
         source: BudgetError,
     },
     /// The system refused.
-    #[error("{}: can not {doing}: {}", .path.display(), Reason(.source))]
+    #[error("{}: cannot {doing}: {}", .path.display(), Reason(.source))]
     Io {
         /// The file.
         path: PathBuf,

@@ -81,7 +81,7 @@ fn from_text(path: &Path, column: Option<&str>) -> Result<Labels, FileError> {
 /// to the same bits.
 ///
 /// # Errors
-/// [`FileError`] for what can not be written.
+/// [`FileError`] for what cannot be written.
 ///
 /// # Panics
 /// If there is not one name and one certainty an object.

@@ -2,7 +2,7 @@
 //!
 //! Pick this crate if you read or write what Partita's programs exchange, or want its data sets. Every error is one
 //! line that names the file, the row, the column and the value, and says what to do; no bytes make a reader panic or
-//! take memory that the file can not fill; files appear whole or not at all, and the same content gives the same bytes.
+//! take memory that the file cannot fill; files appear whole or not at all, and the same content gives the same bytes.
 //!
 //! | function | reads or writes | time | memory besides the result |
 //! |---|---|---|---|

@@ -110,7 +110,7 @@ impl<'a> ParquetFile<'a> {
         Ok(file)
     }
 
-    /// Refuses sizes that can not be true.
+    /// Refuses sizes that cannot be true.
     fn check_claims(&self, length: u64) -> Result<(), FileError> {
         let groups = self.reader.metadata().row_groups();
         let rows: Option<u64> = groups.iter().try_fold(0u64, |sum, group| sum.checked_add(rows(group)?));

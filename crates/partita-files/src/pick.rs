@@ -6,7 +6,7 @@ use rand::seq::index;
 
 use crate::{LabelColumn, Table};
 
-/// Why rows can not be picked by their labels.
+/// Why rows cannot be picked by their labels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PickError {

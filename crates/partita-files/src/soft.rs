@@ -14,7 +14,7 @@ use crate::whole::{text_writer, write_text};
 /// same bits.
 ///
 /// # Errors
-/// [`FileError`] for what can not be written.
+/// [`FileError`] for what cannot be written.
 ///
 /// # Panics
 /// If there is not one name an object.

@@ -124,8 +124,8 @@ pub(crate) fn read_places(path: &Path, archive: &mut Npz<'_>, budget: MemoryBudg
     let starts: Vec<usize> = numbers(path, &needed(path, archive, "indptr")?)?;
     let stored = starts.last().copied().unwrap_or(0);
     let bytes = 8 * starts.len() as u64 + 14 * stored as u64;
-    let way_out = "raise the limit or store fewer values";
-    let fits = budget.check("the sparse matrix", bytes, way_out);
+    let remedy = "raise the limit or store fewer values";
+    let fits = budget.check("the sparse matrix", bytes, remedy);
     fits.map_err(|source| FileError::Budget { path: path.into(), source })?;
     let mut places = Places { shape: (rows as usize, columns as usize), starts, columns: Vec::new() };
     if let Some(indices) = places.array(path, archive, "indices")? {

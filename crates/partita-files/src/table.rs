@@ -43,7 +43,7 @@ pub struct TableOptions {
     pub header: Header,
     /// What separates fields (text files); found out where not given.
     pub delimiter: Option<u8>,
-    /// Refuse what can not be clustered: a single row, or columns that are all constant.
+    /// Refuse what cannot be clustered: a single row, or columns that are all constant.
     pub clusterable: bool,
     /// Make a column of zeros and ones of every value of a column that holds words, called `column=value` (text files).
     /// Without, a word is an error.

@@ -39,7 +39,7 @@ fn replace(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     fill(part.as_file(), write)?;
     part.as_file().sync_all()?;
     part.persist(target).map_err(|error| error.error)?;
-    // The rename is durable once the folder is; a file system that can not say so has done what it can.
+    // The rename is durable once the folder is; a file system that cannot say so has done what it can.
     if let Ok(folder) = File::open(&folder) {
         let _ = folder.sync_all();
     }
@@ -85,7 +85,7 @@ mod tests {
         });
         let message = failed.unwrap_err().to_string();
         assert!(
-            message.ends_with("can not write: the disk is full; free some space or choose another disk"),
+            message.ends_with("cannot write: the disk is full; free some space or choose another disk"),
             "{message}"
         );
         assert_eq!(fs::read(&path).unwrap(), b"old");

@@ -1,6 +1,6 @@
-//! No bytes make a reader panic or take memory that the file can not fill.
+//! No bytes make a reader panic or take memory that the file cannot fill.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The catalogue against the files it lists.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use partita_core::{MemoryBudget, Seed, Watch};
+use partita_core::{MemoryBudget, Monitor, Seed};
 
 use crate::found::Found;
 use crate::generate::{Generated, assemble, bytes};
@@ -41,7 +41,7 @@ impl Durable {
 /// holds is not made again, and is counted in [`Generated::resumed`].
 ///
 /// # Errors
-/// As [`generate`](crate::generate); [`GenerateError::PartFile`] if the file can not be made (it exists), read or
+/// As [`generate`](crate::generate); [`GenerateError::PartFile`] if the file cannot be made (it exists), read or
 /// written, [`GenerateError::OtherWork`] if it belongs to another recipe, seed, table or part, and
 /// [`GenerateError::Damaged`] if it was altered.
 pub fn generate_durable<'a>(
@@ -50,7 +50,7 @@ pub fn generate_durable<'a>(
     seed: Seed,
     durable: &Durable,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Generated, GenerateError> {
     let values = values.into();
     values.check()?;
@@ -78,7 +78,7 @@ pub fn generate_durable<'a>(
     };
     let mut kept: BTreeMap<usize, Found> = kept.into_iter().collect();
     let missing: Vec<Plan> = plans.iter().filter(|plan| !kept.contains_key(&plan.run)).copied().collect();
-    let progress = Progress::new(plans.len(), watch);
+    let progress = Progress::new(plans.len(), monitor);
     kept.keys().for_each(|_| progress.finished());
     let resumed = kept.len();
     let made = make(values, recipe, &missing, budget, &progress, &|plan, found| file.append(plan.run, found))?;

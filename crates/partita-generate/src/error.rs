@@ -46,7 +46,7 @@ pub enum GenerateError {
         /// Last value of the range.
         last: usize,
     },
-    /// A base clustering can not have no cluster.
+    /// A base clustering cannot have no cluster.
     #[error("a base clustering needs at least 1 cluster, asked for 0")]
     NoClusters,
     /// More clusters than there are objects.
@@ -99,7 +99,7 @@ pub enum GenerateError {
         value: f64,
     },
     /// Too small a table.
-    #[error("a table of {rows} rows and {columns} columns can not be clustered; it needs at least 2 rows and 1 column")]
+    #[error("a table of {rows} rows and {columns} columns cannot be clustered; it needs at least 2 rows and 1 column")]
     TooSmall {
         /// Rows of the table.
         rows: usize,
@@ -115,7 +115,7 @@ pub enum GenerateError {
     /// Weights or starting centres of a wrong shape or value.
     #[error("{0}")]
     Shape(String),
-    /// The watch said stop before the first base clustering was finished.
+    /// The monitor said stop before the first base clustering was finished.
     #[error("stopped before the first of {asked} base clusterings was finished")]
     NothingFinished {
         /// Base clusterings asked for.
@@ -124,7 +124,7 @@ pub enum GenerateError {
     /// Not a recipe.
     #[error("this is no recipe: {0}")]
     Recipe(String),
-    /// A table that is read in groups of rows can not be read.
+    /// A table that is read in groups of rows cannot be read.
     #[error("{0}")]
     Read(String),
     /// A base clusterer that needs the whole table in memory.
@@ -136,7 +136,7 @@ pub enum GenerateError {
         /// The base clusterer, or the step.
         kind: &'static str,
     },
-    /// A part file can not be made, read or written.
+    /// A part file cannot be made, read or written.
     #[error("{path}: {reason}")]
     PartFile {
         /// The file.

@@ -1,7 +1,7 @@
 //! From a table and a recipe to an ensemble.
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseClustering, Ensemble, MemoryBudget, Seed, Stopped, Watch};
+use partita_core::{BaseClustering, Ensemble, MemoryBudget, Monitor, Seed, Stopped};
 use serde::Serialize;
 
 use crate::found::Found;
@@ -19,7 +19,7 @@ use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView};
 pub struct Generated {
     /// The ensemble. Objects that a base clustering did not see have no label in it.
     pub ensemble: Ensemble,
-    /// Base clusterings finished: fewer than asked for when the watch said stop.
+    /// Base clusterings finished: fewer than asked for when the monitor said stop.
     pub finished: usize,
     /// Base clusterings asked for.
     pub asked: usize,
@@ -52,10 +52,10 @@ pub struct BaseFacts {
 /// Makes the ensemble that a recipe asks for from a table (n × d), dense or sparse.
 ///
 /// Every base clustering takes its chance from `seed.child(run)`: what it finds depends neither on the other
-/// base clusterings nor on the number of threads. When the watch says stop, the finished ones are returned.
+/// base clusterings nor on the number of threads. When the monitor says stop, the finished ones are returned.
 ///
 /// # Errors
-/// [`GenerateError`] if the recipe can not be followed for this table (no clusters, more clusters than rows in a
+/// [`GenerateError`] if the recipe cannot be followed for this table (no clusters, more clusters than rows in a
 /// subsample), if the table has one row, a number that is not finite or only equal rows, if the budget is too
 /// small, or if nothing was finished before a stop.
 ///
@@ -66,7 +66,7 @@ pub fn generate<'a>(
     recipe: &Recipe,
     seed: Seed,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Generated, GenerateError> {
     let values = values.into();
     values.check()?;
@@ -79,7 +79,7 @@ pub fn generate<'a>(
         bytes(recipe, &values),
         "ask for fewer or simpler base clusterings, or sample the rows",
     )?;
-    let progress = Progress::new(plans.len(), watch);
+    let progress = Progress::new(plans.len(), monitor);
     let found = make(values, recipe, &plans, budget, &progress, &|_, _| ())?;
     assemble(&plans, found, n, recipe.to_json(seed))
 }

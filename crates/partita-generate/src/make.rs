@@ -24,7 +24,7 @@ pub(crate) struct Maker<'a> {
     keep: &'a (dyn Fn(&Plan, &Found) + Sync),
 }
 
-/// Makes the base clusterings of these plans; none for those that were not finished when the watch said stop.
+/// Makes the base clusterings of these plans; none for those that were not finished when the monitor said stop.
 pub(crate) fn make(
     table: TableView<'_>,
     recipe: &Recipe,

@@ -1,21 +1,21 @@
-//! What the watch is told, and what it answered.
+//! What the monitor is told, and what it answered.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use partita_core::{Flow, Watch};
+use partita_core::{Flow, Monitor};
 
-/// Counts finished base clusterings for a watch. Its first answer to stop stands: work that has been left half
+/// Counts finished base clusterings for a monitor. Its first answer to stop stands: work that has been left half
 /// done is never taken up again.
 pub(crate) struct Progress<'a> {
     done: AtomicUsize,
     total: usize,
     stop: AtomicBool,
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
 }
 
 impl<'a> Progress<'a> {
-    pub(crate) fn new(total: usize, watch: &'a dyn Watch) -> Self {
-        Self { done: AtomicUsize::new(0), total, stop: AtomicBool::new(false), watch }
+    pub(crate) fn new(total: usize, monitor: &'a dyn Monitor) -> Self {
+        Self { done: AtomicUsize::new(0), total, stop: AtomicBool::new(false), monitor }
     }
 
     /// One more base clustering is finished.
@@ -23,18 +23,18 @@ impl<'a> Progress<'a> {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What the watch answered so far, without asking again.
+    /// What the monitor answered so far, without asking again.
     pub(crate) fn was_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Asks the watch.
+    /// Asks the monitor.
     pub(crate) fn stopped(&self) -> bool {
         if self.stop.load(Ordering::Relaxed) {
             return true;
         }
         let done = self.done.load(Ordering::Relaxed);
-        if self.watch.tick(done as u64, self.total as u64) == Flow::Stop {
+        if self.monitor.tick(done as u64, self.total as u64) == Flow::Stop {
             self.stop.store(true, Ordering::Relaxed);
         }
         self.stop.load(Ordering::Relaxed)

@@ -29,7 +29,7 @@ impl BaseSpec {
     ///
     /// # Errors
     /// [`GenerateError::UnknownBase`], [`GenerateError::Runs`] or [`GenerateError::NoBase`], naming the part
-    /// that can not be read.
+    /// that cannot be read.
     pub fn list(text: &str) -> Result<Vec<Self>, GenerateError> {
         if text.trim().is_empty() {
             return Err(GenerateError::NoBase);
@@ -149,7 +149,7 @@ impl Recipe {
         self.features != 1.0 || self.projection.is_some()
     }
 
-    /// Refuses a recipe that can not be followed for a table of so many objects.
+    /// Refuses a recipe that cannot be followed for a table of so many objects.
     ///
     /// # Errors
     /// [`GenerateError`] with the values that clash.

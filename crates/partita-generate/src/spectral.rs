@@ -69,7 +69,7 @@ fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &Progress<'_>) -> Option<(
     Some((best.labels, best.stopped))
 }
 
-/// The eigenvectors of the `count` largest eigenvalues, n × count; none if the watch says stop.
+/// The eigenvectors of the `count` largest eigenvalues, n × count; none if the monitor says stop.
 fn embedding(
     rows: &Array2<f64>,
     count: usize,

@@ -36,7 +36,7 @@ pub(crate) fn trees(plans: &[Plan], linkage: Linkage, maker: &Maker<'_>) -> Resu
     Ok(plans.iter().map(found).collect())
 }
 
-/// Euclidean distances of all pairs of rows in SciPy's order; none if the watch says stop.
+/// Euclidean distances of all pairs of rows in SciPy's order; none if the monitor says stop.
 fn condensed(rows: &Array2<f64>, progress: &Progress<'_>) -> Option<Vec<f64>> {
     let n = rows.nrows();
     let mut all = vec![0.0; n * n.saturating_sub(1) / 2];

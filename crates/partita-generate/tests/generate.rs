@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::ndarray::{Array2, array};
-use partita_core::{Flow, MemoryBudget, Seed, Silent, Watch};
+use partita_core::{Flow, MemoryBudget, Monitor, Seed, Silent};
 use partita_generate::{BaseKind, BaseSpec, GenerateError, Generated, Recipe, Scale, generate};
 use rand::RngExt;
 
@@ -171,7 +171,7 @@ fn a_base_clustering_does_not_depend_on_the_others() {
 }
 
 struct After(AtomicU64, u64);
-impl Watch for After {
+impl Monitor for After {
     fn tick(&self, done: u64, total: u64) -> Flow {
         assert!(done <= total);
         self.0.fetch_max(done, Ordering::Relaxed);
@@ -184,8 +184,8 @@ fn what_is_finished_at_a_stop_is_kept() {
     for n in [300, 40_000] {
         let table = table(n, 3, 4);
         let recipe = recipe("kmeans:20", "2..9", 0.9);
-        let watch = After(AtomicU64::new(0), 5);
-        let made = generate(table.view(), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &watch).unwrap();
+        let monitor = After(AtomicU64::new(0), 5);
+        let made = generate(table.view(), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &monitor).unwrap();
         assert!(made.finished >= 5 && made.finished < 20 && made.asked == 20, "{} finished", made.finished);
         assert_eq!(made.ensemble.bases().len(), made.finished);
         let whole = make(&table, &recipe).unwrap();

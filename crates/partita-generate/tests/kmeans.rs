@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use partita_core::ndarray::{Array2, ArrayView2, array};
-use partita_core::{Flow, Seed, Silent, Stopped, Watch};
+use partita_core::{Flow, Monitor, Seed, Silent, Stopped};
 use partita_generate::{Distance, GenerateError, KMeansRun, KMeansSettings, Start, kmeans, kmeans_from, kmeans_many};
 use rand::RngExt;
 
@@ -159,7 +159,7 @@ fn weights_stand_for_copies() {
 }
 
 struct No;
-impl Watch for No {
+impl Monitor for No {
     fn tick(&self, _: u64, _: u64) -> Flow {
         Flow::Stop
     }

@@ -1,7 +1,7 @@
 //! k-means on sparse rows against the dense table.
 
 use partita_core::ndarray::{Array2, Axis, array};
-use partita_core::{Flow, MemoryBudget, Seed, Silent, Stopped, Watch};
+use partita_core::{Flow, MemoryBudget, Monitor, Seed, Silent, Stopped};
 use partita_generate::{
     BaseSpec, Distance, GenerateError, KMeans, KMeansSettings, Recipe, Start, generate, kmeans, kmeans_from,
     kmeans_sparse, kmeans_sparse_from,
@@ -120,7 +120,7 @@ fn an_empty_cluster_is_given_a_far_row() {
 }
 
 struct No;
-impl Watch for No {
+impl Monitor for No {
     fn tick(&self, _: u64, _: u64) -> Flow {
         Flow::Stop
     }

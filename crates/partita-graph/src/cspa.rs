@@ -1,7 +1,7 @@
 //! Cluster-based similarity partitioning.
 
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
-use partita_core::{Ensemble, Flow, MemoryBudget, Outcome, Partition, Seed, SettingsError, Stopped, Watch};
+use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Outcome, Partition, Seed, SettingsError, Stopped};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -45,7 +45,7 @@ impl Default for CspaSettings {
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, the imbalance is no number from 0 to 1000, there are no
-/// neighbours, the budget does not hold even those, the graph is too large for the partitioner, or the watch asks to
+/// neighbours, the budget does not hold even those, the graph is too large for the partitioner, or the monitor asks to
 /// stop.
 ///
 /// # Cost
@@ -63,14 +63,14 @@ pub fn cspa(
     seed: Seed,
     settings: &CspaSettings,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, GraphError> {
     check_imbalance(settings.imbalance)?;
     check(ensemble, clusters)?;
     SettingsError::range("neighbours", settings.neighbours, settings.neighbours > 0, "at least 1")?;
     let (n, bases) = (ensemble.objects(), ensemble.bases().len());
     if n <= settings.exact_objects && all_pairs_bytes(n, bases) <= budget.bytes() {
-        let graph = all_pairs(ensemble, watch)?;
+        let graph = all_pairs(ensemble, monitor)?;
         let labels = partition(&graph, clusters, settings.imbalance, seed)?;
         let mut sizes = vec![0.0; clusters];
         labels.iter().for_each(|&label| sizes[label as usize] += 1.0);
@@ -78,7 +78,7 @@ pub fn cspa(
         return Ok(outcome(labels, certainty, clusters));
     }
     let rows = Rows::new(ensemble, clusters)?;
-    let graph = strongest(&rows, settings.neighbours, seed.child(0), budget, watch)?;
+    let graph = strongest(&rows, settings.neighbours, seed.child(0), budget, monitor)?;
     let labels = partition(&graph, clusters.min(rows.len()), settings.imbalance, seed)?;
     let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
     let mut outcome = outcome(rows.expand(&labels), rows.expand(&certainty), clusters);
@@ -95,7 +95,7 @@ fn outcome(labels: Vec<u32>, certainty: Vec<f64>, clusters: usize) -> Outcome {
 }
 
 /// All objects, with an edge wherever two are ever together.
-fn all_pairs(ensemble: &Ensemble, watch: &dyn Watch) -> Result<Graph, GraphError> {
+fn all_pairs(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Graph, GraphError> {
     let evidence = EvidenceRows::new(ensemble)?;
     let n = ensemble.objects();
     let mut graph = Graph { vertices: vec![1.0; n], edges: Vec::with_capacity(n) };
@@ -108,7 +108,7 @@ fn all_pairs(ensemble: &Ensemble, watch: &dyn Watch) -> Result<Graph, GraphError
         });
         near.shrink_to_fit();
         graph.edges.push(near);
-        if object % 64 == 0 && watch.tick(object as u64, n as u64) == Flow::Stop {
+        if object % 64 == 0 && monitor.tick(object as u64, n as u64) == Flow::Stop {
             return Err(GraphError::Interrupted);
         }
     }
@@ -121,11 +121,11 @@ fn strongest(
     neighbours: usize,
     seed: Seed,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Graph, GraphError> {
     let neighbours = neighbours.min(rows.len().saturating_sub(1));
     let settings = StrongestSettings::default();
-    let evidence = SparseEvidence::strongest(rows.ensemble(), neighbours, seed, &settings, budget, watch)?;
+    let evidence = SparseEvidence::strongest(rows.ensemble(), neighbours, seed, &settings, budget, monitor)?;
     let weights = rows.weights();
     let near = |row: usize| {
         let together = evidence.row(row).filter(|&(_, together, _)| together > 0);

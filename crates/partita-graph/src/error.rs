@@ -43,7 +43,7 @@ pub enum GraphError {
     /// Too little memory.
     #[error(transparent)]
     Budget(#[from] BudgetError),
-    /// The watch asked to stop before there was anything to give back.
+    /// The monitor asked to stop before there was anything to give back.
     #[error("stopped before there was a result")]
     Interrupted,
 }

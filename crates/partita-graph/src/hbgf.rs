@@ -1,6 +1,6 @@
 //! Hybrid bipartite graph formulation.
 
-use partita_core::{BaseWeights, Ensemble, Flow, Outcome, Partition, Seed, SettingsError, Stopped, Watch};
+use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Outcome, Partition, Seed, SettingsError, Stopped};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
@@ -61,7 +61,7 @@ impl Default for HbgfSettings {
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not
-/// found, the graph is too large for METIS, or the watch asks to stop before there is a result.
+/// found, the graph is too large for METIS, or the monitor asks to stop before there is a result.
 ///
 /// # Cost
 /// As [`lwgp`](crate::lwgp), half the time for the cluster graph. With METIS about O(n M) time and 80 n M bytes.
@@ -77,17 +77,17 @@ pub fn hbgf(
     clusters: usize,
     seed: Seed,
     settings: &HbgfSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, GraphError> {
     check_imbalance(settings.imbalance)?;
     SettingsError::not_negative("tolerance", settings.tolerance)?;
     let rows = Rows::new(ensemble, clusters)?;
     if settings.cut == HbgfCut::Metis {
-        return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, watch);
+        return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, monitor);
     }
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    cut(&rows, &rows.by_base(weights), &search, seed, watch)
+    cut(&rows, &rows.by_base(weights), &search, seed, monitor)
 }
 
 /// The cut by METIS.
@@ -97,9 +97,9 @@ fn balanced(
     clusters: usize,
     imbalance: f64,
     seed: Seed,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, GraphError> {
-    if watch.tick(0, 1) == Flow::Stop {
+    if monitor.tick(0, 1) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let n = rows.len();

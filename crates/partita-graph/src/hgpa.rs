@@ -2,7 +2,7 @@
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseWeights, Ensemble, Flow, Label, LabelRows, Objective, Outcome, Partition, Seed, Sense, Stopped, Watch,
+    BaseWeights, Ensemble, Flow, Label, LabelRows, Monitor, Objective, Outcome, Partition, Seed, Sense, Stopped,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -52,7 +52,7 @@ impl Default for HgpaSettings {
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, the imbalance is no number from 0 to 1000, or the
-/// watch asks to stop before the first partition.
+/// monitor asks to stop before the first partition.
 ///
 /// # Cost
 /// O(n M (K + 48)) time a level and pass, the levels being of geometrically falling size; 8 n M bytes a level, and ΣJ K
@@ -72,7 +72,7 @@ pub fn hgpa(
     clusters: usize,
     seed: Seed,
     settings: &HgpaSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, GraphError> {
     check_imbalance(settings.imbalance)?;
     let rows = Rows::new(ensemble, clusters)?;
@@ -84,7 +84,7 @@ pub fn hgpa(
     let mut best: Option<Found> = None;
     let mut stopped = Stopped::Converged;
     for restart in 0..total {
-        if watch.tick(restart, total) == Flow::Stop {
+        if monitor.tick(restart, total) == Flow::Stop {
             stopped = Stopped::Interrupted;
             break;
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
-use partita_core::{Flow, Seed, Stopped, Watch, chunks};
+use partita_core::{Flow, Monitor, Seed, Stopped, chunks};
 use rand::{Rng, RngExt, seq::index};
 use rayon::prelude::*;
 
@@ -47,7 +47,7 @@ pub(crate) fn kmeans(
     weights: &[f64],
     search: &Search,
     seed: Seed,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Grouping {
     let room = SAMPLE.max(SAMPLE_PER_CLUSTER * search.clusters);
     let mut centroids = if rows.nrows() <= room {
@@ -58,7 +58,7 @@ pub(crate) fn kmeans(
         let of_sample: Vec<f64> = chosen.iter().map(|&i| weights[i]).collect();
         best_start(rows.select(Axis(0), &chosen).view(), &of_sample, search, seed)
     };
-    lloyd(rows, weights, &mut centroids, search, watch)
+    lloyd(rows, weights, &mut centroids, search, monitor)
 }
 
 /// The centroids with the smallest loss over all restarts; the earlier of equals.
@@ -136,7 +136,7 @@ fn lloyd(
     weights: &[f64],
     centroids: &mut Array2<f64>,
     search: &Search,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Grouping {
     let squares: Vec<f64> = rows.outer_iter().map(|row| row.dot(&row)).collect();
     let mut labels = vec![u32::MAX; rows.nrows()];
@@ -153,7 +153,7 @@ fn lloyd(
             break;
         }
         update(rows, centroids, &parts);
-        if watch.tick(u64::from(round) + 1, u64::from(search.rounds)) == Flow::Stop {
+        if monitor.tick(u64::from(round) + 1, u64::from(search.rounds)) == Flow::Stop {
             stopped = Stopped::Interrupted;
             break;
         }

@@ -2,7 +2,7 @@
 
 use partita_coassoc::cluster_overlaps;
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble, Flow, Outcome, Seed, SettingsError, SoftPartition, Stopped, Watch};
+use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Outcome, Seed, SettingsError, SoftPartition, Stopped};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -38,7 +38,7 @@ impl Default for MclaSettings {
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, the imbalance is no number from 0 to 1000, the
-/// partitioner refuses, or the watch asks to stop.
+/// partitioner refuses, or the monitor asks to stop.
 ///
 /// # Cost
 /// O(n M²) time for the overlaps; (ΣJ)² numbers, three times, and n K.
@@ -55,18 +55,18 @@ pub fn mcla(
     clusters: usize,
     seed: Seed,
     settings: &MclaSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, GraphError> {
     check_imbalance(settings.imbalance)?;
     let rows = Rows::new(ensemble, clusters)?;
-    if watch.tick(0, 2) == Flow::Stop {
+    if monitor.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let (graph, live) = jaccard(&cluster_overlaps(rows.ensemble(), Some(rows.weights())));
     let parts = partition(&graph, clusters.min(live.len()), settings.imbalance, seed)?;
     let mut meta = vec![0u32; rows.base_clusters()];
     live.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
-    if watch.tick(1, 2) == Flow::Stop {
+    if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let trust = rows.by_base(weights);

@@ -1,8 +1,8 @@
 //! The methods as [`Consensus`].
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads, SettingHelp,
-    Watch,
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize, Reads,
+    SettingHelp,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -75,7 +75,7 @@ const SPECTRAL: MethodCard = MethodCard {
     time: "nM² + nK²",
     memory: "n(M + K)",
     bytes: spectral_bytes,
-    way_out: "take fewer base clusterings or clusters",
+    remedy: "take fewer base clusterings or clusters",
     settings: &[],
 };
 
@@ -138,7 +138,7 @@ static CSPA_CARD: MethodCard = MethodCard {
     time: "n²M",
     memory: "n², or nq beyond 8000 objects or the budget",
     bytes: |size| cspa_bytes(size.objects, size.base_clusterings),
-    way_out: "take lwgp or hbgf, which hold no pairs",
+    remedy: "take lwgp or hbgf, which hold no pairs",
     settings: &[
         IMBALANCE,
         SettingHelp { name: "exact_objects", help: "up to so many objects all pairs are looked at, if memory allows" },
@@ -179,9 +179,9 @@ impl Consensus for Lwgp {
         json(&LwgpSettings::default())
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         run(self.card(), problem, |clusters, settings| {
-            lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+            lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)
         })
     }
 }
@@ -195,14 +195,14 @@ impl Consensus for Hbgf {
         json(&HbgfSettings::default())
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         run(self.card(), problem, |clusters, settings: &HbgfSettings| {
             let size = problem.size();
             if settings.cut == HbgfCut::Metis {
                 let needed = balanced_bytes(size.objects, size.base_clusterings, size.base_clusters);
                 problem.budget.check("hbgf with METIS", needed, "take the spectral cut")?;
             }
-            hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+            hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)
         })
     }
 }
@@ -216,9 +216,9 @@ impl Consensus for Mcla {
         json(&MclaSettings::default())
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         run(self.card(), problem, |clusters, settings| {
-            mcla(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+            mcla(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)
         })
     }
 }
@@ -232,9 +232,9 @@ impl Consensus for Cspa {
         json(&CspaSettings::default())
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         run(self.card(), problem, |clusters, settings| {
-            cspa(problem.ensemble, clusters, problem.seed, settings, problem.budget, watch)
+            cspa(problem.ensemble, clusters, problem.seed, settings, problem.budget, monitor)
         })
     }
 }
@@ -248,9 +248,9 @@ impl Consensus for Hgpa {
         json(&HgpaSettings::default())
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         run(self.card(), problem, |clusters, settings| {
-            hgpa(problem.ensemble, problem.weights, clusters, problem.seed, settings, watch)
+            hgpa(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)
         })
     }
 }

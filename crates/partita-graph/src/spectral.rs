@@ -1,7 +1,7 @@
 //! LWGP, and HBGF in its spectral form: embed the objects, group the embedded rows.
 
 use partita_coassoc::trusted_cluster_weights;
-use partita_core::{BaseWeights, Ensemble, Flow, Objective, Outcome, Partition, Seed, Sense, SettingsError, Watch};
+use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Objective, Outcome, Partition, Seed, Sense, SettingsError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tracing::info_span;
@@ -54,7 +54,7 @@ impl Default for LwgpSettings {
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not
-/// found, or the watch asks to stop before they are.
+/// found, or the monitor asks to stop before they are.
 ///
 /// # Cost
 /// O(n M²) time for the cluster graph while ΣJ ≤ 4096 and M ≤ 256, else O(n M) a product; O(n K²) a round of k-means;
@@ -86,7 +86,7 @@ pub fn lwgp(
     clusters: usize,
     seed: Seed,
     settings: &LwgpSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, GraphError> {
     let theta = settings.theta;
     // Below, the weights of scattered clusters vanish, and with them all edges of some objects.
@@ -98,7 +98,7 @@ pub fn lwgp(
     let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    cut(&rows, &strengths, &search, seed, watch)
+    cut(&rows, &strengths, &search, seed, monitor)
 }
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, one number a
@@ -108,18 +108,18 @@ pub(crate) fn cut(
     strengths: &[f64],
     search: &Search,
     seed: Seed,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, GraphError> {
     let total = u64::from(search.rounds) + 1;
-    if watch.tick(0, total) == Flow::Stop {
+    if monitor.tick(0, total) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let embedding = info_span!("eigenvectors").in_scope(|| embed(rows, strengths, search.clusters, seed.child(0)))?;
-    if watch.tick(1, total) == Flow::Stop {
+    if monitor.tick(1, total) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let view = embedding.rows.view();
-    let grouping = info_span!("k-means").in_scope(|| kmeans(view, rows.weights(), search, seed.child(1), watch));
+    let grouping = info_span!("k-means").in_scope(|| kmeans(view, rows.weights(), search, seed.child(1), monitor));
     let labels = rows.expand(&grouping.labels);
     let partition = Partition::new(labels, search.clusters).expect("k-means numbers at most K groups");
     let mut outcome = Outcome::hard(partition, rows.expand(&grouping.margins), grouping.stopped);

@@ -1,6 +1,6 @@
 //! Trees by chains of nearest neighbours, for linkages in which a merge brings no cluster nearer to another.
 
-use partita_core::{Dendrogram, Watch};
+use partita_core::{Dendrogram, Monitor};
 
 use crate::LinkageError;
 use crate::merges::{Merged, in_order};
@@ -15,19 +15,23 @@ struct Path {
 }
 
 /// The tree, with cells of 32 bits while they hold all sums.
-pub(crate) fn chain(mut store: Store<'_, u32>, weights: &[u32], watch: &dyn Watch) -> Result<Dendrogram, LinkageError> {
+pub(crate) fn chain(
+    mut store: Store<'_, u32>,
+    weights: &[u32],
+    monitor: &dyn Monitor,
+) -> Result<Dendrogram, LinkageError> {
     let n = store.objects();
     let mut path = Path { slots: Vec::new(), on: vec![false; n], merged: Vec::with_capacity(n - 1) };
     let heaviest = weights.iter().copied().max().map_or(0.0, f64::from);
-    if !store.fits(heaviest) || !path.walk(&mut store, watch)? {
-        path.walk(&mut store.widened(), watch)?;
+    if !store.fits(heaviest) || !path.walk(&mut store, monitor)? {
+        path.walk(&mut store.widened(), monitor)?;
     }
     Ok(in_order(path.merged, weights))
 }
 
 impl Path {
     /// Goes on until one cluster is left (true) or a sum may not fit a cell (false).
-    fn walk<T: Cell>(&mut self, store: &mut Store<'_, T>, watch: &dyn Watch) -> Result<bool, LinkageError> {
+    fn walk<T: Cell>(&mut self, store: &mut Store<'_, T>, monitor: &dyn Monitor) -> Result<bool, LinkageError> {
         let limit = chain_limit(store.objects());
         while store.alive() > 1 {
             if self.slots.is_empty() {
@@ -50,7 +54,7 @@ impl Path {
             self.merged.push(Merged::new(a, b, height));
             self.pop();
             self.pop();
-            tell(watch, self.merged.len(), store.objects() - 1)?;
+            tell(monitor, self.merged.len(), store.objects() - 1)?;
         }
         Ok(true)
     }

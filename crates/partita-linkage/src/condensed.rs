@@ -71,7 +71,7 @@ pub enum LinkageError {
         /// Objects.
         objects: usize,
     },
-    /// The watch asked to stop.
+    /// The monitor asked to stop.
     #[error("stopped before the tree was there")]
     Interrupted,
 }

@@ -1,6 +1,6 @@
 //! Trees by always merging the two nearest clusters, for linkages whose heights may fall.
 
-use partita_core::{Dendrogram, Watch};
+use partita_core::{Dendrogram, Monitor};
 
 use crate::LinkageError;
 use crate::merges::{Merged, as_they_come};
@@ -11,14 +11,14 @@ use crate::store::Store;
 pub(crate) fn generic(
     mut store: Store<'_, u64>,
     weights: &[u32],
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Dendrogram, LinkageError> {
     let n = store.objects();
     let mut nearest: Vec<(f64, u32)> = Vec::with_capacity(n);
     for slot in 0..n as u32 {
         nearest.push(store.nearest(slot));
         store.forget(slot);
-        tell(watch, slot as usize, 2 * n)?;
+        tell(monitor, slot as usize, 2 * n)?;
     }
     let mut merged = Vec::with_capacity(n - 1);
     while store.alive() > 1 {
@@ -31,7 +31,7 @@ pub(crate) fn generic(
         if store.alive() > 1 {
             renew(&mut store, &mut nearest, a, b);
         }
-        tell(watch, n + merged.len(), 2 * n)?;
+        tell(monitor, n + merged.len(), 2 * n)?;
     }
     Ok(as_they_come(&merged, weights))
 }

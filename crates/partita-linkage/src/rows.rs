@@ -1,6 +1,6 @@
 //! Where exact dissimilarities come from, and trees over them.
 
-use partita_core::{Dendrogram, Flow, Watch};
+use partita_core::{Dendrogram, Flow, Monitor};
 
 use crate::chain::chain;
 use crate::generic::generic;
@@ -30,7 +30,7 @@ pub trait Rows: Sync {
 /// stand for, above their merges at height 0.
 ///
 /// # Errors
-/// [`LinkageError::Weights`] if there is not one weight an object, [`LinkageError::Interrupted`] if the watch asks
+/// [`LinkageError::Weights`] if there is not one weight an object, [`LinkageError::Interrupted`] if the monitor asks
 /// to stop.
 ///
 /// # Cost
@@ -40,7 +40,7 @@ pub fn link_rows(
     rows: &dyn Rows,
     weights: &[u32],
     linkage: Linkage,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Dendrogram, LinkageError> {
     let objects = rows.objects();
     if weights.len() != objects || weights.contains(&0) {
@@ -54,10 +54,10 @@ pub fn link_rows(
         return Err(LinkageError::Unit { unit: rows.unit(), weight: total });
     }
     match linkage {
-        Linkage::Single => spanning(rows, weights, watch),
-        Linkage::Centroid => generic(Store::new(rows, weights, linkage), weights, watch),
+        Linkage::Single => spanning(rows, weights, monitor),
+        Linkage::Centroid => generic(Store::new(rows, weights, linkage), weights, monitor),
         Linkage::Complete | Linkage::Average | Linkage::Ward => {
-            chain(Store::new(rows, weights, linkage), weights, watch)
+            chain(Store::new(rows, weights, linkage), weights, monitor)
         }
     }
 }
@@ -76,9 +76,9 @@ pub fn bytes(objects: usize, unit: u64, linkage: Linkage) -> u64 {
     }
 }
 
-/// Tells a watch now and then, and hears whether to stop.
-pub(crate) fn tell(watch: &dyn Watch, done: usize, total: usize) -> Result<(), LinkageError> {
-    if done.is_multiple_of(64) && watch.tick(done as u64, total as u64) == Flow::Stop {
+/// Tells a monitor now and then, and hears whether to stop.
+pub(crate) fn tell(monitor: &dyn Monitor, done: usize, total: usize) -> Result<(), LinkageError> {
+    if done.is_multiple_of(64) && monitor.tick(done as u64, total as u64) == Flow::Stop {
         return Err(LinkageError::Interrupted);
     }
     Ok(())

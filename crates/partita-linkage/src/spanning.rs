@@ -1,13 +1,13 @@
 //! Single link: a minimum spanning tree that is grown from one object, without a matrix.
 
-use partita_core::{Dendrogram, Watch};
+use partita_core::{Dendrogram, Monitor};
 
 use crate::merges::{Merged, in_order};
 use crate::rows::tell;
 use crate::{LinkageError, Rows};
 
 /// The tree under single link. Of objects at the same distance the smallest is reached first.
-pub(crate) fn spanning(rows: &dyn Rows, weights: &[u32], watch: &dyn Watch) -> Result<Dendrogram, LinkageError> {
+pub(crate) fn spanning(rows: &dyn Rows, weights: &[u32], monitor: &dyn Monitor) -> Result<Dendrogram, LinkageError> {
     let n = rows.objects();
     let (mut row, mut from) = (vec![0u32; n], vec![0u32; n]);
     let (reached_already, unknown) = (u64::MAX, u64::MAX - 1);
@@ -24,7 +24,7 @@ pub(crate) fn spanning(rows: &dyn Rows, weights: &[u32], watch: &dyn Watch) -> R
         }
         at = (0..n).min_by_key(|&object| distance[object]).expect("there are objects");
         edges.push((distance[at], from[at].min(at as u32), from[at].max(at as u32)));
-        tell(watch, reached, n - 1)?;
+        tell(monitor, reached, n - 1)?;
     }
     Ok(from_edges(edges, n, rows.unit() as f64, weights))
 }

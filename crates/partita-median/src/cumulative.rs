@@ -2,8 +2,8 @@
 
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    BaseWeights, Ensemble, Label, MethodCard, MissingLabels, Outcome, ProblemSize, Reads, Seed, SoftPartition, Stopped,
-    Watch,
+    BaseWeights, Ensemble, Label, MethodCard, MissingLabels, Monitor, Outcome, ProblemSize, Reads, Seed, SoftPartition,
+    Stopped,
 };
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,7 @@ pub fn cumulative(
     clusters: usize,
     seed: Seed,
     scheme: Scheme,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MedianError> {
     let _span = tracing::info_span!("cumulative", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, 0.0)?;
@@ -103,7 +103,7 @@ pub fn cumulative(
     let reference = order.iter().copied().find(enough);
     let centre = match reference {
         Some(_) => None,
-        None => Some(centre(ensemble, weights, clusters, seed, watch)?.labels().to_vec()),
+        None => Some(centre(ensemble, weights, clusters, seed, monitor)?.labels().to_vec()),
     };
     let trust = trust(ensemble, weights);
     let soft = with_rows(ensemble, Votes { scheme, clusters, order, reference, centre, trust });
@@ -252,7 +252,7 @@ const CARD_RCV: MethodCard = MethodCard {
     time: "n M J + n J² for a reference of J clusters",
     memory: "32 n J bytes",
     bytes,
-    way_out: "make base clusterings with fewer clusters",
+    remedy: "make base clusterings with fewer clusters",
     settings: &[],
 };
 
@@ -264,9 +264,9 @@ macro_rules! scheme {
             clusters: usize,
             seed: Seed,
             _settings: &CumulativeSettings,
-            watch: &dyn Watch,
+            monitor: &dyn Monitor,
         ) -> Result<Outcome, MedianError> {
-            cumulative(ensemble, weights, clusters, seed, $scheme, watch)
+            cumulative(ensemble, weights, clusters, seed, $scheme, monitor)
         }
     };
 }

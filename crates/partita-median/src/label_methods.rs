@@ -22,7 +22,7 @@ const KC_CARD: MethodCard = MethodCard {
     time: "restarts · rounds · n M K",
     memory: "40 n + 24 ΣJ K bytes",
     bytes,
-    way_out: "ask for fewer clusters",
+    remedy: "ask for fewer clusters",
     settings: SETTINGS,
 };
 

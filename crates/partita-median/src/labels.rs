@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    BaseWeights, Ensemble, Label, Objective, Outcome, Partition, ProblemSize, Seed, Sense, SettingHelp, Watch,
+    BaseWeights, Ensemble, Label, Monitor, Objective, Outcome, Partition, ProblemSize, Seed, Sense, SettingHelp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -63,10 +63,10 @@ pub fn kc(
     clusters: usize,
     seed: Seed,
     settings: &LabelMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MedianError> {
     let _span = tracing::info_span!("kc", objects = ensemble.objects(), clusters).entered();
-    solve(Reading::Kc, ensemble, weights, clusters, seed, settings, watch)
+    solve(Reading::Kc, ensemble, weights, clusters, seed, settings, monitor)
 }
 
 /// The partition that shares the most quadratic mutual information with the base clusterings, which is the one with
@@ -99,10 +99,10 @@ pub fn qmi(
     clusters: usize,
     seed: Seed,
     settings: &LabelMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MedianError> {
     let _span = tracing::info_span!("qmi", objects = ensemble.objects(), clusters).entered();
-    solve(Reading::Qmi, ensemble, weights, clusters, seed, settings, watch)
+    solve(Reading::Qmi, ensemble, weights, clusters, seed, settings, monitor)
 }
 
 /// Iterative probabilistic voting: every object goes to the cluster in which its labels are most common.
@@ -136,10 +136,10 @@ pub fn ipvc(
     clusters: usize,
     seed: Seed,
     settings: &LabelMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MedianError> {
     let _span = tracing::info_span!("ipvc", objects = ensemble.objects(), clusters).entered();
-    solve(Reading::Ipvc, ensemble, weights, clusters, seed, settings, watch)
+    solve(Reading::Ipvc, ensemble, weights, clusters, seed, settings, monitor)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -156,11 +156,11 @@ fn solve(
     clusters: usize,
     seed: Seed,
     settings: &LabelMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MedianError> {
     check(ensemble, weights, clusters, settings.tolerance)?;
     let trust = trust(ensemble, weights);
-    let mut outcome = with_rows(ensemble, Means { reading, trust, clusters, seed, settings, watch });
+    let mut outcome = with_rows(ensemble, Means { reading, trust, clusters, seed, settings, monitor });
     outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
     Ok(outcome)
 }
@@ -171,7 +171,7 @@ struct Means<'a> {
     clusters: usize,
     seed: Seed,
     settings: &'a LabelMeansSettings,
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
 }
 
 impl Work for Means<'_> {
@@ -187,7 +187,7 @@ impl Work for Means<'_> {
             rounds: self.settings.rounds,
             tolerance: self.settings.tolerance,
         };
-        let fit = best(rows, &plan, self.seed, self.watch);
+        let fit = best(rows, &plan, self.seed, self.monitor);
         let certainty = rows.expand(&certainties(rows, &fit, &trust));
         let partition = Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
         let mut outcome = Outcome::hard(partition, certainty, fit.stopped);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Flow, Label, Seed, Stopped, Watch};
+use partita_core::{Flow, Label, Monitor, Seed, Stopped};
 use rand::{RngExt, seq::index};
 use rayon::prelude::*;
 
@@ -54,7 +54,7 @@ struct Lead {
 }
 
 /// The best of all starts.
-pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, watch: &dyn Watch) -> Fit {
+pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, monitor: &dyn Monitor) -> Fit {
     let all: Vec<u32> = (0..rows.len() as u32).collect();
     let some = sample(rows.len(), seed);
     let on: &[u32] = some.as_deref().unwrap_or(&all);
@@ -65,7 +65,7 @@ pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, wa
     let (mut kept, mut starts): (Option<Fit>, Vec<f64>) = (None, Vec::new());
     for restart in 0..restarts {
         let first = plus_plus(rows, on, plan, seed.child(1 + u64::from(restart)));
-        let fit = climb(rows, on, &short, first, (watch, u64::from(restart) * rounds, total));
+        let fit = climb(rows, on, &short, first, (monitor, u64::from(restart) * rounds, total));
         starts.push(fit.value());
         let stop = fit.stopped == Stopped::Interrupted;
         if kept.as_ref().is_none_or(|kept| fit.value() < kept.value()) {
@@ -77,7 +77,7 @@ pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, wa
     }
     let kept = kept.expect("there is at least one start");
     let fit = match some {
-        Some(_) => climb(rows, &all, plan, kept.counts, (watch, total - rounds, total)),
+        Some(_) => climb(rows, &all, plan, kept.counts, (monitor, total - rounds, total)),
         None => kept,
     };
     Fit { starts, ..fit }
@@ -148,7 +148,7 @@ fn climb<L: Label>(
     on: &[u32],
     plan: &Plan<'_>,
     counts: Counts,
-    (watch, done, total): (&dyn Watch, u64, u64),
+    (monitor, done, total): (&dyn Monitor, u64, u64),
 ) -> Fit {
     let mut fit = Fit {
         labels: vec![u32::MAX; on.len()],
@@ -173,7 +173,7 @@ fn climb<L: Label>(
             fit.stopped = Stopped::Converged;
             break;
         }
-        if watch.tick(done + round + 1, total) == Flow::Stop {
+        if monitor.tick(done + round + 1, total) == Flow::Stop {
             fit.stopped = Stopped::Interrupted;
             break;
         }

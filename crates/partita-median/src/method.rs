@@ -32,12 +32,12 @@ macro_rules! method {
             fn run(
                 &self,
                 problem: &partita_core::Problem<'_>,
-                watch: &dyn partita_core::Watch,
+                monitor: &dyn partita_core::Monitor,
             ) -> Result<partita_core::Outcome, partita_core::ConsensusError> {
                 let name = self.card().name;
                 let settings: $settings = problem.settings.apply().map_err(|error| error.of(name))?;
                 let clusters = crate::method::clusters(problem, name)?;
-                $function(problem.ensemble, problem.weights, clusters, problem.seed, &settings, watch)
+                $function(problem.ensemble, problem.weights, clusters, problem.seed, &settings, monitor)
                     .map_err(|error| error.of(name))
             }
         }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{
-    BaseWeights, Ensemble, Flow, Label, MethodCard, MissingLabels, Objective, Outcome, Partition, ProblemSize, Reads,
-    Seed, Sense, SettingHelp, SoftPartition, Stopped, Watch, chunks,
+    BaseWeights, Ensemble, Flow, Label, MethodCard, MissingLabels, Monitor, Objective, Outcome, Partition, ProblemSize,
+    Reads, Seed, Sense, SettingHelp, SoftPartition, Stopped, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -81,12 +81,12 @@ pub fn nmfc(
     clusters: usize,
     seed: Seed,
     settings: &NmfcSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MedianError> {
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings.tolerance)?;
-    let start = centre(ensemble, weights, clusters, seed, watch)?;
-    let mut outcome = with_rows(ensemble, Search { start, trust: trust(ensemble, weights), settings, watch });
+    let start = centre(ensemble, weights, clusters, seed, monitor)?;
+    let mut outcome = with_rows(ensemble, Search { start, trust: trust(ensemble, weights), settings, monitor });
     outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
     Ok(outcome)
 }
@@ -95,7 +95,7 @@ struct Search<'a> {
     start: Partition,
     trust: Vec<f64>,
     settings: &'a NmfcSettings,
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
 }
 
 impl Work for Search<'_> {
@@ -117,7 +117,7 @@ impl Work for Search<'_> {
             };
             trace.push(next.objective());
             state = next;
-            if self.watch.tick(round, total) == Flow::Stop {
+            if self.monitor.tick(round, total) == Flow::Stop {
                 stopped = Stopped::Interrupted;
                 break;
             }
@@ -306,7 +306,7 @@ method! {
         time: "rounds · n (M + K) K",
         memory: "72 n K + 16 ΣJ K bytes",
         bytes,
-        way_out: "ask for fewer clusters, or take kc",
+        remedy: "ask for fewer clusters, or take kc",
         settings: &[
             SettingHelp { name: "rounds", help: "the most rounds (whole number from 1)" },
             SettingHelp { name: "tolerance", help: "stop at this KKT gap (0 or more)" },

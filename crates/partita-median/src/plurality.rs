@@ -2,8 +2,8 @@
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseWeights, Ensemble, MethodCard, MissingLabels, Outcome, Partition, ProblemSize, Reads, Seed, SettingHelp,
-    SoftPartition, Stopped, Watch,
+    BaseWeights, Ensemble, MethodCard, MissingLabels, Monitor, Outcome, Partition, ProblemSize, Reads, Seed,
+    SettingHelp, SoftPartition, Stopped,
 };
 use partita_metrics::{Alignment, Surplus, align_to, align_to_partition, best_reference};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub fn plurality(
     clusters: usize,
     seed: Seed,
     settings: &PluralitySettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MedianError> {
     let _span = tracing::info_span!("plurality", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, 0.0)?;
@@ -68,7 +68,7 @@ pub fn plurality(
     let alignment = if let Some(reference) = best_reference(ensemble, weights, exact) {
         align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists")
     } else {
-        let partition = centre(ensemble, weights, clusters, seed, watch)?;
+        let partition = centre(ensemble, weights, clusters, seed, monitor)?;
         align_to_partition(ensemble, &partition, Surplus::Nearest).expect("they label the same objects")
     };
     let soft = votes(ensemble, &alignment, &trust(ensemble, weights), clusters);
@@ -85,9 +85,9 @@ pub(crate) fn centre(
     weights: Option<&BaseWeights>,
     clusters: usize,
     seed: Seed,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Partition, MedianError> {
-    Ok(kc(ensemble, weights, clusters, seed, &LabelMeansSettings::default(), watch)?.partition)
+    Ok(kc(ensemble, weights, clusters, seed, &LabelMeansSettings::default(), monitor)?.partition)
 }
 
 /// Clusters of a base clustering that have an object, if its numbers have no gaps; else one more than can be had.
@@ -130,7 +130,7 @@ method! {
         time: "n M K",
         memory: "8 n K + 40 n bytes",
         bytes,
-        way_out: "ask for fewer clusters",
+        remedy: "ask for fewer clusters",
         settings: &[SettingHelp {
             name: "reference",
             help: "whose labels are taken: overlap (the base clustering with K clusters that overlaps most) or kc",

@@ -1,6 +1,6 @@
 //! What can be wrong with a comparison.
 
-/// Things that can not be compared.
+/// Things that cannot be compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricsError {

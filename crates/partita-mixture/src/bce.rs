@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Clusters, Consensus, ConsensusError, Label, LabelRows, MethodCard, MissingLabels, Objective, Outcome, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, SettingsError, SoftPartition, Watch, chunks,
+    Clusters, Consensus, ConsensusError, Label, LabelRows, MethodCard, MissingLabels, Monitor, Objective, Outcome,
+    Problem, ProblemSize, Reads, Seed, Sense, SettingHelp, SettingsError, SoftPartition, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ pub fn bce(
     clusters: usize,
     seed: Seed,
     settings: &BceSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MixtureError> {
     let _span = tracing::info_span!("bce", rows = rows.weights().len(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
@@ -92,7 +92,7 @@ pub fn bce(
     SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
     MixtureError::check_concentration("alpha", settings.alpha)?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
-    let rounds = Rounds::new(watch, u64::from(most) * u64::from(restarts));
+    let rounds = Rounds::new(monitor, u64::from(most) * u64::from(restarts));
     let (run, objectives) = best_of(restarts, |restart| {
         let start = Fit::start(rows, clusters, seed.child(u64::from(restart)), settings);
         climb(start, (most, settings.tolerance), &rounds, |fit| {
@@ -280,12 +280,13 @@ impl Consensus for Bce {
         serde_json::to_value(BceSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
         let Clusters::Exactly(clusters) = problem.clusters else {
             return Err(ConsensusError::Auto { method: CARD.name });
         };
-        bce(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, watch).map_err(|error| error.of(CARD.name))
+        bce(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, monitor)
+            .map_err(|error| error.of(CARD.name))
     }
 }
 
@@ -305,7 +306,7 @@ static CARD: MethodCard = MethodCard {
     time: "restarts · rounds · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
     bytes,
-    way_out: "ask for fewer clusters, set restarts lower, or take mm",
+    remedy: "ask for fewer clusters, set restarts lower, or take mm",
     settings: &[
         SettingHelp { name: "alpha", help: "Dirichlet parameter of every cluster, or where it starts (above 0)" },
         SettingHelp { name: "learn", help: "learn a parameter for every cluster (true or false)" },

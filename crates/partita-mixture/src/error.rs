@@ -35,7 +35,7 @@ pub enum MixtureError {
         /// Objects it takes.
         most: usize,
     },
-    /// A group of label rows that can not be had.
+    /// A group of label rows that cannot be had.
     #[error("group {group} of the label rows: {reason}")]
     Source {
         /// Index of the group.

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Objective, Outcome, Problem, ProblemSize, Reads,
-    Seed, Sense, SettingHelp, SettingsError, SoftPartition, Watch,
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Objective, Outcome, Problem, ProblemSize,
+    Reads, Seed, Sense, SettingHelp, SettingsError, SoftPartition,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,14 +72,14 @@ pub fn mm(
     clusters: usize,
     seed: Seed,
     settings: &MmSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MixtureError> {
     let _span = tracing::info_span!("mm", rows = rows.weights().len(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
     SettingsError::not_negative("tolerance", settings.tolerance)?;
     SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
-    let rounds = Rounds::new(watch, u64::from(most) * (u64::from(restarts) + 1));
+    let rounds = Rounds::new(monitor, u64::from(most) * (u64::from(restarts) + 1));
     let course = course(rows, seed);
     let (mut run, objectives) = race(course.as_ref().unwrap_or(rows), clusters, seed, settings, &rounds);
     if course.is_some() {
@@ -160,12 +160,12 @@ impl Consensus for Mm {
         serde_json::to_value(MmSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
         let Clusters::Exactly(clusters) = problem.clusters else {
             return Err(ConsensusError::Auto { method: CARD.name });
         };
-        mm(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, watch).map_err(|error| error.of(CARD.name))
+        mm(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, monitor).map_err(|error| error.of(CARD.name))
     }
 }
 
@@ -185,7 +185,7 @@ static CARD: MethodCard = MethodCard {
     time: "restarts · rounds · n M K",
     memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
     bytes,
-    way_out: "ask for fewer clusters, or set restarts lower",
+    remedy: "ask for fewer clusters, or set restarts lower",
     settings: &[
         SettingHelp { name: "restarts", help: "independent starts, the best is kept (whole number from 1)" },
         SettingHelp { name: "rounds", help: "the most rounds of one start (whole number from 1)" },

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use partita_core::ndarray::{ArrayView1, ArrayView2};
 use partita_core::{
-    Consensus, ConsensusError, Flow, Label, LabelRows, MethodCard, MissingLabels, Objective, Outcome, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, Watch, chunks,
+    Consensus, ConsensusError, Flow, Label, LabelRows, MethodCard, MissingLabels, Monitor, Objective, Outcome, Problem,
+    ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -95,12 +95,12 @@ pub fn nbce_cvb(
     clusters: usize,
     seed: Seed,
     settings: &NbceCvbSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MixtureError> {
     let _span = tracing::info_span!("nbce-cvb", rows = rows.weights().len(), clusters).entered();
     nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
     let restarts = settings.restarts.get();
-    let rounds = Rounds::new(watch, u64::from(settings.rounds.get()) * (u64::from(restarts) + 1));
+    let rounds = Rounds::new(monitor, u64::from(settings.rounds.get()) * (u64::from(restarts) + 1));
     let course = course(rows, seed);
     let relax_on = |rows: &Rows<'_>, sums: &Partial| {
         let mut nearest = rows.nearest(seeding::model(rows, sums).table());
@@ -313,9 +313,9 @@ impl Consensus for NbceCvb {
         serde_json::to_value(NbceCvbSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
-        nbce_cvb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, watch)
+        nbce_cvb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, monitor)
             .map_err(|error| error.of(CARD.name))
     }
 }
@@ -336,7 +336,7 @@ static CARD: MethodCard = MethodCard {
     time: "restarts · rounds · n M K",
     memory: "n M + restarts · (8 n K + 512 ΣJ K) bytes",
     bytes,
-    way_out: "allow fewer clusters, set restarts lower, or take nbce-vb",
+    remedy: "allow fewer clusters, set restarts lower, or take nbce-vb",
     settings: &[
         SettingHelp { name: "prior", help: "symmetric, or stick-breaking (fewer, larger clusters)" },
         SettingHelp { name: "alpha0", help: "concentration: more means more clusters (above 0)" },

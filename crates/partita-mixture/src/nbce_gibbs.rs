@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use partita_core::{
-    Consensus, ConsensusError, Ensemble, LabelRows, MethodCard, MissingLabels, Objective, Outcome, Partition, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, Watch,
+    Consensus, ConsensusError, Ensemble, LabelRows, MethodCard, MissingLabels, Monitor, Objective, Outcome, Partition,
+    Problem, ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ pub struct NbceDraws {
 ///
 /// # Differences from the paper
 /// Eq. 5 lacks the δ: only the observed label's count is in the product. Stick-breaking is truncated at v_K = 1, and
-/// its density has the factor α0^{K−1}, without which α0 can not be learned.
+/// its density has the factor α0^{K−1}, without which α0 cannot be learned.
 ///
 /// # Errors
 /// [`MixtureError::Settings`] for α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
@@ -130,12 +130,12 @@ pub fn nbce_draws(
     clusters: usize,
     seed: Seed,
     settings: &NbceGibbsSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<NbceDraws, MixtureError> {
     let _span = tracing::info_span!("nbce-gibbs", objects = ensemble.objects(), clusters).entered();
     nbce::check(clusters, 0.0, settings.alpha0, settings.beta)?;
     let length = u64::from(settings.burn_in) + u64::from(settings.sweeps.get());
-    let rounds = Rounds::new(watch, length * u64::from(settings.chains.get()));
+    let rounds = Rounds::new(monitor, length * u64::from(settings.chains.get()));
     let rows = Rows::unfolded(ensemble);
     let chain = |chain: u32| match ensemble.rows() {
         LabelRows::Bytes(labels) => walk(&rows, labels, (chain, clusters), seed, settings, &rounds),
@@ -184,12 +184,12 @@ pub fn nbce_gibbs(
     clusters: usize,
     seed: Seed,
     settings: &NbceGibbsSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MixtureError> {
     if settings.summary == Summary::AverageLink {
         check_pairs(ensemble.objects())?;
     }
-    let draws = nbce_draws(ensemble, clusters, seed, settings, watch)?;
+    let draws = nbce_draws(ensemble, clusters, seed, settings, monitor)?;
     let fragments = ensemble.fragments();
     let chosen = summarise(&draws.samples, clusters, settings)?;
     let partition = level(&chosen, fragments.of_object(), fragments.weights().len());
@@ -340,9 +340,9 @@ impl Consensus for NbceGibbs {
         serde_json::to_value(NbceGibbsSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
-        nbce_gibbs(problem.ensemble, nbce::truncation(problem), problem.seed, &settings, watch)
+        nbce_gibbs(problem.ensemble, nbce::truncation(problem), problem.seed, &settings, monitor)
             .map_err(|error| error.of(CARD.name))
     }
 }
@@ -363,7 +363,7 @@ static CARD: MethodCard = MethodCard {
     time: "chains · sweeps · n M K + kept² n",
     memory: "n M + 4 n · kept + 8 chains · (ΣJ + 2 M) K + 4 kept K² bytes",
     bytes,
-    way_out: "allow fewer clusters, set keep lower, or take nbce-vb",
+    remedy: "allow fewer clusters, set keep lower, or take nbce-vb",
     settings: &[
         SettingHelp { name: "prior", help: "symmetric, or stick-breaking (fewer, larger clusters)" },
         SettingHelp { name: "alpha0", help: "concentration: more means more clusters (above 0)" },
@@ -426,7 +426,7 @@ mod tests {
     /// Nothing is to be done.
     struct Nothing;
 
-    impl Watch for Nothing {
+    impl Monitor for Nothing {
         fn tick(&self, done: u64, total: u64) -> Flow {
             panic!("{done} of {total} done")
         }

@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Consensus, ConsensusError, MethodCard, MissingLabels, Objective, Outcome, Problem, ProblemSize, Reads, Seed, Sense,
-    SettingHelp, Watch,
+    Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Objective, Outcome, Problem, ProblemSize, Reads,
+    Seed, Sense, SettingHelp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -78,12 +78,12 @@ pub fn nbce_vb(
     clusters: usize,
     seed: Seed,
     settings: &NbceVbSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, MixtureError> {
     let _span = tracing::info_span!("nbce-vb", rows = rows.weights().len(), clusters).entered();
     nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
-    let rounds = Rounds::new(watch, u64::from(most) * (u64::from(restarts) + 1));
+    let rounds = Rounds::new(monitor, u64::from(most) * (u64::from(restarts) + 1));
     let course = course(rows, seed);
     let (mut run, objectives) = race(course.as_ref().unwrap_or(rows), clusters, seed, settings, &rounds);
     if course.is_some() {
@@ -227,9 +227,9 @@ impl Consensus for NbceVb {
         serde_json::to_value(NbceVbSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
-        nbce_vb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, watch)
+        nbce_vb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, monitor)
             .map_err(|error| error.of(CARD.name))
     }
 }
@@ -250,7 +250,7 @@ static CARD: MethodCard = MethodCard {
     time: "restarts · rounds · n M K",
     memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
     bytes,
-    way_out: "allow fewer clusters, or set restarts lower",
+    remedy: "allow fewer clusters, or set restarts lower",
     settings: &[
         SettingHelp { name: "alpha0", help: "concentration: more means more clusters (above 0)" },
         SettingHelp { name: "beta", help: "label pseudo-count: below 1 wants pure clusters and finds many (above 0)" },

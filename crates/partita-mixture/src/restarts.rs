@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, ProblemSize, Seed, Stopped, Watch};
+use partita_core::{Flow, Monitor, ProblemSize, Seed, Stopped};
 use rayon::prelude::*;
 
 use crate::{Rows, seeding};
@@ -25,20 +25,20 @@ impl<T> Run<T> {
 
 /// Counts rounds of all runs and asks whether to go on.
 pub(crate) struct Rounds<'a> {
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
     done: AtomicU64,
     total: u64,
 }
 
 impl<'a> Rounds<'a> {
-    pub(crate) fn new(watch: &'a dyn Watch, total: u64) -> Self {
-        Self { watch, done: AtomicU64::new(0), total }
+    pub(crate) fn new(monitor: &'a dyn Monitor, total: u64) -> Self {
+        Self { monitor, done: AtomicU64::new(0), total }
     }
 
     /// One more round is done.
     pub(crate) fn tick(&self) -> Flow {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        self.watch.tick(done.min(self.total), self.total)
+        self.monitor.tick(done.min(self.total), self.total)
     }
 
     /// A run ended before its last round.

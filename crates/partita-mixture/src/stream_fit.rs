@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{MemoryBudget, Objective, Seed, SettingsError, Stopped, Watch};
+use partita_core::{MemoryBudget, Monitor, Objective, Seed, SettingsError, Stopped};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -50,13 +50,13 @@ pub fn stream_vb(
     seed: Seed,
     settings: &NbceVbSettings,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
     sink: &mut Sink<'_>,
 ) -> Result<Streamed, MixtureError> {
     let _span = tracing::info_span!("nbce-vb", groups = source.groups(), clusters).entered();
     nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
     let passes = Passes::new(source, clusters, budget)?;
-    let rounds = rounds(watch, settings.rounds, settings.restarts);
+    let rounds = rounds(monitor, settings.rounds, settings.restarts);
     let sample = passes.sample(seed.child(u64::MAX))?;
     let (raced, objectives) = nbce_vb::race(&sample, clusters, seed, settings, &rounds);
     drop(sample);
@@ -89,7 +89,7 @@ pub fn stream_mm(
     seed: Seed,
     settings: &MmSettings,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
     sink: &mut Sink<'_>,
 ) -> Result<Streamed, MixtureError> {
     let _span = tracing::info_span!("mm", groups = source.groups(), clusters).entered();
@@ -97,7 +97,7 @@ pub fn stream_mm(
     SettingsError::not_negative("tolerance", settings.tolerance)?;
     SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
     let passes = Passes::new(source, clusters, budget)?;
-    let rounds = rounds(watch, settings.rounds, settings.restarts);
+    let rounds = rounds(monitor, settings.rounds, settings.restarts);
     let sample = passes.sample(seed.child(u64::MAX))?;
     let (raced, objectives) = mm::race(&sample, clusters, seed, settings, &rounds);
     drop(sample);
@@ -112,8 +112,8 @@ pub fn stream_mm(
 }
 
 /// The rounds of all starts and of the climb.
-fn rounds(watch: &dyn Watch, most: NonZeroU32, restarts: NonZeroU32) -> Rounds<'_> {
-    Rounds::new(watch, u64::from(most.get()) * (u64::from(restarts.get()) + 1))
+fn rounds(monitor: &dyn Monitor, most: NonZeroU32, restarts: NonZeroU32) -> Rounds<'_> {
+    Rounds::new(monitor, u64::from(most.get()) * (u64::from(restarts.get()) + 1))
 }
 
 fn finish<T>(run: &Run<T>, objective: Objective, model: RowModel, told: &Told, settings: &impl Serialize) -> Streamed {

@@ -96,7 +96,7 @@ fn neither_threads_nor_budget_change_a_bit() {
     let refused = stream_vb(&source, 6, Seed::new(1), &settings, MemoryBudget::new(1 << 20), &Silent, &mut |_| Ok(()))
         .unwrap_err();
     assert!(
-        matches!(&refused, MixtureError::Budget(error) if error.way_out.contains("smaller row groups")),
+        matches!(&refused, MixtureError::Budget(error) if error.remedy.contains("smaller row groups")),
         "{refused}"
     );
 }

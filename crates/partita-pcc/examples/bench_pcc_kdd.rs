@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use partita_coassoc::SparseEvidence;
 use partita_conformance::race::cpu_seconds;
-use partita_core::{Ensemble, EnsembleBuilder, Flow, MemoryBudget, Outcome, Seed, Silent, Watch};
+use partita_core::{Ensemble, EnsembleBuilder, Flow, MemoryBudget, Monitor, Outcome, Seed, Silent};
 use partita_pcc::{Divergence, PccSettings, Solver, Sparse, pcc};
 
 const K: usize = 3;
@@ -39,7 +39,7 @@ impl Clock {
     }
 }
 
-impl Watch for Clock {
+impl Monitor for Clock {
     fn tick(&self, done: u64, _total: u64) -> Flow {
         let mut rounds = self.rounds.lock().expect("nobody panics with the lock");
         if rounds.len() as u64 <= done {

@@ -6,7 +6,7 @@
 //! shares its labels with those of 2(n−2) other pairs, and by how much they repeat each other depends on the ensemble.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Clusters, Ensemble, Flow, Outcome, Problem, SoftPartition, Stopped, Watch};
+use partita_core::{Clusters, Ensemble, Flow, Monitor, Outcome, Problem, SoftPartition, Stopped};
 use serde_json::{Value, json};
 
 use crate::error::PccError;
@@ -28,18 +28,22 @@ const ROUGH: f64 = 1e-3;
 /// The consensus with a number of clusters of its own choice. `details.chosen` is that number, `details.live_at_most` how
 /// many clusters the first run left, `details.held_out` the divergence of either half of the base clusterings from what
 /// the other half predicts, for every number tried.
-pub(crate) fn auto(problem: &Problem<'_>, settings: &AnyPccSettings, watch: &dyn Watch) -> Result<Outcome, PccError> {
+pub(crate) fn auto(
+    problem: &Problem<'_>,
+    settings: &AnyPccSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome, PccError> {
     let objects = problem.ensemble.objects();
     let most = settings.common.most.map_or(objects.isqrt().min(MOST), |most| most.get() as usize).clamp(1, objects);
     let mut rough = settings.clone();
     rough.common.tolerance = rough.common.tolerance.max(ROUGH);
-    let first = solve(problem, most, &rough, watch)?;
+    let first = solve(problem, most, &rough, monitor)?;
     let live = first.partition.live_clusters();
     if first.stopped == Stopped::Interrupted {
         return Ok(first);
     }
-    let (chosen, told) = descend(problem, live, &rough, watch)?;
-    let mut outcome = solve(problem, chosen, settings, watch)?;
+    let (chosen, told) = descend(problem, live, &rough, monitor)?;
+    let mut outcome = solve(problem, chosen, settings, monitor)?;
     outcome.details.insert("chosen".into(), chosen.into());
     outcome.details.insert("live_at_most".into(), json!({ "clusters": most, "live": live }));
     outcome.details.insert("held_out".into(), told.into());
@@ -51,7 +55,7 @@ fn descend(
     problem: &Problem<'_>,
     live: usize,
     settings: &AnyPccSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<(usize, Vec<Value>), PccError> {
     let bases = problem.ensemble.bases().len() as u32;
     let parity = |odd: u32| (0..bases).filter(|u| u % 2 == odd).collect::<Vec<u32>>();
@@ -63,13 +67,13 @@ fn descend(
     }
     for clusters in (1..=live).rev() {
         let [one, two] = [(0, 1), (1, 0)]
-            .map(|(fitted, seen)| divergence(problem, (&halves[fitted], &halves[seen]), clusters, settings, watch));
+            .map(|(fitted, seen)| divergence(problem, (&halves[fitted], &halves[seen]), clusters, settings, monitor));
         let value = one? + two?;
         told.push(json!({ "clusters": clusters, "divergence": value }));
         tried.push((clusters, value));
         let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
         worse = if value > best * (1.0 + MARGIN) { worse + 1 } else { 0 };
-        if worse >= PATIENCE || watch.tick((live - clusters) as u64, live as u64) == Flow::Stop {
+        if worse >= PATIENCE || monitor.tick((live - clusters) as u64, live as u64) == Flow::Stop {
             break;
         }
     }
@@ -84,20 +88,20 @@ fn divergence(
     (fitted, seen): (&Ensemble, &Ensemble),
     clusters: usize,
     settings: &AnyPccSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<f64, PccError> {
     let half = |ensemble| {
         let mut half = Problem::new(ensemble, Clusters::Exactly(clusters));
         (half.seed, half.budget) = (problem.seed, problem.budget);
         half
     };
-    let outcome = solve(&half(fitted), clusters, settings, watch)?;
+    let outcome = solve(&half(fitted), clusters, settings, monitor)?;
     let soft = outcome.soft.expect("PCC is soft");
     let soft = smoothed(&soft, fitted);
     counted(
         &half(seen),
         &settings.common,
-        watch,
+        monitor,
         |dense, _| Ok(held_out(&dense, &soft, settings.divergence)),
         |sparse, _| Ok(held_out(&sparse, &soft, settings.divergence)),
     )

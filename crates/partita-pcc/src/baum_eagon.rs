@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Outcome, Problem, Reads, SettingHelp,
-    Watch,
+    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Monitor, Outcome, Problem, Reads,
+    SettingHelp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,7 +79,7 @@ static CARD: MethodCard = MethodCard {
     time: "pairs · (M + K · rounds)",
     memory: "n² up to 10,000 objects, then n",
     bytes,
-    way_out: WAY_OUT,
+    remedy: WAY_OUT,
     settings: &[
         RESTARTS,
         TOLERANCE,
@@ -93,16 +93,16 @@ fn solve(
     problem: &Problem<'_>,
     clusters: usize,
     settings: &BaumEagonSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, PccError> {
     fn go(
         evidence: &dyn Evidence,
         bases: Option<&Ensemble>,
         (problem, clusters): (&Problem<'_>, usize),
         common: &PccSettings,
-        watch: &dyn Watch,
+        monitor: &dyn Monitor,
     ) -> Result<Outcome, PccError> {
-        pcc(evidence, bases, Divergence::L2, clusters, problem.seed, common, watch)
+        pcc(evidence, bases, Divergence::L2, clusters, problem.seed, common, monitor)
     }
     let BaumEagonSettings { restarts, tolerance, rounds, partners, weighted } = *settings;
     let common =
@@ -111,19 +111,19 @@ fn solve(
     let outcome = counted(
         problem,
         &common,
-        watch,
+        monitor,
         |dense: Dense, bases| {
             if weighted {
-                go(&dense, bases, what, &common, watch)
+                go(&dense, bases, what, &common, monitor)
             } else {
-                go(&Shares::new(dense), bases, what, &common, watch)
+                go(&Shares::new(dense), bases, what, &common, monitor)
             }
         },
         |sparse: Sparse, bases| {
             if weighted {
-                go(&sparse, bases, what, &common, watch)
+                go(&sparse, bases, what, &common, monitor)
             } else {
-                go(&Shares::new(sparse), bases, what, &common, watch)
+                go(&Shares::new(sparse), bases, what, &common, monitor)
             }
         },
     )?;
@@ -139,11 +139,11 @@ impl Consensus for BaumEagon {
         serde_json::to_value(BaumEagonSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let method = CARD.name;
         let settings: BaumEagonSettings = problem.settings.apply().map_err(|error| error.of(method))?;
         let Clusters::Exactly(clusters) = problem.clusters else { return Err(ConsensusError::Auto { method }) };
-        let mut outcome = solve(problem, clusters, &settings, watch).map_err(|error| error.of(method))?;
+        let mut outcome = solve(problem, clusters, &settings, monitor).map_err(|error| error.of(method))?;
         outcome.settings = serde_json::to_value(&settings).expect("settings are plain data");
         Ok(outcome)
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use partita_coassoc::{CoAssociation, Counts, Seen, square};
-use partita_core::{Ensemble, MemoryBudget, Watch};
+use partita_core::{Ensemble, MemoryBudget, Monitor};
 
 use crate::error::PccError;
 use crate::evidence::{Evenness, Near, View};
@@ -51,14 +51,14 @@ impl Dense {
     ///
     /// # Errors
     /// [`PccError::Evidence`] if they do not fit the budget, there are more than 65,535 base clusterings, or the
-    /// watch asks to stop.
+    /// monitor asks to stop.
     ///
     /// # Cost
     /// O(n² M) byte comparisons; [`Dense::bytes`] of memory.
-    pub fn count(ensemble: &Ensemble, budget: MemoryBudget, watch: &dyn Watch) -> Result<Self, PccError> {
+    pub fn count(ensemble: &Ensemble, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, PccError> {
         let needed = Self::bytes(ensemble.objects(), ensemble.bases().len());
         budget.check("the evidence of all pairs", needed, WAY_OUT)?;
-        Ok(Self::new(&CoAssociation::count(ensemble, budget, watch)?))
+        Ok(Self::new(&CoAssociation::count(ensemble, budget, monitor)?))
     }
 
     /// The same counts, laid out for the solvers.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, SettingsError, SoftPartition, Stopped, Watch};
+use partita_core::{Flow, Monitor, SettingsError, SoftPartition, Stopped};
 
 use crate::block::Block;
 use crate::em::em;
@@ -40,24 +40,24 @@ pub(crate) enum Round {
     More,
     /// The solver saw no violation above the tolerance.
     Done,
-    /// The watch asked to stop; what was done is in the table.
+    /// The monitor asked to stop; what was done is in the table.
     Stopped,
 }
 
-/// Rounds of all runs that share a watch.
+/// Rounds of all runs that share a monitor.
 pub(crate) struct Progress<'a> {
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
     done: AtomicU64,
     total: u64,
 }
 
 impl<'a> Progress<'a> {
-    pub(crate) fn new(watch: &'a dyn Watch, total: u64) -> Self {
-        Self { watch, done: AtomicU64::new(0), total }
+    pub(crate) fn new(monitor: &'a dyn Monitor, total: u64) -> Self {
+        Self { monitor, done: AtomicU64::new(0), total }
     }
 
     fn stop(&self) -> bool {
-        self.watch.tick(self.done.load(Ordering::Relaxed), self.total) == Flow::Stop
+        self.monitor.tick(self.done.load(Ordering::Relaxed), self.total) == Flow::Stop
     }
 }
 
@@ -99,7 +99,7 @@ impl<'a, D: Bregman> Race<'a, D> {
 ///
 /// # Errors
 /// [`PccError::Start`] if the start has other objects than the evidence, [`PccError::Infeasible`] if its objective is
-/// infinite, [`PccError::Concave`] if the law keeps no promise, [`PccError::Settings`] if the solver can not work with
+/// infinite, [`PccError::Concave`] if the law keeps no promise, [`PccError::Settings`] if the solver cannot work with
 /// it or the tolerance is negative.
 ///
 /// # Cost
@@ -109,7 +109,7 @@ pub fn descend<D: Bregman>(
     evidence: &dyn Evidence,
     start: &SoftPartition,
     settings: &PccSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Descent, PccError> {
     check(law, settings)?;
     if start.objects() != evidence.count() {
@@ -117,7 +117,7 @@ pub fn descend<D: Bregman>(
     }
     let table = Table::of(start.rows(), evidence.layout());
     feasible(law, evidence, &table)?;
-    let progress = Progress::new(watch, u64::from(settings.rounds.get()));
+    let progress = Progress::new(monitor, u64::from(settings.rounds.get()));
     Ok(run(law, evidence, table, settings, &progress))
 }
 

@@ -10,7 +10,7 @@ use crate::survey::{Worker, gradient};
 use crate::table::{Layout, Table};
 use crate::tournament::Tournament;
 
-/// Work (objects × K) between two looks at the watch.
+/// Work (objects × K) between two looks at the monitor.
 const WATCHED: usize = 1 << 22;
 
 /// The state of a greedy run between steps.

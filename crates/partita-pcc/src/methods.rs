@@ -2,8 +2,8 @@
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{
-    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads,
-    SettingHelp, SettingsError, Watch,
+    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize,
+    Reads, SettingHelp, SettingsError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -110,7 +110,7 @@ const fn card(name: &'static str, summary: &'static str) -> MethodCard {
         time: "pairs · (M + K · rounds)",
         memory: "n² up to 10,000 objects, then n",
         bytes,
-        way_out: WAY_OUT,
+        remedy: WAY_OUT,
         settings: &[SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS, MOST],
     }
 }
@@ -134,19 +134,19 @@ pub(crate) fn bytes(size: &ProblemSize) -> u64 {
 pub(crate) fn counted<T>(
     problem: &Problem<'_>,
     settings: &PccSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
     dense: impl FnOnce(Dense, Option<&Ensemble>) -> Result<T, PccError>,
     sparse: impl FnOnce(Sparse, Option<&Ensemble>) -> Result<T, PccError>,
 ) -> Result<T, PccError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
     let objects = ensemble.objects();
     if let Some(partners) = settings.sampled(objects) {
-        let sample = || Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, watch);
+        let sample = || Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, monitor);
         let evidence = info_span!("evidence").in_scope(sample)?;
         return info_span!("solve").in_scope(|| sparse(evidence, Some(ensemble)));
     }
     let bases = (objects > TREE).then_some(ensemble);
-    let evidence = info_span!("evidence").in_scope(|| Dense::count(ensemble, budget, watch))?;
+    let evidence = info_span!("evidence").in_scope(|| Dense::count(ensemble, budget, monitor))?;
     info_span!("solve").in_scope(|| dense(evidence, bases))
 }
 
@@ -155,16 +155,16 @@ pub(crate) fn solve(
     problem: &Problem<'_>,
     clusters: usize,
     settings: &AnyPccSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, PccError> {
     let AnyPccSettings { divergence, common } = settings;
     let (divergence, seed) = (*divergence, problem.seed);
     let outcome = counted(
         problem,
         common,
-        watch,
-        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, common, watch),
-        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, common, watch),
+        monitor,
+        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, common, monitor),
+        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, common, monitor),
     )?;
     Ok(named(outcome, problem.ensemble))
 }
@@ -217,12 +217,12 @@ impl Consensus for Pcc {
         json.expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let method = self.card.name;
         let (settings, json) = self.settings(problem).map_err(|error| error.of(method))?;
         let found = match problem.clusters {
-            Clusters::Exactly(clusters) => solve(problem, clusters, &settings, watch),
-            Clusters::Auto => auto(problem, &settings, watch),
+            Clusters::Exactly(clusters) => solve(problem, clusters, &settings, monitor),
+            Clusters::Auto => auto(problem, &settings, monitor),
         };
         let mut outcome = found.map_err(|error| error.of(method))?;
         outcome.settings = json;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Ensemble, Objective, Outcome, Seed, Sense, SoftPartition, Stopped, Watch};
+use partita_core::{Ensemble, Monitor, Objective, Outcome, Seed, Sense, SoftPartition, Stopped};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ use crate::table::{Layout, Table};
 /// all runs, `details.spread_of_finished` that of those which were.
 ///
 /// # Errors
-/// [`PccError`] if K is out of range or the solver can not work with the divergence.
+/// [`PccError`] if K is out of range or the solver cannot work with the divergence.
 ///
 /// # Cost
 /// Every run takes some tens of rounds, O(n² K) each on dense evidence and O(pairs · K) on sparse.
@@ -39,7 +39,7 @@ pub fn pcc(
     clusters: usize,
     seed: Seed,
     settings: &PccSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, PccError> {
     let objects = evidence.count();
     if clusters == 0 || clusters > objects {
@@ -48,11 +48,11 @@ pub fn pcc(
     let random = settings.random(objects, bases.is_some());
     let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings)? };
     match divergence {
-        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, clusters, starts), settings, watch),
-        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, clusters, starts), settings, watch),
+        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, clusters, starts), settings, monitor),
+        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, clusters, starts), settings, monitor),
         Divergence::Beta(power) => {
             let law = Beta(power);
-            pcc_from(&law, evidence, with_best(&law, evidence, bases, clusters, starts), settings, watch)
+            pcc_from(&law, evidence, with_best(&law, evidence, bases, clusters, starts), settings, monitor)
         }
     }
 }
@@ -107,7 +107,7 @@ pub fn pcc_from<D: Bregman>(
     evidence: &dyn Evidence,
     mut starts: Vec<Start>,
     settings: &PccSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, PccError> {
     assert!(!starts.is_empty(), "a run needs a start");
     check(law, settings)?;
@@ -116,7 +116,7 @@ pub fn pcc_from<D: Bregman>(
         return Err(PccError::Start { found: start.soft.objects(), expected: objects });
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
-    let progress = Progress::new(watch, starts.len() as u64 * u64::from(settings.rounds.get()));
+    let progress = Progress::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
     let mut rough = settings.clone();
     let alone = starts.len() == 1 && evidence.layout() == Layout::Rows;
     rough.tolerance = if alone { settings.tolerance } else { settings.tolerance.max(ROUGH) };

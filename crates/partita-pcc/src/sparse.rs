@@ -1,7 +1,7 @@
 //! Counts of some pairs.
 
 use partita_coassoc::SparseEvidence;
-use partita_core::{Ensemble, MemoryBudget, Seed, Watch};
+use partita_core::{Ensemble, MemoryBudget, Monitor, Seed};
 
 use crate::error::PccError;
 use crate::evidence::{Near, View};
@@ -20,7 +20,7 @@ impl Sparse {
     /// Counts pairs drawn uniformly without replacement, so that objects have `partners` partners on average.
     ///
     /// # Errors
-    /// [`PccError::Evidence`] if they do not fit the budget or the watch asks to stop.
+    /// [`PccError::Evidence`] if they do not fit the budget or the monitor asks to stop.
     ///
     /// # Cost
     /// O(pairs · (M + log pairs)) time.
@@ -29,11 +29,11 @@ impl Sparse {
         partners: u32,
         seed: Seed,
         budget: MemoryBudget,
-        watch: &dyn Watch,
+        monitor: &dyn Monitor,
     ) -> Result<Self, PccError> {
         let objects = ensemble.objects() as u64;
         let pairs = (objects * u64::from(partners)).div_ceil(2).min(objects * objects.saturating_sub(1) / 2);
-        Ok(Self::new(SparseEvidence::sample(ensemble, pairs, seed, budget, watch)?))
+        Ok(Self::new(SparseEvidence::sample(ensemble, pairs, seed, budget, monitor)?))
     }
 
     /// The same counts for the solvers.

@@ -20,7 +20,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// At most `limit` characters: the rest gives way to an ellipsis. Marks that turn the direction of writing are taken
-/// out, so that a name can not reorder the text around it.
+/// out, so that a name cannot reorder the text around it.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut kept: String = text.chars().filter(|c| !turns(c)).take(limit + 1).collect();

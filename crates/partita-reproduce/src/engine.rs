@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use partita::{Flow, Watch};
+use partita::{Flow, Monitor};
 use rayon::ThreadPoolBuilder;
 
 use crate::lab::{catalogue_name, thread_seconds};
@@ -39,7 +39,7 @@ impl Interrupt {
     }
 }
 
-impl Watch for Interrupt {
+impl Monitor for Interrupt {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
         if self.asked() { Flow::Stop } else { Flow::Continue }
     }
@@ -66,7 +66,7 @@ fn folder(root: &Path, scope: Scope) -> PathBuf {
 /// Measures what is missing of a study, in `threads` threads with a unit each, and writes its page. `say` is told how far it is.
 ///
 /// # Errors
-/// [`ReproduceError::File`] for files that can not be read or written, [`ReproduceError::Stopped`] after Ctrl-C: what
+/// [`ReproduceError::File`] for files that cannot be read or written, [`ReproduceError::Stopped`] after Ctrl-C: what
 /// was done by then is kept. Units that fail are in the report.
 pub fn run(
     study: &dyn Study,
@@ -213,7 +213,7 @@ fn write(path: &Path, text: &str) -> Result<(), ReproduceError> {
 /// Everything below `docs/reproduction` that is written from the raw values: pages, pictures and the summary, by name.
 ///
 /// # Errors
-/// [`ReproduceError::File`] for a raw file that can not be read.
+/// [`ReproduceError::File`] for a raw file that cannot be read.
 pub fn pages(
     studies: &[&'static dyn Study],
     root: &Path,

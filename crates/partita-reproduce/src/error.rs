@@ -16,7 +16,7 @@ pub enum ReproduceError {
     /// A name that is not in the list of methods.
     #[error("there is no method '{0}'")]
     NoMethod(String),
-    /// A file that can not be read or written.
+    /// A file that cannot be read or written.
     #[error("{path}: {reason}")]
     File {
         /// The file.

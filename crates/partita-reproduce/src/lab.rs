@@ -9,7 +9,7 @@ use partita::generate::{Recipe, Scale, TableView, generate, scale};
 use partita::metrics::Scores;
 use partita::ndarray::{Array2, ArrayView2};
 use partita::{
-    Clusters, Consensus, Ensemble, Features, MemoryBudget, Outcome, Partition, Problem, Seed, SettingPairs, Watch,
+    Clusters, Consensus, Ensemble, Features, MemoryBudget, Monitor, Outcome, Partition, Problem, Seed, SettingPairs,
     consense,
 };
 
@@ -57,20 +57,20 @@ impl Data {
 /// Data sets by name, base clusterings, consensus, and a clock.
 pub struct Lab<'a> {
     folders: Vec<PathBuf>,
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
 }
 
 impl<'a> Lab<'a> {
     /// Looks for data in the project's `datasets` and in the folder that `PARTITA_DATASETS` names.
-    pub fn new(root: &std::path::Path, watch: &'a dyn Watch) -> Self {
+    pub fn new(root: &std::path::Path, monitor: &'a dyn Monitor) -> Self {
         let mut folders = vec![root.join("datasets")];
         folders.extend(std::env::var_os("PARTITA_DATASETS").map(PathBuf::from));
-        Self { folders, watch }
+        Self { folders, monitor }
     }
 
     /// Told of progress; stops on Ctrl-C. Hand it on to everything that takes long.
-    pub fn watch(&self) -> &'a dyn Watch {
-        self.watch
+    pub fn monitor(&self) -> &'a dyn Monitor {
+        self.monitor
     }
 
     /// Where a data set lies.
@@ -119,7 +119,7 @@ impl<'a> Lab<'a> {
         recipe: &Recipe,
         seed: u64,
     ) -> Result<Ensemble, ReproduceError> {
-        let made = generate(values.into(), recipe, Seed::new(seed), MemoryBudget::UNLIMITED, self.watch);
+        let made = generate(values.into(), recipe, Seed::new(seed), MemoryBudget::UNLIMITED, self.monitor);
         made.map(|made| made.ensemble).map_err(ReproduceError::from_source)
     }
 
@@ -142,7 +142,7 @@ impl<'a> Lab<'a> {
         problem.features = features;
         problem.seed = Seed::new(seed).child(CONSENSUS);
         problem.settings = SettingPairs::parse(settings).map_err(ReproduceError::from_source)?;
-        consense(method, &problem, self.watch).map_err(ReproduceError::from_source)
+        consense(method, &problem, self.monitor).map_err(ReproduceError::from_source)
     }
 
     /// What `work` gives, and the CPU seconds that it took in this thread: all there are, since a unit runs in one.

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use partita_core::{Consensus, ConsensusError, Ensemble, Flow, Outcome, Partition, Problem, Stopped, Watch, consense};
+use partita_core::{
+    Consensus, ConsensusError, Ensemble, Flow, Monitor, Outcome, Partition, Problem, Stopped, consense,
+};
 use partita_metrics::{Contingency, MetricsError, anmi};
 use serde::Serialize;
 use tracing::info_span;
@@ -78,20 +80,20 @@ impl Best {
 /// ANMI(λ) = 1/M Σ_u I(λ, λ_u) / √(H(λ) H(λ_u))
 /// ```
 /// A method that refuses the problem, because of missing labels, memory, settings, weights or a table that is not there,
-/// is listed with its reason and costs nothing more. All run with the problem's seed and settings. When the watch asks
+/// is listed with its reason and costs nothing more. All run with the problem's seed and settings. When the monitor asks
 /// to stop, the best consensus there is comes back and methods not reached are listed as stopped.
 ///
 /// ANMI compares consensus clusterings of the same K. It knows no truth: where the base clusterings err alike, so does it.
 ///
 /// # Errors
-/// [`SelectError`] when there is no method, all refuse, or the watch asks to stop before the first consensus.
+/// [`SelectError`] when there is no method, all refuse, or the monitor asks to stop before the first consensus.
 ///
 /// # Cost
 /// The methods', one after the other, and O(n M) time each. Two outcomes are held.
 ///
 /// # References
 /// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
-pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, watch: &dyn Watch) -> Result<Best, SelectError> {
+pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Best, SelectError> {
     if methods.is_empty() {
         return Err(SelectError::NoMethods);
     }
@@ -100,7 +102,7 @@ pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, watch: &dyn Watch
     let mut leader: Option<(f64, usize, Outcome)> = None;
     for (at, method) in methods.iter().enumerate() {
         let name = method.card().name;
-        let share = Share { watch, stopped: &stopped, before: at as u64, all: methods.len() as u64 };
+        let share = Share { monitor, stopped: &stopped, before: at as u64, all: methods.len() as u64 };
         let (verdict, outcome) = if share.tick(0, 1) == Flow::Stop {
             (Verdict::Refused { reason: ConsensusError::Interrupted.to_string() }, None)
         } else {
@@ -141,9 +143,9 @@ pub fn agreement(partition: &Partition, ensemble: &Ensemble) -> Result<Agreement
 }
 
 /// One method's verdict, and its consensus if it found one.
-fn tried(method: &dyn Consensus, problem: &Problem<'_>, watch: &dyn Watch) -> (Verdict, Option<Outcome>) {
+fn tried(method: &dyn Consensus, problem: &Problem<'_>, monitor: &dyn Monitor) -> (Verdict, Option<Outcome>) {
     let refused = |reason: String| (Verdict::Refused { reason }, None);
-    let outcome = match consense(method, problem, watch) {
+    let outcome = match consense(method, problem, monitor) {
         Ok(outcome) => outcome,
         Err(error) => return refused(error.to_string()),
     };
@@ -158,18 +160,18 @@ fn tried(method: &dyn Consensus, problem: &Problem<'_>, watch: &dyn Watch) -> (V
 
 /// A method's share of the progress; remembers a wish to stop, so that the next method is not begun.
 struct Share<'a> {
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
     stopped: &'a AtomicBool,
     before: u64,
     all: u64,
 }
 
-impl Watch for Share<'_> {
+impl Monitor for Share<'_> {
     fn tick(&self, done: u64, total: u64) -> Flow {
         const UNITS: u64 = 1000;
         let part = (done.min(total) as f64 / total.max(1) as f64 * UNITS as f64) as u64;
         let asked = self.stopped.load(Ordering::Relaxed)
-            || self.watch.tick(self.before * UNITS + part, self.all * UNITS) == Flow::Stop;
+            || self.monitor.tick(self.before * UNITS + part, self.all * UNITS) == Flow::Stop;
         if asked {
             self.stopped.store(true, Ordering::Relaxed);
             return Flow::Stop;

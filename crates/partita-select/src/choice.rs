@@ -23,7 +23,7 @@ pub struct Choice {
     pub rows: Vec<ChoiceRow>,
     /// The objects looked at, rising, where they are a sample.
     pub objects: Option<Vec<u32>>,
-    /// Whether the watch asked to stop: some lines or references are missing then.
+    /// Whether the monitor asked to stop: some lines or references are missing then.
     pub interrupted: bool,
     /// What a user should know before trusting the choice.
     pub warnings: Vec<String>,

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use partita_core::ndarray::Axis;
 use partita_core::{
-    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Objective, Outcome, Problem,
-    Seed, Sense, Stopped, Watch, consense,
+    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, Objective, Outcome,
+    Problem, Seed, Sense, Stopped, consense,
 };
 use partita_eac::certainty;
 use partita_linkage::{cut, longest_lifetime};
@@ -38,12 +38,12 @@ use crate::{EnsembleChoiceSettings, SelectError};
 /// that base clusterings agree about something: base clusterings of any table do, as near objects are together in all of
 /// them, also where there are no clusters. For that question take [`choose_clusters`](crate::choose_clusters).
 ///
-/// `problem.clusters` is not looked at; seed, settings of the method, table, weights and budget are. When the watch asks
+/// `problem.clusters` is not looked at; seed, settings of the method, table, weights and budget are. When the monitor asks
 /// to stop, what is finished is handed back and [`Choice::interrupted`] says so.
 ///
 /// # Errors
 /// [`SelectError`] when the range holds no number from 2 to n − 1, the method refuses the problem, the criterion is none that
-/// the method has, or the watch asks to stop before any K was finished.
+/// the method has, or the monitor asks to stop before any K was finished.
 ///
 /// # Cost
 /// The method's for every K and draw; of a tree method, once for all K.
@@ -55,11 +55,11 @@ pub fn choose_clusters_of_ensemble(
     problem: &Problem<'_>,
     range: RangeInclusive<usize>,
     settings: &EnsembleChoiceSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
     let ensemble = problem.ensemble;
     let (numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
-    let steps = Steps::new((numbers.len() * (1 + settings.draws as usize)) as u64, watch);
+    let steps = Steps::new((numbers.len() * (1 + settings.draws as usize)) as u64, monitor);
     let mut solved = info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &steps))?;
     let criterion = settings.criterion.unwrap_or_else(|| solved.criterion());
     let choosing = decide(&solved.rows, criterion, method.card().name)?;

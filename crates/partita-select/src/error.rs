@@ -19,11 +19,11 @@ pub enum SelectError {
         /// Names of the methods, and what each of them said.
         reasons: Vec<(&'static str, String)>,
     },
-    /// The watch asked to stop before there was any result.
+    /// The monitor asked to stop before there was any result.
     #[error("stopped before there was a result")]
     Interrupted,
     /// No number of clusters to look at.
-    #[error("can not look at {first} to {last} clusters of {objects} objects; name two numbers between 2 and {most}")]
+    #[error("cannot look at {first} to {last} clusters of {objects} objects; name two numbers between 2 and {most}")]
     Range {
         /// The smallest number given.
         first: usize,
@@ -40,7 +40,7 @@ pub enum SelectError {
     /// No such method.
     #[error("there is no method '{0}'")]
     Method(String),
-    /// A table that can not be looked at.
+    /// A table that cannot be looked at.
     #[error("{0}")]
     Table(String),
     /// It would not fit.

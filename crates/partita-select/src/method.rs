@@ -1,8 +1,8 @@
 //! The choice as a [`Consensus`] of its own.
 
 use partita_core::{
-    Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, Reads, SettingHelp, SettingPairs,
-    SettingsError, Watch,
+    Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, Reads, SettingHelp, SettingPairs,
+    SettingsError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Consensus for BestOf {
             memory: "that of the hungriest method tried",
             // Each method tried says its own, and one that does not fit is left out.
             bytes: |size| (size.objects * size.base_clusterings) as u64,
-            way_out: "sample the objects",
+            remedy: "sample the objects",
             settings: &[SettingHelp {
                 name: "among",
                 help: "names of the methods that are tried, with commas between them",
@@ -63,7 +63,7 @@ impl Consensus for BestOf {
         json!(BestSettings::default())
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         const NAME: &str = "best";
         let failed = |source: SelectError| match source {
             SelectError::Interrupted => ConsensusError::Interrupted,
@@ -80,7 +80,7 @@ impl Consensus for BestOf {
         let methods = names.map(known).collect::<Result<Vec<_>, _>>()?;
         let mut inner = problem.clone();
         inner.settings = SettingPairs::default();
-        let chosen = best(&methods, &inner, watch).map_err(failed)?;
+        let chosen = best(&methods, &inner, monitor).map_err(failed)?;
         let name = chosen.method();
         let mut outcome = chosen.outcome;
         outcome.details.insert("chosen".into(), json!(name));

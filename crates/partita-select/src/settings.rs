@@ -56,7 +56,7 @@ impl Default for ChooseSettings {
 }
 
 impl ChooseSettings {
-    /// Refuses what can not be followed.
+    /// Refuses what cannot be followed.
     pub(crate) fn check(&self) -> Result<(), SelectError> {
         for (name, share) in
             [("subsample", self.subsample), ("variance", self.variance), ("significance", self.significance)]

@@ -1,20 +1,20 @@
-//! One watch over many computations that have watches of their own.
+//! One monitor over many computations that have watches of their own.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use partita_core::{Flow, Watch};
+use partita_core::{Flow, Monitor};
 
-/// Counts finished work for a watch, and remembers its wish to stop.
+/// Counts finished work for a monitor, and remembers its wish to stop.
 pub(crate) struct Steps<'a> {
-    watch: &'a dyn Watch,
+    monitor: &'a dyn Monitor,
     done: AtomicU64,
     total: u64,
     stopped: AtomicBool,
 }
 
 impl<'a> Steps<'a> {
-    pub(crate) fn new(total: u64, watch: &'a dyn Watch) -> Self {
-        Self { watch, done: AtomicU64::new(0), total, stopped: AtomicBool::new(false) }
+    pub(crate) fn new(total: u64, monitor: &'a dyn Monitor) -> Self {
+        Self { monitor, done: AtomicU64::new(0), total, stopped: AtomicBool::new(false) }
     }
 
     /// So much more is finished.
@@ -22,12 +22,12 @@ impl<'a> Steps<'a> {
         self.done.fetch_add(work, Ordering::Relaxed);
     }
 
-    /// Asks the watch, unless it has asked to stop before.
+    /// Asks the monitor, unless it has asked to stop before.
     pub(crate) fn stopped(&self) -> bool {
         if self.stopped.load(Ordering::Relaxed) {
             return true;
         }
-        if self.watch.tick(self.done.load(Ordering::Relaxed), self.total) == Flow::Stop {
+        if self.monitor.tick(self.done.load(Ordering::Relaxed), self.total) == Flow::Stop {
             self.stopped.store(true, Ordering::Relaxed);
         }
         self.stopped.load(Ordering::Relaxed)
@@ -35,7 +35,7 @@ impl<'a> Steps<'a> {
 }
 
 /// For the computations inside: what they say of their own progress is not passed on.
-impl Watch for Steps<'_> {
+impl Monitor for Steps<'_> {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
         if self.stopped() { Flow::Stop } else { Flow::Continue }
     }

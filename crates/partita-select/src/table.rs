@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use partita_core::ndarray::{ArrayView2, Axis};
-use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Problem, Seed, Watch, consense};
+use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Monitor, Problem, Seed, consense};
 use partita_generate::{BaseK, BaseSpec, Recipe, generate};
 use rayon::prelude::*;
 use serde_json::json;
@@ -32,7 +32,7 @@ use crate::{ChooseSettings, SelectError};
 /// with the highest rcsi is chosen, or the smallest that is not below it by more than the standard
 /// error of the two disagreements, and a tenth.
 ///
-/// When the watch asks to stop, what is finished is handed back: without references the lowest PAC is chosen, and
+/// When the monitor asks to stop, what is finished is handed back: without references the lowest PAC is chosen, and
 /// [`Choice::interrupted`] says so.
 ///
 /// # Errors
@@ -62,7 +62,7 @@ pub fn choose_clusters(
     seed: Seed,
     settings: &ChooseSettings,
     budget: MemoryBudget,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
     settings.check()?;
     if let Some((at, value)) = table.indexed_iter().find(|(_, value)| !value.is_finite()) {
@@ -76,7 +76,7 @@ pub fn choose_clusters(
     let table = chosen.as_ref().map_or(table, |chosen| chosen.view());
     let (range, warnings) = numbers(&range, table.nrows(), settings.subsample)?;
     let scores = Scores::of(table, settings.variance)?;
-    let look = Look::new(&scores, range, seed, settings, budget, watch)?;
+    let look = Look::new(&scores, range, seed, settings, budget, monitor)?;
     let mut rows = look.rows()?;
     let draws = if look.steps.stopped() { Vec::new() } else { look.draws()? };
     compare(&mut rows, &draws);
@@ -130,12 +130,12 @@ impl<'a> Look<'a> {
         seed: Seed,
         settings: &'a ChooseSettings,
         budget: MemoryBudget,
-        watch: &'a dyn Watch,
+        monitor: &'a dyn Monitor,
     ) -> Result<Self, SelectError> {
         let kind = settings.base.parse()?;
         let (runs, draw_runs) = (settings.runs.get() as usize, settings.draw_runs.get() as usize);
         let all = runs + settings.nulls.len() * settings.draws as usize * draw_runs;
-        let steps = Steps::new((numbers.len() * all) as u64, watch);
+        let steps = Steps::new((numbers.len() * all) as u64, monitor);
         let (base, draw_base) = (BaseSpec::new(kind, runs), BaseSpec::new(kind, draw_runs));
         let missing = || SelectError::Method(settings.consensus.clone());
         let consensus = partita::method(&settings.consensus).ok_or_else(missing)?;

@@ -1,7 +1,7 @@
 //! How decided the pairs of an ensemble are, from a histogram of their counts.
 
 use partita_coassoc::{CoAssociation, EvidenceRows};
-use partita_core::{Ensemble, Flow, MemoryBudget, Seed, Watch, chunks};
+use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Seed, chunks};
 use rand::RngExt;
 use rayon::prelude::*;
 
@@ -27,20 +27,20 @@ impl PairTally {
         most: u64,
         seed: Seed,
         budget: MemoryBudget,
-        watch: &dyn Watch,
+        monitor: &dyn Monitor,
     ) -> Result<Self, SelectError> {
         let all = ensemble.bases().len();
         if all > MOST_BASES {
             let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
             let bases = draw(all, MOST_BASES, seed.child(1));
-            return Self::of(&ensemble.select(&objects, &bases), most, seed, budget, watch);
+            return Self::of(&ensemble.select(&objects, &bases), most, seed, budget, monitor);
         }
         let n = ensemble.objects() as u64;
         if n * n.saturating_sub(1) / 2 <= most {
-            Self::whole(ensemble, budget, watch)
+            Self::whole(ensemble, budget, monitor)
         } else {
             let rows = (most / (n - 1)).clamp(1, n) as usize;
-            Self::part(ensemble, &draw(n as usize, rows, seed), watch)
+            Self::part(ensemble, &draw(n as usize, rows, seed), monitor)
         }
     }
 
@@ -48,9 +48,9 @@ impl PairTally {
         Self { bases, counts: vec![0; (bases + 1) * (bases + 2) / 2] }
     }
 
-    fn whole(ensemble: &Ensemble, budget: MemoryBudget, watch: &dyn Watch) -> Result<Self, SelectError> {
+    fn whole(ensemble: &Ensemble, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, SelectError> {
         const CHUNK: usize = 1 << 17;
-        let pairs = CoAssociation::count(ensemble, budget, watch)?;
+        let pairs = CoAssociation::count(ensemble, budget, monitor)?;
         let (together, seen) = (pairs.together(), pairs.seen());
         let all = pairs.objects() * (pairs.objects() - 1) / 2;
         let ranges: Vec<_> = chunks(all, CHUNK).collect();
@@ -63,13 +63,13 @@ impl PairTally {
         Ok(ranges.into_par_iter().map(part).reduce(new, Self::and))
     }
 
-    fn part(ensemble: &Ensemble, rows: &[u32], watch: &dyn Watch) -> Result<Self, SelectError> {
+    fn part(ensemble: &Ensemble, rows: &[u32], monitor: &dyn Monitor) -> Result<Self, SelectError> {
         let evidence = EvidenceRows::new(ensemble)?;
         let mut chosen = vec![false; ensemble.objects()];
         rows.iter().for_each(|&i| chosen[i as usize] = true);
         let new = || Self::new(ensemble.bases().len());
         let one = |mut tally: Self, &i: &u32| {
-            if watch.tick(0, 1) == Flow::Stop {
+            if monitor.tick(0, 1) == Flow::Stop {
                 return Err(SelectError::Interrupted);
             }
             // A pair of two drawn objects counts once.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_conformance::{draw, ensemble};
-use partita_core::{Clusters, Consensus, Flow, MemoryBudget, Problem, Seed, SettingPairs, Silent, Watch, consense};
+use partita_core::{Clusters, Consensus, Flow, MemoryBudget, Monitor, Problem, Seed, SettingPairs, Silent, consense};
 use partita_eac::{EAC_AVERAGE, EAC_SINGLE};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 use partita_metrics::anmi;
@@ -87,7 +87,7 @@ struct Patience {
     last: AtomicU64,
 }
 
-impl Watch for Patience {
+impl Monitor for Patience {
     fn tick(&self, done: u64, total: u64) -> Flow {
         assert!(done <= total);
         assert!(self.last.fetch_max(done, Ordering::Relaxed) <= done, "progress goes back");
@@ -102,8 +102,8 @@ fn a_stop_leaves_the_best_so_far() {
     let problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
     let (mut interrupted, mut partial) = (0, 0);
     for patience in 0..40 {
-        let watch = Patience { left: AtomicU64::new(patience), last: AtomicU64::new(0) };
-        match best(&METHODS, &problem, &watch) {
+        let monitor = Patience { left: AtomicU64::new(patience), last: AtomicU64::new(0) };
+        match best(&METHODS, &problem, &monitor) {
             Ok(chosen) => {
                 assert_eq!(chosen.table.len(), METHODS.len());
                 partial += usize::from(scores(&chosen).iter().any(Option::is_none));

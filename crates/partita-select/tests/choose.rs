@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::ndarray::Array2;
-use partita_core::{Flow, MemoryBudget, Seed, Silent, Watch};
+use partita_core::{Flow, MemoryBudget, Monitor, Seed, Silent};
 use partita_files::{SynthSettings, TableOptions, read_table, synthesise};
 use partita_generate::{Scale, scale};
 use partita_select::{Choice, ChooseSettings, Null, SelectError, choose_clusters};
@@ -149,7 +149,7 @@ struct Patience {
     most: AtomicU64,
 }
 
-impl Watch for Patience {
+impl Monitor for Patience {
     fn tick(&self, done: u64, total: u64) -> Flow {
         assert!(done <= total);
         self.most.fetch_max(done, Ordering::Relaxed);
@@ -162,10 +162,10 @@ impl Watch for Patience {
 fn a_stop_leaves_what_is_finished() {
     let made = synthesise("gaussians", 100, Seed::new(1), &SynthSettings::default()).unwrap();
     let look = |left: u64| {
-        let watch = Patience { left: left.into(), most: 0.into() };
+        let monitor = Patience { left: left.into(), most: 0.into() };
         let values = made.table.values.view();
-        let choice = choose_clusters(values, 2..=5, Seed::new(1), &small(), MemoryBudget::UNLIMITED, &watch);
-        (choice, u64::MAX / 2 - watch.left.into_inner(), watch.most.into_inner())
+        let choice = choose_clusters(values, 2..=5, Seed::new(1), &small(), MemoryBudget::UNLIMITED, &monitor);
+        (choice, u64::MAX / 2 - monitor.left.into_inner(), monitor.most.into_inner())
     };
     let (all, ticks, most) = look(u64::MAX / 2);
     assert_eq!((all.unwrap().clusters, most), (4, 4 * (40 + 2 * 10 * 20)));
@@ -193,7 +193,7 @@ fn what_can_not_be_followed_is_refused() {
     let free = MemoryBudget::UNLIMITED;
     assert_eq!(
         refusal(&table, 16..=20, &small(), free),
-        "can not look at 16 to 20 clusters of 20 objects; name two numbers between 2 and 15"
+        "cannot look at 16 to 20 clusters of 20 objects; name two numbers between 2 and 15"
     );
     assert!(refusal(&table, 0..=1, &small(), free).contains("0 to 1 clusters"));
     let with = |change: &dyn Fn(&mut ChooseSettings)| {

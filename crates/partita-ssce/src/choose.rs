@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{Seed, Watch};
+use partita_core::{Monitor, Seed};
 use rand::{RngExt, seq::index};
 
 use crate::design::Design;
@@ -77,13 +77,13 @@ impl<'a> Task<'a> {
         &self,
         seed: Seed,
         settings: &SsceSettings,
-        (watch, mut done, total): (&dyn Watch, u64, u64),
+        (monitor, mut done, total): (&dyn Monitor, u64, u64),
     ) -> Result<Choice, SsceError> {
         let parts = self.parts(seed);
         let most = self.most(&parts);
         let mut tried: Vec<(f64, f64)> = Vec::new();
         for gamma in GAMMAS {
-            let agreement = self.held_out(&parts, gamma, settings, (watch, done, total))?;
+            let agreement = self.held_out(&parts, gamma, settings, (monitor, done, total))?;
             done += self.rounds_of_one(settings);
             let worse = tried.last().is_some_and(|last| agreement < last.1);
             tried.push((gamma, agreement));
@@ -114,7 +114,7 @@ impl<'a> Task<'a> {
         parts: &Parts,
         gamma: f64,
         settings: &SsceSettings,
-        (watch, done, total): (&dyn Watch, u64, u64),
+        (monitor, done, total): (&dyn Monitor, u64, u64),
     ) -> Result<f64, SsceError> {
         let mut short = settings.clone();
         short.rounds = short.rounds.min(NonZeroU32::new(ROUNDS).expect("not zero"));
@@ -128,7 +128,7 @@ impl<'a> Task<'a> {
             let some = Task { design: &design, codes: &codes, ..*self };
             // The tie of all objects, for the share of them that is seen.
             let gamma = gamma * seen.len() as f64 / self.design.rows() as f64;
-            let ticks = (watch, done + held as u64 * u64::from(short.rounds.get()), total);
+            let ticks = (monitor, done + held as u64 * u64::from(short.rounds.get()), total);
             let centre = fit(&some.loss(), gamma, &short, ticks)?.centre;
             let unseen = parts.unseen(held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());

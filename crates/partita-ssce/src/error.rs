@@ -50,7 +50,7 @@ pub enum SsceError {
         /// Base clusterings there are.
         bases: usize,
     },
-    /// A setting out of its range, or a reference that the others can not take their names from.
+    /// A setting out of its range, or a reference that the others cannot take their names from.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The eigenvectors of a small matrix could not be found.

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView1, s};
-use partita_core::{Flow, SettingsError, Stopped, Watch};
+use partita_core::{Flow, Monitor, SettingsError, Stopped};
 use partita_spectral::symmetric_eigen;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ pub(crate) fn fit(
     loss: &Loss<'_>,
     gamma: f64,
     settings: &SsceSettings,
-    (watch, done, total): (&dyn Watch, u64, u64),
+    (monitor, done, total): (&dyn Monitor, u64, u64),
 ) -> Result<Fit, SsceError> {
     let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
     let mut prior = Prior::start((gamma, gamma), loss.trust, RIDGE)?;
@@ -114,7 +114,7 @@ pub(crate) fn fit(
             stopped = Stopped::Converged;
             break;
         }
-        if watch.tick(done + round + 1, total) == Flow::Stop {
+        if monitor.tick(done + round + 1, total) == Flow::Stop {
             stopped = Stopped::Interrupted;
             break;
         }

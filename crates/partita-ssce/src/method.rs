@@ -1,8 +1,8 @@
 //! SSCE and SSCE-P as [`Consensus`].
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Outcome, Problem, ProblemSize, Reads, SettingHelp,
-    Watch,
+    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize, Reads,
+    SettingHelp,
 };
 use serde_json::Value;
 
@@ -31,12 +31,12 @@ impl Consensus for Ssce {
         serde_json::to_value(SsceSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let (settings, clusters) = door(problem, SSCE_CARD.name)?;
         let Some(features) = &problem.features else {
             return Err(ConsensusError::Features { method: SSCE_CARD.name, reason: "there is none".into() });
         };
-        ssce(problem.ensemble, features, problem.weights, clusters, problem.seed, &settings, watch)
+        ssce(problem.ensemble, features, problem.weights, clusters, problem.seed, &settings, monitor)
             .map_err(|error| error.of(SSCE_CARD.name))
     }
 }
@@ -50,9 +50,9 @@ impl Consensus for SsceP {
         serde_json::to_value(SsceSettings::default()).expect("settings are plain data")
     }
 
-    fn run(&self, problem: &Problem<'_>, watch: &dyn Watch) -> Result<Outcome, ConsensusError> {
+    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let (settings, clusters) = door(problem, SSCE_P_CARD.name)?;
-        ssce_p(problem.ensemble, problem.weights, clusters, problem.seed, &settings, watch)
+        ssce_p(problem.ensemble, problem.weights, clusters, problem.seed, &settings, monitor)
             .map_err(|error| error.of(SSCE_P_CARD.name))
     }
 }
@@ -83,7 +83,7 @@ const CARD: MethodCard = MethodCard {
     time: "rounds · n d M K for d columns",
     memory: "10 n M + 64 n K bytes besides the table",
     bytes: table_bytes,
-    way_out: "ask for fewer clusters",
+    remedy: "ask for fewer clusters",
     settings: SETTINGS,
 };
 
@@ -94,7 +94,7 @@ static SSCE_P_CARD: MethodCard = MethodCard {
     time: "rounds · n M² K",
     memory: "10 n M + 64 n K + 320 ΣJ M K bytes",
     bytes: label_bytes,
-    way_out: "ask for fewer clusters, or take fewer base clusterings",
+    remedy: "ask for fewer clusters, or take fewer base clusterings",
     ..CARD
 };
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble, Features, Objective, Outcome, Seed, Sense, SoftPartition, Watch};
+use partita_core::{BaseWeights, Ensemble, Features, Monitor, Objective, Outcome, Seed, Sense, SoftPartition};
 
 use crate::choose::{Choice, Task};
 use crate::design::{Design, Scaling};
@@ -56,14 +56,14 @@ pub fn ssce(
     clusters: usize,
     seed: Seed,
     settings: &SsceSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, SsceError> {
     let _span = tracing::info_span!("ssce", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     check_table(features, ensemble.objects())?;
     let scaling = Scaling::of(features)?;
     let design = Design::Dense(scaling.apply(features.values(), settings.constant()));
-    let (mut outcome, mut centre) = solve(ensemble, design, weights, clusters, seed, settings, watch)?;
+    let (mut outcome, mut centre) = solve(ensemble, design, weights, clusters, seed, settings, monitor)?;
     if let Some(constant) = settings.constant() {
         centre.row_mut(features.values().ncols()).mapv_inplace(|weight| weight * constant);
     }
@@ -92,12 +92,12 @@ pub fn ssce_p(
     clusters: usize,
     seed: Seed,
     settings: &SsceSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Outcome, SsceError> {
     let _span = tracing::info_span!("ssce-p", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     let design = Design::hot(ensemble, settings.constant());
-    Ok(solve(ensemble, design, weights, clusters, seed, settings, watch)?.0)
+    Ok(solve(ensemble, design, weights, clusters, seed, settings, monitor)?.0)
 }
 
 fn check(
@@ -132,18 +132,18 @@ fn solve(
     clusters: usize,
     seed: Seed,
     settings: &SsceSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<(Outcome, Array2<f64>), SsceError> {
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
     let trust = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
     let task = Task { design: &design, codes: &targets.codes, trust: &trust, clusters };
     let (before, last) = (task.ticks(settings), u64::from(settings.rounds.get()));
-    let ticks = (watch, 0, before + last);
+    let ticks = (monitor, 0, before + last);
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice { gamma, tried: Vec::new() },
         None => task.choose(seed, settings, ticks)?,
     };
-    let Fit { centre, trace, stopped } = fit(&task.loss(), gamma, settings, (watch, before, ticks.2))?;
+    let Fit { centre, trace, stopped } = fit(&task.loss(), gamma, settings, (monitor, before, ticks.2))?;
     let soft = SoftPartition::new(probabilities(&design, centre.view())).expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = trace.len() as u64;

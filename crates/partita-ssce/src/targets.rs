@@ -54,11 +54,11 @@ fn find(ensemble: &Ensemble, name: &str, clusters: usize) -> Result<usize, Setti
         return Ok(found);
     }
     let found = found.map_or_else(|| "there is none".into(), |found| format!("it has {}", bases[found].clusters()));
-    let way_out = match bases.iter().find(fits) {
+    let remedy = match bases.iter().find(fits) {
         Some(base) => format!("name a base clustering of at most {clusters} clusters, such as '{}'", base.name()),
         None => format!("no base clustering has at most {clusters} clusters: leave the reference out"),
     };
-    Err(SettingsError::Unfit { name: "reference", value: name.to_owned(), reason: format!("{found}; {way_out}") })
+    Err(SettingsError::Unfit { name: "reference", value: name.to_owned(), reason: format!("{found}; {remedy}") })
 }
 
 /// A group in 0..K for every cluster of every base clustering.

@@ -8,12 +8,12 @@ pub enum TextError {
     #[error("there are no documents")]
     NoDocuments,
     /// There are documents but no words in them.
-    #[error("none of {documents} documents holds a word that is kept; {way_out}")]
+    #[error("none of {documents} documents holds a word that is kept; {remedy}")]
     NoWords {
         /// Documents read.
         documents: usize,
         /// Which setting may have taken the words out.
-        way_out: &'static str,
+        remedy: &'static str,
     },
     /// No term is frequent enough.
     #[error(
@@ -33,7 +33,7 @@ pub enum TextError {
     /// A table without columns was asked for.
     #[error("a table of 0 terms holds nothing; ask for at least 1")]
     NoTerms,
-    /// The watch said stop.
+    /// The monitor said stop.
     #[error("stopped after {documents} documents")]
     Stopped {
         /// Documents read until then.

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use partita_core::{Flow, Watch};
+use partita_core::{Flow, Monitor};
 use sprs::CsMat;
 
 use crate::words::{Reader, raw};
 use crate::{Frequency, Idf, TextError, TextSettings};
 
-/// Documents between two questions to the watch.
+/// Documents between two questions to the monitor.
 const LOOK: usize = 64;
 
 /// A table of term weights.
@@ -44,14 +44,14 @@ impl Terms {
 ///
 /// # Errors
 /// [`TextError`] if there is no document, no word or no term that is frequent enough, if 0 terms are asked for, or if
-/// the watch says stop. Documents without a kept term are no error: their rows are empty.
+/// the monitor says stop. Documents without a kept term are no error: their rows are empty.
 ///
 /// # Cost
 /// One pass over the text; each distinct word is stemmed once.
 pub fn tf_idf<T: AsRef<str>>(
     documents: impl IntoIterator<Item = T>,
     settings: &TextSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Terms, TextError> {
     if settings.terms == 0 {
         return Err(TextError::NoTerms);
@@ -63,7 +63,7 @@ pub fn tf_idf<T: AsRef<str>>(
     for document in documents {
         let done = counts.rows.len();
         let total = most.unwrap_or(done).max(done);
-        if done.is_multiple_of(LOOK) && watch.tick(done as u64, total as u64) == Flow::Stop {
+        if done.is_multiple_of(LOOK) && monitor.tick(done as u64, total as u64) == Flow::Stop {
             return Err(TextError::Stopped { documents: done });
         }
         counts.add(&reader, document.as_ref());
@@ -129,8 +129,8 @@ impl Counts {
             return Err(TextError::NoDocuments);
         }
         if self.terms.is_empty() {
-            let way_out = "look at the settings headers, markup, stop_words, numbers and shortest";
-            return Err(TextError::NoWords { documents, way_out });
+            let remedy = "look at the settings headers, markup, stop_words, numbers and shortest";
+            return Err(TextError::NoWords { documents, remedy });
         }
         let tally = |number: u32| &self.terms[number as usize];
         let frequent = |&number: &u32| tally(number).documents >= settings.least_documents;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-use partita_core::{Flow, Seed, Silent, Watch};
+use partita_core::{Flow, Monitor, Seed, Silent};
 use partita_text::{Frequency, Idf, Terms, TextError, TextSettings, tf_idf, words};
 
 const FRUIT: [&str; 4] = ["apple pear apple plum", "pear fig", "plum plum plum apple fig fig", "quince"];
@@ -124,7 +124,7 @@ fn it_agrees_with_its_twin() {
 }
 
 struct No;
-impl Watch for No {
+impl Monitor for No {
     fn tick(&self, _: u64, _: u64) -> Flow {
         Flow::Stop
     }

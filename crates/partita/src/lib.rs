@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub use partita_core::{
     BaseClustering, BaseWeights, BudgetError, Clusters, Consensus, ConsensusError, Dendrogram, Ensemble,
     EnsembleBuilder, EnsembleError, Features, Flow, Fragments, Label, LabelRows, MemoryBudget, Merge, MethodCard,
-    MissingLabels, Model, ModelError, ModelInput, ModelReads, Objective, Outcome, Partition, PartitionError, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, SettingPairs, SettingsError, Silent, SoftPartition, Stopped, Watch,
+    MissingLabels, Model, ModelError, ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError,
+    Problem, ProblemSize, Reads, Seed, Sense, SettingHelp, SettingPairs, SettingsError, Silent, SoftPartition, Stopped,
     consense, ndarray,
 };
 pub use {

@@ -40,7 +40,7 @@ impl Set {
 
 /// All sets, in the order of the file.
 pub(super) fn read(path: &Path) -> Result<Vec<Set>> {
-    let mut reader = csv::Reader::from_path(path).with_context(|| format!("can not read {}", path.display()))?;
+    let mut reader = csv::Reader::from_path(path).with_context(|| format!("cannot read {}", path.display()))?;
     let sets: Vec<Set> =
         reader.deserialize().collect::<Result<_, _>>().with_context(|| format!("in {}", path.display()))?;
     for set in &sets {
@@ -61,11 +61,11 @@ fn is_packed(path: &Path) -> bool {
 
 /// As [`checksum`], for a file whose name does not say whether it is packed.
 pub(super) fn checksum_of(path: &Path, packed: bool) -> Result<String> {
-    let file = BufReader::new(File::open(path).with_context(|| format!("can not open {}", path.display()))?);
+    let file = BufReader::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?);
     let content: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
     let mut sum = Sum(Sha256::new());
     let bytes = io::copy(&mut content.take(LARGEST + 1), &mut sum);
-    let bytes = bytes.with_context(|| format!("can not read {}", path.display()))?;
+    let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
     ensure!(bytes <= LARGEST, "{} holds more than {LARGEST} bytes; it is no data set of the catalogue", path.display());
     Ok(sum.0.finalize().iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect())
 }

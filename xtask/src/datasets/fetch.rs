@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     names: Vec<String>,
 }
 
-/// Gets what is not here yet. A set that can not be had is named and the others are still fetched.
+/// Gets what is not here yet. A set that cannot be had is named and the others are still fetched.
 pub(super) fn run(workspace: &Workspace, sets: &[Set], arguments: &Arguments) -> Result<()> {
     let from = arguments.from.parse::<Source>()?;
     let into = match &arguments.into {
@@ -41,7 +41,7 @@ pub(super) fn run(workspace: &Workspace, sets: &[Set], arguments: &Arguments) ->
             format!("where to? give --into FOLDER, or set {FOLDER_VARIABLE} to the folder that tests shall read")
         })?,
     };
-    fs::create_dir_all(&into).with_context(|| format!("can not make the folder {}", into.display()))?;
+    fs::create_dir_all(&into).with_context(|| format!("cannot make the folder {}", into.display()))?;
     let mut failed = 0;
     for set in chosen(sets, &arguments.names)? {
         match fetch(set, &from, &into) {
@@ -109,7 +109,7 @@ fn fetch(set: &Set, from: &Source, into: &Path) -> Result<Fetched> {
     let part = into.join(format!(".{}.part", set.file));
     let result = receive(set, from, &part).and_then(|()| {
         let path = into.join(&set.file);
-        fs::rename(&part, &path).with_context(|| format!("can not write {}", path.display()))
+        fs::rename(&part, &path).with_context(|| format!("cannot write {}", path.display()))
     });
     if result.is_err() {
         // Best effort: the error that matters is the one that led here.
@@ -121,7 +121,7 @@ fn fetch(set: &Set, from: &Source, into: &Path) -> Result<Fetched> {
 /// Writes the file to `part` and checks it.
 fn receive(set: &Set, from: &Source, part: &Path) -> Result<()> {
     let (place, content) = open(set, from)?;
-    let mut file = File::create(part).with_context(|| format!("can not write {}", part.display()))?;
+    let mut file = File::create(part).with_context(|| format!("cannot write {}", part.display()))?;
     let bytes =
         io::copy(&mut content.take(LARGEST + 1), &mut file).with_context(|| format!("{place} broke off; try again"))?;
     ensure!(bytes <= LARGEST, "{place} is larger than {LARGEST} bytes; it is no data set of the catalogue");
@@ -136,7 +136,7 @@ fn open(set: &Set, from: &Source) -> Result<(String, Box<dyn Read>)> {
         Source::Folder(folder) => {
             let path = folder.join(&set.file);
             let file =
-                File::open(&path).with_context(|| format!("can not open {}; try another folder", path.display()))?;
+                File::open(&path).with_context(|| format!("cannot open {}; try another folder", path.display()))?;
             Ok((path.display().to_string(), Box::new(file)))
         }
         Source::Url(base) => {

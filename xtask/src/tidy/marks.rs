@@ -3,7 +3,7 @@
 use super::Violation;
 use super::source::Source;
 
-/// What must not stand in any code, and the way out.
+/// What must not stand in any code, and the remedy.
 const ANYWHERE: &[(&str, &str)] = &[
     ("todo!", "write it"),
     ("unimplemented!", "write it"),
@@ -11,10 +11,10 @@ const ANYWHERE: &[(&str, &str)] = &[
     ("#[ignore", "make the test fast and sure, or take it out"),
 ];
 
-/// What must not stand outside tests, and the way out.
+/// What must not stand outside tests, and the remedy.
 const OUTSIDE_TESTS: &[(&str, &str)] = &[(".unwrap()", "return the error, or state the invariant with `expect`")];
 
-/// What must not stand in any comment, and the way out.
+/// What must not stand in any comment, and the remedy.
 const COMMENTS: &[&str] = &["FIXME", "TODO"];
 
 /// Complaints about marks.
@@ -22,9 +22,9 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (line, code, test) in source.numbered() {
         let mut complain = |what: String| violations.push(Violation::new(&source.file, line, what));
-        for (mark, way_out) in ANYWHERE.iter().chain(if test { &[] } else { OUTSIDE_TESTS }) {
+        for (mark, remedy) in ANYWHERE.iter().chain(if test { &[] } else { OUTSIDE_TESTS }) {
             if code.contains(mark) {
-                complain(format!("`{mark}` is left; {way_out}"));
+                complain(format!("`{mark}` is left; {remedy}"));
             }
         }
         if (code.contains("#[allow(") || code.contains("#![allow(")) && !has_reason(source, line) {

@@ -14,7 +14,7 @@ const ROOT: &str =
     "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nmissing_docs = \"deny\"\n";
 const LIBRARY: &str = "//! What it is.\n\n/// The answer.\npub fn answer() -> u32 {\n    42\n}\n";
 
-/// A workspace of three crates on floors 1, 2 and 2.
+/// A workspace of three crates on layers 1, 2 and 2.
 fn tiny() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
@@ -73,8 +73,8 @@ fn an_edge_that_climbs_is_named() {
     });
     assert_eq!(
         said,
-        "crates/partita-core/Cargo.toml:6: normal dependency on partita-metrics climbs (floor 1 to 2); \
-         move what both need one floor down"
+        "crates/partita-core/Cargo.toml:6: normal dependency on partita-metrics climbs (layer 1 to 2); \
+         move what both need one layer down"
     );
 }
 
@@ -118,7 +118,7 @@ fn a_crate_without_a_floor_is_named() {
         write(root, "crates/partita-attic/Cargo.toml", manifest);
         write(root, "crates/partita-attic/src/lib.rs", LIBRARY);
     });
-    assert!(said.starts_with("crates/partita-attic/Cargo.toml:1: partita-attic has no floor; give it one"), "{said}");
+    assert!(said.starts_with("crates/partita-attic/Cargo.toml:1: partita-attic has no layer; give it one"), "{said}");
 }
 
 #[test]

@@ -20,13 +20,13 @@ use crate::table::TextTable;
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |path| may_write(path, args.force))?;
     let compute = Compute::start(&args.compute, None)?;
-    let watch = Stopwatch::start();
+    let stopwatch = Stopwatch::start();
     let choice = match args.kind.unwrap_or_else(|| guess(&args.table.table)) {
         Source::Table => of_table(args, &compute)?,
         Source::Ensemble => of_ensemble(args, &compute)?,
     };
     choice.warnings.iter().for_each(|warning| say(warning));
-    let record = record(args, &choice, &watch)?;
+    let record = record(args, &choice, &stopwatch)?;
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }
@@ -72,9 +72,9 @@ fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> 
 }
 
 /// The choice as JSON, with the labels at every K and what is needed to do it again.
-fn record(args: &ChooseArgs, choice: &Choice, watch: &Stopwatch) -> Result<Value, Failure> {
+fn record(args: &ChooseArgs, choice: &Choice, stopwatch: &Stopwatch) -> Result<Value, Failure> {
     let mut record = serde_json::to_value(choice)?;
-    let spent = watch.read();
+    let spent = stopwatch.read();
     for (row, value) in choice.rows.iter().zip(record["rows"].as_array_mut().into_iter().flatten()) {
         value["labels"] = json!(row.partition.as_ref().map(Partition::labels));
     }
@@ -115,7 +115,7 @@ pub(crate) fn saved_choice(path: &Path, objects: usize) -> Result<partita_report
     let labels = |row: &Value| -> Option<Partition> {
         let labels: Vec<u32> = serde_json::from_value(row["labels"].clone()).ok()?;
         let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
-        // A sample of the objects can not be drawn beside all of them.
+        // A sample of the objects cannot be drawn beside all of them.
         (labels.len() == objects && clusters <= objects).then(|| Partition::new(labels, clusters).ok()).flatten()
     };
     Ok(partita_report::Choice {

@@ -77,10 +77,10 @@ impl Compute {
     ) -> Result<(Outcome, Record), Failure> {
         (problem.seed, problem.budget) = (self.consensus_seed(), self.budget);
         phases::taken();
-        let watch = Stopwatch::start();
+        let stopwatch = Stopwatch::start();
         let outcome = consense(method, &problem, &Progress::new(method.card().name));
         let outcome = outcome.with_context(|| source.display().to_string())?;
-        let record = Record::new(method.card().name, self.seed, problem.ensemble, &outcome, watch.read());
+        let record = Record::new(method.card().name, self.seed, problem.ensemble, &outcome, stopwatch.read());
         Ok((outcome, record))
     }
 }

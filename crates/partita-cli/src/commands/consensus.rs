@@ -53,7 +53,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     unless_interrupted(|| "what was written is the best so far".into())
 }
 
-/// Refuses what can not be written before anything is computed.
+/// Refuses what cannot be written before anything is computed.
 fn check(args: &ConsensusArgs, card: &partita::MethodCard) -> Result<(), Failure> {
     for path in [&args.output, &args.soft, &args.model, &args.relations].into_iter().flatten() {
         may_write(path, args.force)?;

@@ -33,7 +33,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     let compute = Compute::start(&args.compute, seed)?;
     let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
     durable.note = note(&table)?;
-    let watch = Stopwatch::start();
+    let stopwatch = Stopwatch::start();
     let made = compute.generate(&table, &recipe, Some(&durable))?;
     let (finished, asked, path) = (made.finished, made.asked, args.output.display());
     let part = durable.path.display();
@@ -55,7 +55,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
             "resumed": made.resumed,
             "seed": compute.seed,
             "recipe": recipe,
-            "spent": watch.read(),
+            "spent": stopwatch.read(),
             "version": VERSION,
         }))?;
     }

@@ -115,7 +115,7 @@ fn table_of(record: &Value) -> Option<AnyTable> {
     let table: &TableArgs = &run.table;
     let read = AnyTable::read(table, partita::MemoryBudget::UNLIMITED, record["seed"].as_u64().unwrap_or(0));
     if read.is_err() {
-        say(&format!("{} can not be read any more; the report goes without the table", table.table.display()));
+        say(&format!("{} cannot be read any more; the report goes without the table", table.table.display()));
     }
     read.ok()
 }

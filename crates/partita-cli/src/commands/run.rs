@@ -44,15 +44,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
     let (recipe, seed) = recipe(&args.recipe, Some(args.clusters))?;
     let compute = Compute::start(&args.compute, seed)?;
-    let watch = Stopwatch::start();
+    let stopwatch = Stopwatch::start();
     let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
-    let read = watch.read();
+    let read = stopwatch.read();
     check(args, &methods, &table, &recipe, &compute)?;
     make_folder(&args.output)?;
 
-    let watch = Stopwatch::start();
+    let stopwatch = Stopwatch::start();
     let made = compute.generate(&table, &recipe, None)?;
-    let generate = watch.read();
+    let generate = stopwatch.read();
     files::write_ensemble(&args.output.join("ensemble.npz"), &made.ensemble, table.label())?;
     let (mut records, mut outcomes): (Vec<Record>, Vec<Outcome>) = Default::default();
     for method in methods.iter().take_while(|_| !interrupted()) {
@@ -103,7 +103,7 @@ fn folder_of(args: &RunArgs, method: &&dyn Consensus, place: usize) -> PathBuf {
     if place == 0 { args.output.clone() } else { args.output.join(method.card().name) }
 }
 
-/// Refuses what can not work before anything is computed.
+/// Refuses what cannot work before anything is computed.
 fn check(
     args: &RunArgs,
     methods: &[&dyn Consensus],
@@ -128,7 +128,7 @@ fn check(
         let card = method.card();
         rehearse(*method, settings(args, *method)?)?;
         card.check_clusters(args.clusters, objects).with_context(|| args.table.table.display().to_string())?;
-        compute.budget.check(card.name, (card.bytes)(&size), card.way_out)?;
+        compute.budget.check(card.name, (card.bytes)(&size), card.remedy)?;
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ fn may_fill(folder: &Path, force: bool) -> Result<(), Failure> {
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::input(format!("{}: can not be made: {error}", folder.display())))
+        .map_err(|error| Failure::input(format!("{}: cannot be made: {error}", folder.display())))
 }
 
 /// One method on the ensemble, its result written to `folder`.

@@ -44,7 +44,7 @@ pub(super) struct Rows(Source);
 
 impl Rows {
     /// # Errors
-    /// If they were asked to stay and can not.
+    /// If they were asked to stay and cannot.
     pub(super) fn of(
         args: &ConsensusArgs,
         method: &partita::MethodCard,
@@ -88,7 +88,7 @@ pub(super) fn consensus(args: &ConsensusArgs, rows: &Rows, compute: &Compute) ->
         )));
     }
     say(&format!("{here}: {} label rows are read in {} groups, once a round", rows.0.0.objects(), rows.0.groups()));
-    let watch = Stopwatch::start();
+    let stopwatch = Stopwatch::start();
     let mut streamed = Err(Failure::input("nothing was read"));
     let mut fit = |out: &mut dyn Write| {
         let mut out = BufWriter::new(out);
@@ -112,7 +112,7 @@ pub(super) fn consensus(args: &ConsensusArgs, rows: &Rows, compute: &Compute) ->
         write_json(path, &streamed.model.to_json())?;
     }
     if args.json {
-        print_json(&record(args, rows, compute, &streamed, &watch))?;
+        print_json(&record(args, rows, compute, &streamed, &stopwatch))?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
@@ -141,8 +141,8 @@ fn run(
     Ok(streamed.with_context(|| here.to_string())?)
 }
 
-fn record(args: &ConsensusArgs, rows: &Rows, compute: &Compute, streamed: &Streamed, watch: &Stopwatch) -> Value {
-    let spent = watch.read();
+fn record(args: &ConsensusArgs, rows: &Rows, compute: &Compute, streamed: &Streamed, stopwatch: &Stopwatch) -> Value {
+    let spent = stopwatch.read();
     json!({
         "method": args.method,
         "settings": streamed.settings,

@@ -27,7 +27,7 @@ pub struct SynthSettings {
     pub separation: Option<f64>,
 }
 
-/// A recipe that can not be followed.
+/// A recipe that cannot be followed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SynthError {
@@ -39,8 +39,8 @@ pub enum SynthError {
         /// The names that exist, nearest first.
         known: Vec<String>,
     },
-    /// A setting that this recipe does not have, or a value it can not have.
-    #[error("'{name}' can not have {setting} = {value}: {why}")]
+    /// A setting that this recipe does not have, or a value it cannot have.
+    #[error("'{name}' cannot have {setting} = {value}: {why}")]
     Setting {
         /// The recipe.
         name: String,
@@ -310,7 +310,7 @@ mod tests {
         assert!(fail("ring", 9, SynthSettings::default()).contains("'ring'; there are rings, "));
         assert!(fail("image", 3, SynthSettings::default()).contains("7 clusters; 3 objects are too few"));
         let five = SynthSettings { clusters: Some(5), ..SynthSettings::default() };
-        assert_eq!(fail("rings", 9, five), "'rings' can not have clusters = 5: the shape is fixed");
+        assert_eq!(fail("rings", 9, five), "'rings' cannot have clusters = 5: the shape is fixed");
         let none = SynthSettings { clusters: Some(0), ..SynthSettings::default() };
         assert!(fail("blobs", 9, none).contains("clusters = 0"));
     }

@@ -64,7 +64,7 @@ struct Part {
 }
 
 /// Runs all jobs together, over the same rows, and tells `done` of each as it is finished. A job that is not
-/// finished when the watch says stop gives nothing.
+/// finished when the monitor says stop gives nothing.
 pub(crate) fn lloyd(
     rows: &Rows,
     jobs: &[Job],

@@ -20,7 +20,7 @@ const PATIENCE: usize = 10;
 const PASSES: usize = 100;
 
 /// Moves each centre towards the mean of the rows of all batches so far that were nearest to it, then assigns
-/// every row once. None if the watch says stop.
+/// every row once. None if the monitor says stop.
 ///
 /// # Cost
 /// O(B·d·k) time a batch of B rows and one pass over the table.

@@ -10,7 +10,7 @@ mod start;
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Seed, Stopped, Watch};
+use partita_core::{Monitor, Seed, Stopped};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,7 @@ pub(crate) struct Job {
 /// Clusters the rows of a table (n × d) by k-means, rows weighted where `weights` are given.
 ///
 /// Distances are computed in single precision and sums in double. A cluster that loses all its rows is given
-/// the row that is farthest from its centre. With the watch told to stop, nothing is returned.
+/// the row that is farthest from its centre. With the monitor told to stop, nothing is returned.
 ///
 /// # Errors
 /// [`GenerateError`] for 0 or more than n clusters, a number that is not finite, weights that are not n positive
@@ -117,11 +117,11 @@ pub fn kmeans(
     clusters: usize,
     seed: Seed,
     settings: &KMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<KMeans, GenerateError> {
     let (rows, mut job) = prepare(values, weights, clusters, settings)?;
     job.seed = seed;
-    run_one(&rows, &job, settings, watch)
+    run_one(&rows, &job, settings, monitor)
 }
 
 /// As [`kmeans`], from the given centres (k × d).
@@ -133,12 +133,12 @@ pub fn kmeans_from(
     weights: Option<&[f64]>,
     centres: ArrayView2<'_, f64>,
     settings: &KMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<KMeans, GenerateError> {
     let (rows, mut job) = prepare(values, weights, centres.nrows(), settings)?;
     check_centres(centres, values.ncols())?;
     job.given = Some(rows.scaled(centres));
-    run_one(&rows, &job, settings, watch)
+    run_one(&rows, &job, settings, monitor)
 }
 
 /// One of many runs over the same table.
@@ -162,12 +162,12 @@ pub fn kmeans_many(
     values: ArrayView2<'_, f64>,
     runs: &[KMeansRun<'_>],
     settings: &KMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<KMeans>, GenerateError> {
     check_table(values)?;
     let rows = Rows::new(values, None, settings.distance == Distance::Cosine);
     let jobs = runs.iter().map(|run| job(run, &rows, values)).collect::<Result<Vec<_>, _>>()?;
-    let progress = Progress::new(jobs.len(), watch);
+    let progress = Progress::new(jobs.len(), monitor);
     let fits = in_groups(&rows, &jobs, |jobs| {
         let mut fits: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
         many(&rows, jobs, settings, &progress, &mut |u, fit| {
@@ -258,9 +258,9 @@ fn prepare(
     Ok((rows, Job { clusters, start: settings.start, seed: Seed::default(), members, given: None }))
 }
 
-fn run_one(rows: &Rows, job: &Job, settings: &KMeansSettings, watch: &dyn Watch) -> Result<KMeans, GenerateError> {
+fn run_one(rows: &Rows, job: &Job, settings: &KMeansSettings, monitor: &dyn Monitor) -> Result<KMeans, GenerateError> {
     let mut fit = None;
-    let progress = Progress::new(1, watch);
+    let progress = Progress::new(1, monitor);
     many(rows, std::slice::from_ref(job), settings, &progress, &mut |_, made| fit = Some(made));
     Ok(outcome(rows, &fit.ok_or(GenerateError::NothingFinished { asked: 1 })?))
 }

@@ -1,7 +1,7 @@
 //! k-means on sparse rows: texts, one-hot labels, anything that is mostly zeros.
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{Seed, Stopped, Watch};
+use partita_core::{Monitor, Seed, Stopped};
 use rayon::prelude::*;
 use sprs::CsMatView;
 
@@ -17,7 +17,7 @@ use crate::progress::Progress;
 /// Centres whose scores are summed side by side in registers.
 const TILE: usize = 32;
 
-/// Rows between two questions to the watch, and in one partial sum.
+/// Rows between two questions to the monitor, and in one partial sum.
 const CHUNK: usize = 1024;
 
 /// [`kmeans`](crate::kmeans) of a sparse table (n × d), of which only the entries are read.
@@ -37,12 +37,12 @@ pub fn kmeans_sparse(
     clusters: usize,
     seed: Seed,
     settings: &KMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<KMeans, GenerateError> {
     let rows = SparseRows::checked(values, weights, settings)?;
     check_clusters(clusters, rows.n)?;
     let members = Members::all(rows.n);
-    run(&rows, &Job { clusters, start: settings.start, seed, members, given: None }, settings, watch)
+    run(&rows, &Job { clusters, start: settings.start, seed, members, given: None }, settings, monitor)
 }
 
 /// As [`kmeans_sparse`], from the given centres (k × d).
@@ -54,18 +54,23 @@ pub fn kmeans_sparse_from(
     weights: Option<&[f64]>,
     centres: ArrayView2<'_, f64>,
     settings: &KMeansSettings,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Result<KMeans, GenerateError> {
     let rows = SparseRows::checked(values, weights, settings)?;
     let clusters = centres.nrows();
     check_clusters(clusters, rows.n)?;
     check_centres(centres, rows.d)?;
     let (members, given) = (Members::all(rows.n), Some(rows.scaled(centres)));
-    run(&rows, &Job { clusters, start: settings.start, seed: Seed::default(), members, given }, settings, watch)
+    run(&rows, &Job { clusters, start: settings.start, seed: Seed::default(), members, given }, settings, monitor)
 }
 
-fn run(rows: &SparseRows, job: &Job, settings: &KMeansSettings, watch: &dyn Watch) -> Result<KMeans, GenerateError> {
-    let progress = Progress::new(1, watch);
+fn run(
+    rows: &SparseRows,
+    job: &Job,
+    settings: &KMeansSettings,
+    monitor: &dyn Monitor,
+) -> Result<KMeans, GenerateError> {
+    let progress = Progress::new(1, monitor);
     let fit = sparse(rows, job, settings, &progress).ok_or(GenerateError::NothingFinished { asked: 1 })?;
     let factor = if rows.cosine { 1.0 } else { rows.factor };
     let centres = fit.centres.iter().map(|c| c / factor).collect();
@@ -277,7 +282,7 @@ fn score(row: &[(u32, f32)], tile: &[f32], scores: &mut [f32; TILE]) {
     *scores = sums;
 }
 
-/// One run; none if the watch says stop.
+/// One run; none if the monitor says stop.
 pub(crate) fn sparse(rows: &SparseRows, job: &Job, settings: &KMeansSettings, progress: &Progress<'_>) -> Option<Fit> {
     let mut centres = Centres::new(rows, job);
     let mut labels = vec![NONE; rows.n];

@@ -17,7 +17,7 @@ pub(super) fn ranks(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(|&score| rank(score)).collect()
 }
 
-/// Mean ranks of `methods` over `blocks` that differ by less can not be told apart at the 5 % level.
+/// Mean ranks of `methods` over `blocks` that differ by less cannot be told apart at the 5 % level.
 pub(super) fn critical_difference(methods: usize, blocks: usize) -> f64 {
     let (k, n) = (methods as f64, blocks as f64);
     studentised_range(methods) / 2.0_f64.sqrt() * (k * (k + 1.0) / (6.0 * n)).sqrt()
@@ -41,7 +41,7 @@ fn range_below(groups: usize, q: f64) -> f64 {
     groups as f64 * step * (-800..=1600).map(|place| value(f64::from(place) * step)).sum::<f64>()
 }
 
-/// Demšar's diagram: methods on an axis of mean ranks, bars over those that can not be told apart.
+/// Demšar's diagram: methods on an axis of mean ranks, bars over those that cannot be told apart.
 pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64) -> String {
     let mut sorted = mean_ranks.to_vec();
     sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
@@ -57,7 +57,7 @@ pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64
     );
     let mut draw = |text: String| writeln!(svg, "{text}").expect("a text takes all");
     draw(format!(
-        "<text x=\"{left}\" y=\"18\">{title}: mean rank, best on the left; bars join what can not be told apart (CD {difference:.2})</text>"
+        "<text x=\"{left}\" y=\"18\">{title}: mean rank, best on the left; bars join what cannot be told apart (CD {difference:.2})</text>"
     ));
     draw(format!("<path d=\"M{left} 34h{:.1}\" stroke=\"#000\" stroke-width=\"2\"/>", x(1.0 + difference) - left));
     for (place, (first, last)) in bars.iter().enumerate() {

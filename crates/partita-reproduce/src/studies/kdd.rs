@@ -187,7 +187,7 @@ impl Bench<'_> {
         let n = self.ensemble.objects() as f64;
         let pairs = (n * (n - 1.0) / 2.0 * rate * 1e-3).round() as u64;
         let seed = Seed::new(self.unit.seed).child(PAIRS);
-        let sampled = SparseEvidence::sample(&self.ensemble, pairs, seed, MemoryBudget::UNLIMITED, self.lab.watch());
+        let sampled = SparseEvidence::sample(&self.ensemble, pairs, seed, MemoryBudget::UNLIMITED, self.lab.monitor());
         sampled.map(Sparse::new).map_err(ReproduceError::from_source)
     }
 
@@ -199,7 +199,7 @@ impl Bench<'_> {
         clusters: usize,
     ) -> Result<(Scores, f64), ReproduceError> {
         let (settings, seed) = (PccSettings::default(), Seed::new(self.unit.seed));
-        let outcome = pcc(evidence, Some(&self.ensemble), divergence, clusters, seed, &settings, self.lab.watch())
+        let outcome = pcc(evidence, Some(&self.ensemble), divergence, clusters, seed, &settings, self.lab.monitor())
             .map_err(ReproduceError::from_source)?;
         let scores = Scores::of(&outcome.partition, &self.truth).map_err(ReproduceError::from_source)?;
         Ok((scores, outcome.kkt_gap.unwrap_or(f64::NAN)))

@@ -452,10 +452,10 @@ solution. Table 2 compares the mean of precision over the clusters found with th
 leaves of the two; the other readings are shown below it. NBCE there has β = 10 and α0 = 1, not learned. **This reading and this β were chosen\n\
 after seeing results**, the pair that reaches most cells, one for all seven sets; learned β makes many small pure clusters, and the default\n\
 β = 1 still more than there are classes. The k-means column is the best of the ten base clusterings. Only F1 of NBCE counts in the summary.\n\n\
-**The published perplexities are none.** Equation 12 is exp(−log p / labels) of discrete labels: it can not be below 1, and for labels of two\n\
+**The published perplexities are none.** Equation 12 is exp(−log p / labels) of discrete labels: it cannot be below 1, and for labels of two\n\
 clusters a model that guesses has 2. The paper prints values below 1 in Tables 4, 5 and 7 and from 5 to 21 in Table 3. More than that: no model\n\
 gives the rows it was fitted to more than their own frequencies do, and that least value depends on the rows alone. It stands under Table 4;\n\
 published values below it are marked ∅. What can be compared is the order of the methods. BCE's are upper bounds (variational inference).\n\n\
 **The paper's other errors.** Equations 5 and 10 lack the δ that keeps only the observed label's count in the product; stick-breaking has to end with v_K = 1,\n\
-not one stick before, and α0 can not be learned without the factor α0^(K−1) of its density; the update of γ has ln ρ where the bound wants\n\
+not one stick before, and α0 cannot be learned without the factor α0^(K−1) of its density; the update of γ has ln ρ where the bound wants\n\
 ψ(ρ) − ψ(Σρ), which is no ascent and empties clusters; the sum of equation 7 runs over base clusterings.\n\n";

@@ -201,11 +201,11 @@ fn consensus(
 
 /// EM from one partition.
 fn from(partition: &Partition, ensemble: &Ensemble, clusters: usize, lab: &Lab<'_>) -> Result<Outcome, ReproduceError> {
-    let pairs = CoAssociation::count(ensemble, MemoryBudget::UNLIMITED, lab.watch());
+    let pairs = CoAssociation::count(ensemble, MemoryBudget::UNLIMITED, lab.monitor());
     let counts = DyadCounts::dense(&pairs.map_err(ReproduceError::from_source)?);
     let labels: Vec<_> = partition.labels().iter().map(|&label| Some(label)).collect();
     let start = vec![Start::softened("one start", &labels, clusters)];
-    penca(&counts, start, &PencaSettings::default(), lab.watch()).map_err(ReproduceError::from_source)
+    penca(&counts, start, &PencaSettings::default(), lab.monitor()).map_err(ReproduceError::from_source)
 }
 
 /// The mean and the best of the base clusterings.

@@ -275,7 +275,7 @@ impl Bench<'_> {
         for gamma in GAMMAS {
             settings.gamma = Some(gamma * self.vectors());
             let (features, classes, seed) = (self.data.features(), self.data.classes(), Seed::new(self.unit.seed));
-            let run = || ssce(&ensemble, &features, Some(&weights), classes, seed, &settings, self.lab.watch());
+            let run = || ssce(&ensemble, &features, Some(&weights), classes, seed, &settings, self.lab.monitor());
             let (outcome, took) = self.lab.timed(run);
             let found = self.found(&outcome.map_err(ReproduceError::from_source)?)?;
             rows.push(self.unit.row(name, &format!("none {}", with(gamma)), found));

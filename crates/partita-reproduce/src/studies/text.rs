@@ -87,7 +87,7 @@ impl Study for Text {
 
     fn measure(&self, unit: &Unit, lab: &Lab<'_>) -> Result<Vec<Row>, ReproduceError> {
         let (texts, truth) = documents(lab, &unit.data)?;
-        let words = tf_idf(texts.iter().map(String::as_str), &settings(unit), lab.watch())
+        let words = tf_idf(texts.iter().map(String::as_str), &settings(unit), lab.monitor())
             .map_err(ReproduceError::from_source)?;
         let classes = crate::classes(&truth);
         let ensemble = lab.ensemble(words.matrix.view(), &recipe(&unit.setting, classes)?, unit.seed)?;

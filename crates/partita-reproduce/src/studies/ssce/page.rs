@@ -186,7 +186,7 @@ and takes γ out of {.01, .1, 1, 10, 100}, the one with the best mean over all \
 ensembles of a data set by the true labels (the paper: \"the best parameter is obtained by search on the grid\"; γ₁ = γ₂). **The k-means and the intercept were chosen after seeing results; \
 what each reaches stands under *Readings*.** One γ, not one a run: *each ensemble* takes the best of every \
 ensemble by the true labels of the very objects that are scored. *30 rounds* adds a ridge to Ω and goes on, without an intercept. \
-*Named by the truth* aligns the base clusterings to the true labels, without an intercept: the paper calls them the best reference and unavailable. It can not have done so throughout: \
+*Named by the truth* aligns the base clusterings to the true labels, without an intercept: the paper calls them the best reference and unavailable. It cannot have done so throughout: \
 balance and protein would be far above what is printed. *held out* is our default, whose choice knows no true \
 label. The standard error of the mean stands in brackets.\n\n\
 **The paper's other errors.** (8) is the log likelihood, not its negative; (9) and (10) lack a factor 2 on γ₂, and (10) prints a likelihood for a gradient; W − μ1ᵀ has the \

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a [`Watch`] answers.
+/// What a [`Monitor`] answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
@@ -13,16 +13,16 @@ pub enum Flow {
 
 /// Somebody who looks on while a computation runs. It is told `(done, total)` in units of the
 /// computation's own choice and may ask it to stop; `tracing` spans say what is running.
-pub trait Watch: Sync {
+pub trait Monitor: Sync {
     /// `done` of `total` units are finished. `total` is an upper bound where the number is not known.
     fn tick(&self, done: u64, total: u64) -> Flow;
 }
 
-/// A [`Watch`] that neither shows nor stops anything.
+/// A [`Monitor`] that neither shows nor stops anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
-impl Watch for Silent {
+impl Monitor for Silent {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
         Flow::Continue
     }
