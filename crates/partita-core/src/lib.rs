@@ -12,6 +12,7 @@
 //! | [`Dendrogram`] | merges with heights, in the layout of SciPy |
 //! | [`Consensus`], [`MethodCard`] | a method, and what it promises |
 //! | [`Problem`], [`Outcome`] | what a method is given, and what it gives back |
+//! | [`RowBlocks`], [`RowPass`], [`PassRunner`] | label rows wherever they are, sums over them, and who runs those |
 //! | [`Model`] | a fitted consensus that labels new objects |
 //! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, trust in base clusterings |
 //!
@@ -42,6 +43,7 @@ mod monitor;
 mod outcome;
 mod partition;
 mod problem;
+mod row_passes;
 mod seed;
 mod settings;
 mod weights;
@@ -58,6 +60,10 @@ pub use monitor::{Flow, Monitor, Silent, chunks};
 pub use outcome::{Objective, Outcome, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem::{Clusters, Features, Problem, ProblemSize};
+pub use row_passes::{
+    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks, RowMap,
+    RowPass, SourceError,
+};
 pub use seed::Seed;
 pub use settings::{SettingPairs, SettingsError};
 pub use weights::BaseWeights;
