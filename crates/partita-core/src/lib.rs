@@ -61,8 +61,8 @@ pub use outcome::{Objective, Outcome, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem::{Clusters, Features, Problem, ProblemSize};
 pub use row_passes::{
-    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks, RowMap,
-    RowPass, SourceError,
+    Assigned, BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks,
+    RowFit, RowMap, RowPass, SourceError,
 };
 pub use seed::Seed;
 pub use settings::{SettingPairs, SettingsError};

@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, ConsensusError, PassError, SettingsError};
 use partita_spectral::SpectralError;
 
 /// Why there is no consensus.
@@ -31,6 +31,9 @@ pub enum GraphError {
     /// No eigenvectors to cluster.
     #[error(transparent)]
     Spectral(#[from] SpectralError),
+    /// A pass over label rows that did not come to its end.
+    #[error(transparent)]
+    Pass(PassError),
     /// More edges than the partitioner can number.
     #[error("a graph of {edges} edges; the partitioner numbers at most 2147483647")]
     Edges {
@@ -46,6 +49,12 @@ pub enum GraphError {
     /// The monitor asked to stop before there was anything to give back.
     #[error("stopped before there was a result")]
     Interrupted,
+}
+
+impl From<PassError> for GraphError {
+    fn from(error: PassError) -> Self {
+        if error == PassError::Interrupted { Self::Interrupted } else { Self::Pass(error) }
+    }
 }
 
 impl GraphError {

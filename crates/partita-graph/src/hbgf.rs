@@ -1,14 +1,17 @@
 //! Hybrid bipartite graph formulation.
 
-use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Outcome, Partition, Seed, SettingsError, Stopped};
+use partita_core::{
+    BaseWeights, Ensemble, Flow, Monitor, Outcome, Partition, PassRunner, RowFit, Seed, SettingsError, Stopped,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::kmeans::Search;
 use crate::mcla::check_imbalance;
 use crate::metis::{Graph, partition};
-use crate::rows::Rows;
-use crate::spectral::cut;
+use crate::row_cut;
+use crate::rows::{Rows, by_base};
+use crate::spectral::{counted, cut};
 
 /// How [`hbgf`] cuts the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +91,31 @@ pub fn hbgf(
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     cut(&rows, &rows.by_base(weights), &search, seed, monitor)
+}
+
+/// [`hbgf`] with the spectral cut over label rows that are not held.
+///
+/// # Errors
+/// As [`hbgf`], [`GraphError::Pass`] when rows cannot be read, and [`GraphError::Settings`] for METIS, which holds the graph.
+///
+/// # Cost
+/// As [`lwgp_rows`](crate::lwgp_rows).
+pub fn hbgf_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &HbgfSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<Vec<f64>>, GraphError> {
+    if settings.cut == HbgfCut::Metis {
+        let reason = "METIS holds the whole graph; take the spectral cut".to_owned();
+        return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
+    }
+    let overlap = counted(rows)?;
+    let search =
+        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    row_cut::cut(rows, &by_base(overlap.offsets(), weights), &overlap.sizes(), &search, seed, monitor)
 }
 
 /// The cut by METIS.

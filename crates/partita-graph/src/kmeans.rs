@@ -49,20 +49,34 @@ pub(crate) fn kmeans(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Grouping {
-    let room = SAMPLE.max(SAMPLE_PER_CLUSTER * search.clusters);
-    let mut centroids = if rows.nrows() <= room {
+    let mut centroids = if rows.nrows() <= most_rows(search.clusters) {
         best_start(rows, weights, search, seed)
     } else {
-        let mut chosen = index::sample(&mut seed.child(u64::MAX).rng(), rows.nrows(), room).into_vec();
-        chosen.sort_unstable();
+        let chosen = sample_rows(rows.nrows(), search.clusters, seed);
         let of_sample: Vec<f64> = chosen.iter().map(|&i| weights[i]).collect();
         best_start(rows.select(Axis(0), &chosen).view(), &of_sample, search, seed)
     };
     lloyd(rows, weights, &mut centroids, search, monitor)
 }
 
+/// Rows that are enough to start from.
+fn most_rows(clusters: usize) -> usize {
+    SAMPLE.max(SAMPLE_PER_CLUSTER * clusters)
+}
+
+/// Numbers of the rows that restarts run on, in order: all where they are few.
+pub(crate) fn sample_rows(rows: usize, clusters: usize, seed: Seed) -> Vec<usize> {
+    let room = most_rows(clusters);
+    if rows <= room {
+        return (0..rows).collect();
+    }
+    let mut chosen = index::sample(&mut seed.child(u64::MAX).rng(), rows, room).into_vec();
+    chosen.sort_unstable();
+    chosen
+}
+
 /// The centroids with the smallest loss over all restarts; the earlier of equals.
-fn best_start(rows: ArrayView2<'_, f64>, weights: &[f64], search: &Search, seed: Seed) -> Array2<f64> {
+pub(crate) fn best_start(rows: ArrayView2<'_, f64>, weights: &[f64], search: &Search, seed: Seed) -> Array2<f64> {
     let run = |restart: u32| {
         let mut centroids = spread(rows, weights, search.clusters, &mut seed.child(u64::from(restart)).rng());
         let grouping = lloyd(rows, weights, &mut centroids, search, &partita_core::Silent);

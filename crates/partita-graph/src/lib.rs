@@ -35,14 +35,15 @@ mod kmeans;
 mod mcla;
 mod methods;
 mod metis;
+mod row_cut;
 mod rows;
 mod spectral;
 
 pub use cspa::{CspaSettings, cspa};
 pub use error::GraphError;
-pub use hbgf::{HbgfCut, HbgfSettings, hbgf};
+pub use hbgf::{HbgfCut, HbgfSettings, hbgf, hbgf_rows};
 pub use hgpa::{HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;
 pub use mcla::{MclaSettings, mcla};
 pub use methods::{CSPA, Cspa, HBGF, HGPA, Hbgf, Hgpa, LWGP, Lwgp, MCLA, Mcla};
-pub use spectral::{LwgpSettings, lwgp};
+pub use spectral::{LwgpSettings, lwgp, lwgp_rows};

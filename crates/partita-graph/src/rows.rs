@@ -76,10 +76,15 @@ impl<'a> Rows<'a> {
 
     /// For every base cluster a number that its base clustering has.
     pub(crate) fn by_base(&self, weights: Option<&BaseWeights>) -> Vec<f64> {
-        let weight = |u: usize| weights.map_or(1.0, |w| w.as_slice()[u]);
-        let ends = self.offsets.windows(2).enumerate();
-        ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u))).collect()
+        by_base(&self.offsets, weights)
     }
+}
+
+/// For every base cluster the weight of its base clustering.
+pub(crate) fn by_base(offsets: &[usize], weights: Option<&BaseWeights>) -> Vec<f64> {
+    let weight = |u: usize| weights.map_or(1.0, |w| w.as_slice()[u]);
+    let ends = offsets.windows(2).enumerate();
+    ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u))).collect()
 }
 
 /// Checks K and that every object has a label.

@@ -1,7 +1,9 @@
 //! LWGP, and HBGF in its spectral form: embed the objects, group the embedded rows.
 
-use partita_coassoc::trusted_cluster_weights;
-use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Objective, Outcome, Partition, Seed, Sense, SettingsError};
+use partita_coassoc::{Overlap, trusted_cluster_weights};
+use partita_core::{
+    BaseWeights, Ensemble, Flow, Monitor, Objective, Outcome, Partition, PassRunner, RowFit, Seed, Sense, SettingsError,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tracing::info_span;
@@ -9,7 +11,8 @@ use tracing::info_span;
 use crate::GraphError;
 use crate::bipartite::{WRITTEN_OUT, embed};
 use crate::kmeans::{Search, kmeans};
-use crate::rows::Rows;
+use crate::row_cut;
+use crate::rows::{Rows, by_base};
 
 /// Settings of [`lwgp`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +36,9 @@ impl Default for LwgpSettings {
         Self { theta: 0.5, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
     }
 }
+
+/// What k-means minimises.
+pub(crate) const SPECTRAL_LOSS: &str = "squared distance to the centroids of the embedding";
 
 /// Locally weighted graph partitioning (Huang, Wang and Lai 2018): normalised cut of the graph of objects and base
 /// clusters, in which an edge weighs the more, the less the other base clusterings break its cluster up.
@@ -101,6 +107,39 @@ pub fn lwgp(
     cut(&rows, &strengths, &search, seed, monitor)
 }
 
+/// [`lwgp`] over label rows that are not held: four passes and one for every round of k-means.
+///
+/// # Errors
+/// As [`lwgp`], and [`GraphError::Pass`] when rows cannot be read.
+///
+/// # Cost
+/// O(n M²) time for two tables of ΣJ × ΣJ numbers, O(n (M + K) K) a round of k-means; no memory that grows with n.
+pub fn lwgp_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &LwgpSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<Vec<f64>>, GraphError> {
+    let overlap = counted(rows)?;
+    let agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    let strengths: Vec<f64> =
+        by_base(overlap.offsets(), weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
+    let search =
+        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    row_cut::cut(rows, &strengths, &overlap.sizes(), &search, seed, monitor)
+}
+
+/// The overlaps of label rows, every one of which has a label.
+pub(crate) fn counted(rows: &PassRunner<'_>) -> Result<Overlap, GraphError> {
+    let overlap = Overlap::count(rows)?;
+    match overlap.first_unlabelled() {
+        Some(object) => Err(GraphError::Unlabelled { object: object.to_string() }),
+        None => Ok(overlap),
+    }
+}
+
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, one number a
 /// base cluster.
 pub(crate) fn cut(
@@ -125,7 +164,7 @@ pub(crate) fn cut(
     let mut outcome = Outcome::hard(partition, rows.expand(&grouping.margins), grouping.stopped);
     outcome.rounds = grouping.trace.len() as u64;
     outcome.objective = Some(Objective {
-        name: "squared distance to the centroids of the embedding",
+        name: SPECTRAL_LOSS,
         sense: Sense::Minimise,
         value: grouping.trace.last().copied().unwrap_or(0.0),
         trace: grouping.trace,

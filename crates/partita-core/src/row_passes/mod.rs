@@ -6,10 +6,12 @@
 //! ([`MergeTree`]), so that one thread, many threads, rows in memory, rows in one file or in twenty give the same bits.
 
 mod blocks;
+mod fit;
 mod merge_tree;
 mod runner;
 
 pub use blocks::{EnsembleRows, GroupRows, RowBlock, RowBlocks, SourceError};
+pub use fit::{Assigned, RowFit};
 pub use merge_tree::{MergeTree, Mergeable};
 pub use runner::{PassError, PassRunner, RowMap, RowPass};
 

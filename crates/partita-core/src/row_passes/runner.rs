@@ -78,7 +78,8 @@ impl<'a> PassRunner<'a> {
     /// # Errors
     /// [`PassError::Source`] when rows cannot be read, [`PassError::Interrupted`] when the monitor asks to stop.
     pub fn run<P: RowPass>(&self, pass: &P) -> Result<P::Sum, PassError> {
-        let mut all = Joined { pass, open: None, tree: MergeTree::new(), bases: self.source.bases().len() };
+        let mut all =
+            Joined { pass, open: None, tree: MergeTree::new(), exact: None, bases: self.source.bases().len() };
         self.each_group(&|group| self.group_sum(pass, group), &mut |part| {
             all.take(part);
             Ok(())
@@ -95,6 +96,16 @@ impl<'a> PassRunner<'a> {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
+        self.each_of(&|block| map.map(block), &|block| map.map(block), take)
+    }
+
+    /// [`each`](Self::each) by a function for each width of stored labels.
+    pub(super) fn each_of<T: Send>(
+        &self,
+        bytes: &(dyn Fn(&RowBlock<'_, u8>) -> T + Sync),
+        words: &(dyn Fn(&RowBlock<'_, u16>) -> T + Sync),
+        take: &mut dyn FnMut(u64, T) -> Result<(), String>,
+    ) -> Result<(), PassError> {
         let bases = self.source.bases().len();
         let one = |group: usize| {
             let first = self.source.rows_of(group).start;
@@ -102,11 +113,11 @@ impl<'a> PassRunner<'a> {
             self.source.read(group, &mut |rows| match rows.labels {
                 LabelRows::Bytes(labels) => {
                     let labels = row_major(&labels);
-                    map_blocks(map, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
+                    map_blocks(bytes, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
                 }
                 LabelRows::Words(labels) => {
                     let labels = row_major(&labels);
-                    map_blocks(map, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
+                    map_blocks(words, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
                 }
             })?;
             Ok(out)
@@ -141,11 +152,11 @@ impl<'a> PassRunner<'a> {
             sum = Some(match rows.labels {
                 LabelRows::Bytes(labels) => {
                     let labels = row_major(&labels);
-                    GroupSum::of(pass, group, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
+                    GroupSum::of(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
                 }
                 LabelRows::Words(labels) => {
                     let labels = row_major(&labels);
-                    GroupSum::of(pass, group, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
+                    GroupSum::of(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
                 }
             });
         })?;
@@ -168,10 +179,14 @@ fn sum_of<P: RowPass, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> P::Sum {
     sum
 }
 
-fn map_blocks<M: RowMap, L: Label>(map: &M, rows: &RowBlock<'_, L>, out: &mut Vec<(u64, M::Out)>) {
+fn map_blocks<T, L: Label>(
+    map: &(dyn Fn(&RowBlock<'_, L>) -> T + Sync),
+    rows: &RowBlock<'_, L>,
+    out: &mut Vec<(u64, T)>,
+) {
     for (_, range) in blocks_of(rows.first, rows.len(), BLOCK_ROWS) {
         let block = rows.slice(range);
-        out.push((block.first, map.map(&block)));
+        out.push((block.first, map(&block)));
     }
 }
 
@@ -192,11 +207,11 @@ struct GroupSum<S> {
 }
 
 impl<S: Mergeable> GroupSum<S> {
-    fn of<P: RowPass<Sum = S>, L: Label>(pass: &P, number: usize, rows: &RowBlock<'_, L>) -> Self {
+    fn of<P: RowPass<Sum = S>, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> Self {
         let mut group = Self { head: None, tree: MergeTree::new(), tail: None };
         if P::EXACT {
-            // Whole numbers may be added in any order: one sum a group, and a tree over groups.
-            group.tree.push(number as u64, sum_of(pass, rows));
+            // Whole numbers may be added in any order: one sum a group.
+            group.tree.push(0, sum_of(pass, rows));
             return group;
         }
         let size = BLOCK_ROWS * P::BLOCKS_A_SUM;
@@ -231,11 +246,20 @@ struct Joined<'a, P: RowPass> {
     /// The rows so far of a block that is not complete.
     open: Option<Piece>,
     tree: MergeTree<P::Sum>,
+    /// All groups so far, where sums are exact: one table instead of one a level of the tree.
+    exact: Option<P::Sum>,
     bases: usize,
 }
 
 impl<P: RowPass> Joined<'_, P> {
     fn take(&mut self, group: GroupSum<P::Sum>) {
+        if P::EXACT {
+            match (&mut self.exact, group.tree.total()) {
+                (Some(all), Some(part)) => all.merge(part),
+                (all, part) => *all = all.take().or(part),
+            }
+            return;
+        }
         group.head.into_iter().for_each(|piece| self.extend(piece));
         self.tree.append(group.tree);
         group.tail.into_iter().for_each(|piece| self.extend(piece));
@@ -271,7 +295,7 @@ impl<P: RowPass> Joined<'_, P> {
     fn total(mut self) -> P::Sum {
         self.close();
         let zero = self.pass.zero();
-        self.tree.total().unwrap_or(zero)
+        self.exact.or(self.tree.total()).unwrap_or(zero)
     }
 }
 
