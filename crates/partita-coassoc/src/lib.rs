@@ -25,10 +25,11 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod dense;
 mod eci;
 mod error;
-mod kernel;
 mod pairs;
 mod parts;
 mod picture;
