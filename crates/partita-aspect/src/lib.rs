@@ -43,11 +43,12 @@
 //! Lourenço, Fred, Figueiredo: *A generative dyadic model for evidence accumulation clustering*, SIMBAD 2011.
 //! Figueiredo, Jain: *Unsupervised learning of finite mixture models*, PAMI 24, 2002 (the message length).
 
+#![forbid(unsafe_code)]
+
 mod aspects;
 mod choose;
 mod counts;
 mod error;
-mod kernel;
 mod method;
 mod penca;
 mod starts;

@@ -1,5 +1,7 @@
 //! The command line of Partita: flags in, one call, files and text out. No algorithm lives here.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod commands;
 mod failure;

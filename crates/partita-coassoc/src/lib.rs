@@ -26,10 +26,11 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod dense;
 mod eci;
 mod error;
-mod kernel;
 mod overlap;
 mod pairs;
 mod parts;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use partita_core::ndarray::{Array2, ArrayView2, s};
+use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{BaseClustering, Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
 use serde::{Deserialize, Serialize};
 
@@ -93,8 +93,8 @@ impl Overlap {
     /// # Panics
     /// If an index is out of range.
     pub fn of_bases(&self, u: usize, v: usize) -> ArrayView2<'_, f64> {
-        let (rows, columns) = (self.clusters(u), self.clusters(v));
-        self.table.slice(s![rows, columns])
+        let lines = self.table.slice_axis(Axis(0), self.clusters(u).into());
+        lines.slice_axis_move(Axis(1), self.clusters(v).into())
     }
 
     /// The weight of every base cluster.

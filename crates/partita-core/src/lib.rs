@@ -40,9 +40,11 @@ mod fragments;
 mod method;
 mod model;
 mod monitor;
+mod multi_start;
 mod outcome;
 mod partition;
 mod problem;
+mod progress_counter;
 mod row_passes;
 mod seed;
 mod settings;
@@ -57,9 +59,11 @@ pub use fragments::Fragments;
 pub use method::{Consensus, ConsensusError, MethodCard, MissingLabels, Reads, SettingHelp, consense};
 pub use model::{Model, ModelError, ModelInput, ModelReads};
 pub use monitor::{Flow, Monitor, Silent, chunks};
+pub use multi_start::MultiStart;
 pub use outcome::{Objective, Outcome, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem::{Clusters, Features, Problem, ProblemSize};
+pub use progress_counter::ProgressCounter;
 pub use row_passes::{
     Assigned, BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks,
     RowFit, RowMap, RowPass, SourceError,

@@ -1,6 +1,7 @@
 //! How rows choose their clusters.
 
 use partita_core::Label;
+use partita_kernels::{Kernel, Simd, dispatch};
 
 use crate::rows::Rows;
 use crate::table::Counts;
@@ -28,6 +29,25 @@ pub(crate) struct Scores {
 
 /// Numbers of one vector of the processor.
 const WIDTH: usize = 8;
+
+/// [`Scores::choose_lanes`] with its arguments. Every sum is the same sequence of additions, however many are in a register.
+struct Choose<'a, 'r, L> {
+    scores: &'a Scores,
+    rows: &'a Rows<'r, L>,
+    range: &'a [u32],
+    drift: f64,
+    kept: (&'a mut [u32], &'a mut [f64]),
+}
+
+impl<L: Label> Kernel for Choose<'_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn run<S: Simd>(self, _: S) {
+        self.scores.choose_lanes(self.rows, self.range, self.drift, self.kept);
+    }
+}
 
 impl Scores {
     pub(crate) fn new<L: Label>(rows: &Rows<'_, L>, counts: &Counts, trust: &[f64], rule: Rule) -> Self {
@@ -96,32 +116,7 @@ impl Scores {
         drift: f64,
         kept: (&mut [u32], &mut [f64]),
     ) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if std::arch::is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor has what the function is compiled for.
-                return unsafe { self.choose_avx512(rows, range, drift, kept) };
-            }
-            if std::arch::is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor has what the function is compiled for.
-                return unsafe { self.choose_avx2(rows, range, drift, kept) };
-            }
-        }
-        self.choose_lanes(rows, range, drift, kept);
-    }
-
-    /// As [`Scores::choose_lanes`], sixteen sums to a register: every sum is the same sequence of additions.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    fn choose_avx512<L: Label>(&self, rows: &Rows<'_, L>, range: &[u32], drift: f64, kept: (&mut [u32], &mut [f64])) {
-        self.choose_lanes(rows, range, drift, kept);
-    }
-
-    /// As [`Scores::choose_lanes`], eight sums to a register.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn choose_avx2<L: Label>(&self, rows: &Rows<'_, L>, range: &[u32], drift: f64, kept: (&mut [u32], &mut [f64])) {
-        self.choose_lanes(rows, range, drift, kept);
+        dispatch(Choose { scores: self, rows, range, drift, kept });
     }
 
     #[inline(always)]

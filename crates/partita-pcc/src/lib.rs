@@ -58,6 +58,8 @@
 //! Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo: *Probabilistic evidence accumulation for clustering
 //! ensembles*, ICPRAM 2013; *Probabilistic consensus clustering using evidence accumulation*, Machine Learning 98, 2015.
 
+#![forbid(unsafe_code)]
+
 mod auto;
 mod baum_eagon;
 mod block;
@@ -73,7 +75,6 @@ mod growth;
 mod interaction;
 mod kernel;
 mod laws;
-mod machine;
 mod methods;
 mod mixing;
 mod pcc;

@@ -2,13 +2,13 @@
 
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, Partition, Seed, SoftPartition};
+use partita_kernels::{Kernel, Simd, dispatch, dots};
 use partita_linkage::{Linkage, cut, link_f32};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 
 use crate::error::PccError;
 use crate::evidence::{Evidence, Near};
-use crate::machine::{Loop, Machine, dots, fast};
 use crate::settings::PccSettings;
 use crate::table::Table;
 
@@ -126,13 +126,13 @@ fn base_start(ensemble: &Ensemble, u: usize, clusters: usize) -> Start {
 
 struct Dot<'a>(&'a [f64], &'a [f64]);
 
-impl Loop for Dot<'_> {
-    type Out = f64;
+impl Kernel for Dot<'_> {
+    type Output = f64;
 
     #[expect(clippy::inline_always, reason = "compiled for wider vectors only by inlining")]
     #[inline(always)]
-    fn run<I: Machine>(self) -> f64 {
-        dots::<I, 1>(self.0, [self.1])[0]
+    fn run<S: Simd>(self, simd: S) -> f64 {
+        dots(simd, self.0, [self.1])[0]
     }
 }
 
@@ -155,7 +155,7 @@ fn plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed) -> Partition 
         for i in 0..objects {
             let row = shares(i);
             let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
-            let distance = fast(Dot(&away, &away));
+            let distance = dispatch(Dot(&away, &away));
             if distance < nearest[i] {
                 (nearest[i], labels[i]) = (distance, cluster as u32);
             }

@@ -4,6 +4,7 @@
 //! you want little. It holds no logic: a list of methods, and re-exports.
 //!
 #![doc = include_str!("../../../README.md")]
+#![forbid(unsafe_code)]
 
 use std::sync::Arc;
 

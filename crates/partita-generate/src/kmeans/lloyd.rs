@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use partita_core::{Stopped, chunks};
+use partita_kernels::{Nearest, PANEL, nearest};
 use rayon::prelude::*;
 
-use super::kernel::{LANES, Nearest, nearest};
 use super::rows::{Rows, bits};
 use super::{Job, KMeansSettings, start};
 use crate::found::compact;
@@ -72,7 +72,7 @@ pub(crate) fn lloyd(
     progress: &Progress<'_>,
     done: &mut dyn FnMut(usize, Fit),
 ) {
-    let size = LEAST_CHUNK.max(rows.n.div_ceil(MOST_CHUNKS).next_multiple_of(LANES));
+    let size = LEAST_CHUNK.max(rows.n.div_ceil(MOST_CHUNKS).next_multiple_of(PANEL));
     let ranges: Vec<Range<usize>> = chunks(rows.n, size).collect();
     let mut runs: Vec<Run<'_>> = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -101,8 +101,8 @@ pub(crate) fn lloyd(
 
 /// One pass over the rows of a chunk, for every active run, block by block.
 fn assign(rows: &Rows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part], progress: &Progress<'_>) {
-    let panels = range.start / LANES..range.end.div_ceil(LANES);
-    let block = (BLOCK_BYTES / (4 * LANES * rows.d)).clamp(1, 64);
+    let panels = range.start / PANEL..range.end.div_ceil(PANEL);
+    let block = (BLOCK_BYTES / (4 * PANEL * rows.d)).clamp(1, 64);
     let mut out = Nearest::new();
     for first in panels.clone().step_by(block) {
         for (run, part) in runs.iter().zip(&mut *parts).filter(|(run, _)| run.active()) {
@@ -110,7 +110,7 @@ fn assign(rows: &Rows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part]
                 let word = run.job.members.word(panel);
                 if word != 0 {
                     nearest(rows.panel(panel), &run.single, &run.half, &mut out);
-                    part.take(rows, panel, (panel - panels.start) * LANES, word, &out.centre);
+                    part.take(rows, panel, (panel - panels.start) * PANEL, word, &out.centre);
                 }
             }
             if progress.stopped() {
@@ -127,8 +127,8 @@ impl Part {
     }
 
     /// Takes the new labels of one panel, whose rows start at `first` of this chunk.
-    fn take(&mut self, rows: &Rows, panel: usize, first: usize, word: u64, centre: &[u32; LANES]) {
-        let end = self.labels.len().min(first + LANES);
+    fn take(&mut self, rows: &Rows, panel: usize, first: usize, word: u64, centre: &[u32; PANEL]) {
+        let end = self.labels.len().min(first + PANEL);
         let mut moved = 0u64;
         for (lane, (&label, &centre)) in self.labels[first..end].iter().zip(centre).enumerate() {
             moved |= u64::from(u32::from(label) != centre) << lane;
@@ -136,7 +136,7 @@ impl Part {
         for lane in bits(moved & word) {
             let (old, new) = (self.labels[first + lane], centre[lane] as u16);
             self.labels[first + lane] = new;
-            self.shift(rows, panel * LANES + lane, old, new);
+            self.shift(rows, panel * PANEL + lane, old, new);
         }
     }
 

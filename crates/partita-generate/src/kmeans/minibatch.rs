@@ -1,9 +1,9 @@
 //! k-means on small random batches of rows (Sculley 2010).
 
 use partita_core::{Seed, Stopped};
+use partita_kernels::{Nearest, PANEL, nearest};
 use rand::RngExt;
 
-use super::kernel::{LANES, Nearest, nearest};
 use super::lloyd::{Fit, NONE};
 use super::rows::Rows;
 use super::{Job, Start, start};
@@ -28,7 +28,7 @@ pub(crate) fn minibatch(rows: &Rows, job: &Job, progress: &Progress<'_>) -> Opti
     let members: Vec<u32> = job.members.iter().map(|row| row as u32).collect();
     let mut rng = job.seed.child(0).rng();
     let mut centres = Centres::new(rows, job);
-    let size = BATCH.min(members.len()).next_multiple_of(LANES);
+    let size = BATCH.min(members.len()).next_multiple_of(PANEL);
     let most = (PASSES * members.len()).div_ceil(size);
     let (mut smoothed, mut best, mut since, mut batches) = (0.0, f64::INFINITY, 0, 0);
     let weight = (2.0 * size as f64 / (members.len() as f64 + 1.0)).min(1.0);
@@ -69,7 +69,7 @@ impl Centres {
         let at = chosen.into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect();
         let (k, d) = (job.clusters, rows.d);
         let (single, half) = (vec![0.0; k * d], vec![0.0; k]);
-        let mut centres = Self { at, seen: vec![0.0; k], single, half, panel: vec![0.0; LANES * d] };
+        let mut centres = Self { at, seen: vec![0.0; k], single, half, panel: vec![0.0; PANEL * d] };
         centres.round(d);
         centres
     }
@@ -86,9 +86,9 @@ impl Centres {
         let (d, k) = (rows.d, self.half.len());
         let (mut sums, mut counts, mut inertia) = (vec![0.0; k * d], vec![0.0; k], 0.0);
         let mut out = Nearest::new();
-        for part in batch.chunks_exact(LANES) {
+        for part in batch.chunks_exact(PANEL) {
             for (lane, &row) in part.iter().enumerate() {
-                rows.row(row as usize).iter().enumerate().for_each(|(p, &x)| self.panel[p * LANES + lane] = x);
+                rows.row(row as usize).iter().enumerate().for_each(|(p, &x)| self.panel[p * PANEL + lane] = x);
             }
             nearest(&self.panel, &self.single, &self.half, &mut out);
             for (lane, &row) in part.iter().enumerate() {
@@ -114,7 +114,7 @@ impl Centres {
     fn assign(&self, rows: &Rows, job: &Job, rounds: usize, stopped: Stopped, progress: &Progress<'_>) -> Option<Fit> {
         let mut labels = vec![NONE; rows.n];
         let (mut out, mut inertia) = (Nearest::new(), 0.0);
-        for (panel, labels) in labels.chunks_mut(LANES).enumerate() {
+        for (panel, labels) in labels.chunks_mut(PANEL).enumerate() {
             if panel.is_multiple_of(256) && progress.stopped() {
                 return None;
             }
@@ -123,7 +123,7 @@ impl Centres {
             for (lane, label) in labels.iter_mut().enumerate().filter(|(lane, _)| word >> lane & 1 == 1) {
                 *label = out.centre[lane] as u16;
                 let centre = &self.single[usize::from(*label) * rows.d..][..rows.d];
-                inertia += rows.distance2(panel * LANES + lane, centre);
+                inertia += rows.distance2(panel * PANEL + lane, centre);
             }
         }
         let clusters = compact(&mut labels);

@@ -1,6 +1,5 @@
 //! k-means, one run or many over the same table.
 
-mod kernel;
 mod lloyd;
 mod minibatch;
 mod rows;

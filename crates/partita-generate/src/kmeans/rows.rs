@@ -2,7 +2,7 @@
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 
-use super::kernel::LANES;
+use partita_kernels::PANEL;
 
 /// Rows in single precision, once row by row and once in panels of 64 rows, feature by feature.
 ///
@@ -35,17 +35,17 @@ pub(crate) struct Members {
 impl Members {
     /// All of n rows.
     pub(crate) fn all(n: usize) -> Self {
-        let mut words = vec![u64::MAX; n.div_ceil(LANES)];
-        if !n.is_multiple_of(LANES) {
-            words[n / LANES] = (1 << (n % LANES)) - 1;
+        let mut words = vec![u64::MAX; n.div_ceil(PANEL)];
+        if !n.is_multiple_of(PANEL) {
+            words[n / PANEL] = (1 << (n % PANEL)) - 1;
         }
         Self { words, count: n }
     }
 
     /// The rows that are marked.
     pub(crate) fn those(marks: impl ExactSizeIterator<Item = bool>) -> Self {
-        let mut words = vec![0u64; marks.len().div_ceil(LANES)];
-        marks.enumerate().filter(|(_, mark)| *mark).for_each(|(row, _)| words[row / LANES] |= 1 << (row % LANES));
+        let mut words = vec![0u64; marks.len().div_ceil(PANEL)];
+        marks.enumerate().filter(|(_, mark)| *mark).for_each(|(row, _)| words[row / PANEL] |= 1 << (row % PANEL));
         let count = words.iter().map(|word| word.count_ones() as usize).sum();
         Self { words, count }
     }
@@ -63,9 +63,9 @@ impl Members {
         let mut drawn = 0;
         while drawn < few {
             let row = rng.random_range(0..n as u64) as usize;
-            let bit = 1 << (row % LANES);
-            drawn += usize::from(words[row / LANES] & bit == 0);
-            words[row / LANES] |= bit;
+            let bit = 1 << (row % PANEL);
+            drawn += usize::from(words[row / PANEL] & bit == 0);
+            words[row / PANEL] |= bit;
         }
         if few != count {
             words.iter_mut().zip(&all.words).for_each(|(word, all)| *word = all & !*word);
@@ -86,7 +86,7 @@ impl Members {
         for (rank, row) in self.iter().enumerate() {
             next = next.or_else(|| ranks.next());
             if next == Some(rank) {
-                words[row / LANES] |= 1 << (row % LANES);
+                words[row / PANEL] |= 1 << (row % PANEL);
                 next = None;
             }
         }
@@ -108,7 +108,7 @@ impl Members {
         for (panel, &word) in self.words.iter().enumerate() {
             let here = word.count_ones() as usize;
             if before < here {
-                return panel * LANES + bits(word).nth(before).expect("the word has more bits than that");
+                return panel * PANEL + bits(word).nth(before).expect("the word has more bits than that");
             }
             before -= here;
         }
@@ -117,7 +117,7 @@ impl Members {
 
     /// Every member, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(panel, &word)| bits(word).map(move |bit| panel * LANES + bit))
+        self.words.iter().enumerate().flat_map(|(panel, &word)| bits(word).map(move |bit| panel * PANEL + bit))
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;
         word &= word.wrapping_sub(1);
-        (bit < LANES).then_some(bit)
+        (bit < PANEL).then_some(bit)
     })
 }
 
@@ -145,8 +145,8 @@ impl Rows {
             n,
             d,
             plain: Vec::with_capacity(n * d),
-            panels: vec![0.0; n.div_ceil(LANES) * LANES * d],
-            squares: vec![0.0; n.div_ceil(LANES) * LANES],
+            panels: vec![0.0; n.div_ceil(PANEL) * PANEL * d],
+            squares: vec![0.0; n.div_ceil(PANEL) * PANEL],
             weights: weights.map(<[f64]>::to_vec),
             shift,
             factor,
@@ -165,10 +165,10 @@ impl Rows {
     fn pack(&mut self) {
         let (d, mut sums, mut squares) = (self.d, vec![0.0f64; self.d], 0.0);
         for (i, row) in self.plain.chunks_exact(d).enumerate() {
-            let panel = &mut self.panels[i / LANES * LANES * d..][..LANES * d];
+            let panel = &mut self.panels[i / PANEL * PANEL * d..][..PANEL * d];
             let mut square = 0.0;
             for (p, &x) in row.iter().enumerate() {
-                panel[p * LANES + i % LANES] = x;
+                panel[p * PANEL + i % PANEL] = x;
                 square += f64::from(x).powi(2);
                 sums[p] += f64::from(x);
             }
@@ -215,7 +215,7 @@ impl Rows {
 
     /// The features of 64 rows, d × 64.
     pub(super) fn panel(&self, panel: usize) -> &[f32] {
-        &self.panels[panel * LANES * self.d..][..LANES * self.d]
+        &self.panels[panel * PANEL * self.d..][..PANEL * self.d]
     }
 
     pub(super) fn weight(&self, i: usize) -> f64 {
@@ -280,7 +280,7 @@ mod tests {
                 assert!((a - b * ratio).abs() < 1e-5, "{a} {b} {ratio}");
             }
         }
-        assert_eq!(rows.panel(0)[LANES + 1], rows.row(1)[1]);
+        assert_eq!(rows.panel(0)[PANEL + 1], rows.row(1)[1]);
         let unit = Rows::new(table.view(), None, true);
         assert!((unit.squares[2] - 1.0).abs() < 1e-6);
     }

@@ -2,10 +2,10 @@
 
 use partita_core::ndarray::ArrayView2;
 use partita_core::{Monitor, Seed, Stopped};
+use partita_kernels::PANEL;
 use rayon::prelude::*;
 use sprs::CsMatView;
 
-use super::kernel::LANES;
 use super::lloyd::{Fit, NONE};
 use super::rows::Members;
 use super::start::{Points, choose};
@@ -189,9 +189,9 @@ impl Points for SparseRows {
         (all, self.squares[row])
     }
 
-    fn distances(&self, panel: usize, (point, square): &Self::Point) -> [f32; LANES] {
+    fn distances(&self, panel: usize, (point, square): &Self::Point) -> [f32; PANEL] {
         std::array::from_fn(|lane| {
-            let row = panel * LANES + lane;
+            let row = panel * PANEL + lane;
             if row >= self.n {
                 return 0.0;
             }
@@ -329,7 +329,7 @@ fn assign(
         let mut changed = 0;
         for (place, label) in labels.iter_mut().enumerate() {
             let row = chunk * CHUNK + place;
-            if job.members.word(row / LANES) >> (row % LANES) & 1 == 1 {
+            if job.members.word(row / PANEL) >> (row % PANEL) & 1 == 1 {
                 let nearest = centres.nearest(rows.row(row), &half);
                 changed += usize::from(nearest != *label);
                 *label = nearest;

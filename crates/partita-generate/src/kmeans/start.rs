@@ -1,9 +1,9 @@
 //! Where the centres start.
 
+use partita_kernels::{Nearest, PANEL, nearest};
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::kernel::{LANES, Nearest, nearest};
 use super::rows::{Members, Rows};
 use super::{Job, Start};
 
@@ -22,7 +22,7 @@ pub(super) trait Points: Sync {
     fn point(&self, row: usize) -> Self::Point;
 
     /// Squared distances of 64 rows from a point; beyond the last row anything.
-    fn distances(&self, panel: usize, point: &Self::Point) -> [f32; LANES];
+    fn distances(&self, panel: usize, point: &Self::Point) -> [f32; PANEL];
 }
 
 impl Points for Rows {
@@ -40,11 +40,11 @@ impl Points for Rows {
         row
     }
 
-    fn distances(&self, panel: usize, &centre: &usize) -> [f32; LANES] {
+    fn distances(&self, panel: usize, &centre: &usize) -> [f32; PANEL] {
         let mut out = Nearest::new();
         let square = self.squares[centre];
         nearest(self.panel(panel), self.row(centre), &[0.5 * square], &mut out);
-        std::array::from_fn(|lane| (self.squares[panel * LANES + lane] - 2.0 * out.best[lane]).max(0.0))
+        std::array::from_fn(|lane| (self.squares[panel * PANEL + lane] - 2.0 * out.best[lane]).max(0.0))
     }
 }
 
@@ -102,7 +102,7 @@ struct Field<'a, P> {
 
 impl<'a, P: Points> Field<'a, P> {
     fn new(rows: &'a P, members: &'a Members) -> Self {
-        let near = vec![0.0; rows.objects().next_multiple_of(LANES)];
+        let near = vec![0.0; rows.objects().next_multiple_of(PANEL)];
         Self { rows, members, near, fresh: true, totals: vec![0.0; rows.objects().div_ceil(CHUNK)] }
     }
 
@@ -112,11 +112,11 @@ impl<'a, P: Points> Field<'a, P> {
         let point = rows.point(centre);
         self.near.par_chunks_mut(CHUNK).zip(&mut self.totals).enumerate().for_each(|(chunk, (near, total))| {
             let mut sum = 0.0;
-            for (place, near) in near.chunks_exact_mut(LANES).enumerate() {
-                let panel = chunk * (CHUNK / LANES) + place;
+            for (place, near) in near.chunks_exact_mut(PANEL).enumerate() {
+                let panel = chunk * (CHUNK / PANEL) + place;
                 let distances = rows.distances(panel, &point);
                 let word = members.word(panel);
-                for lane in 0..LANES {
+                for lane in 0..PANEL {
                     let distance = if fresh { distances[lane] } else { distances[lane].min(near[lane]) };
                     near[lane] = if word >> lane & 1 == 1 { distance } else { 0.0 };
                 }
@@ -134,9 +134,9 @@ impl<'a, P: Points> Field<'a, P> {
         let potential = |&candidate: &usize| -> f64 {
             let point = self.rows.point(candidate);
             let chunk_sum = |(chunk, near): (usize, &[f32])| {
-                let panels = near.chunks_exact(LANES).enumerate();
+                let panels = near.chunks_exact(PANEL).enumerate();
                 panels.fold(0.0, |sum, (place, near)| {
-                    let panel = chunk * (CHUNK / LANES) + place;
+                    let panel = chunk * (CHUNK / PANEL) + place;
                     let mut distances = self.rows.distances(panel, &point);
                     distances.iter_mut().zip(near).for_each(|(distance, &near)| *distance = distance.min(near));
                     sum + mass(self.rows, panel, &distances)
@@ -208,7 +208,7 @@ impl<'a, P: Points> Field<'a, P> {
 /// Weighted sum over a panel.
 fn mass<P: Points>(rows: &P, panel: usize, near: &[f32]) -> f64 {
     if let Some(weights) = rows.weights() {
-        let weights = &weights[panel * LANES..rows.objects().min((panel + 1) * LANES)];
+        let weights = &weights[panel * PANEL..rows.objects().min((panel + 1) * PANEL)];
         return weights.iter().zip(near).map(|(weight, &near)| weight * f64::from(near)).sum();
     }
     let mut sums = [0.0f64; 8];

@@ -1,28 +1,40 @@
-//! The nearest centre of 64 rows at once.
+//! The two nearest of k centres, for 64 rows at once.
 //!
 //! Rows lie in the lanes of vector registers, so that the search for the best centre needs no exchange between
 //! lanes and k needs no padding. One tile multiplies a few centres with 16 or 64 rows in registers. There are
-//! three versions of the same loop: AVX-512, AVX2 with FMA (the same bits), and plain Rust (which rounds each
-//! product unless the target always has a fused multiply-add).
+//! three versions of the same loop: AVX-512, AVX2 with FMA, and the reference in plain Rust. All give the same bits, but that
+//! the reference rounds each product where the target has no fused multiply-add.
+
+use crate::dispatch::Level;
 
 /// Rows in a panel: features of 64 rows, stored feature by feature.
-pub(super) const LANES: usize = 64;
+pub const PANEL: usize = 64;
 
 /// For each row of a panel the best score, the second best, and the centre of the best.
 ///
 /// The score of centre c for row x is x·c − ½‖c‖², which grows as their distance shrinks; ties go to the
 /// smaller centre.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 #[repr(align(64))]
-pub(super) struct Nearest {
-    pub(super) best: [f32; LANES],
-    pub(super) second: [f32; LANES],
-    pub(super) centre: [u32; LANES],
+pub struct Nearest {
+    /// The best score of every row.
+    pub best: [f32; PANEL],
+    /// The second best; −∞ where there is one centre.
+    pub second: [f32; PANEL],
+    /// The centre with the best score; of equals the first.
+    pub centre: [u32; PANEL],
+}
+
+impl Default for Nearest {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Nearest {
-    pub(super) const fn new() -> Self {
-        Self { best: [0.0; LANES], second: [0.0; LANES], centre: [0; LANES] }
+    /// Room for the answers, all 0.
+    pub const fn new() -> Self {
+        Self { best: [0.0; PANEL], second: [0.0; PANEL], centre: [0; PANEL] }
     }
 
     fn clear(&mut self) {
@@ -33,39 +45,39 @@ impl Nearest {
 }
 
 /// Finds the nearest of k centres (k × d, row by row; `half` holds their ½‖c‖²) for every row of a panel
-/// (d × 64).
+/// (d × [`PANEL`]).
 ///
 /// # Panics
-/// If the lengths do not fit together.
-pub(super) fn nearest(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
-    let d = panel.len() / LANES;
-    assert!(panel.len() == d * LANES && centres.len() == half.len() * d, "k centres of the panel's width");
-    out.clear();
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: this processor has AVX-512F.
-            return unsafe { x86::nearest_512(panel, centres, half, out) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: this processor has AVX2 and FMA.
-            return unsafe { x86::nearest_256(panel, centres, half, out) };
-        }
-    }
-    plain(panel, centres, half, out);
+/// If the lengths do not fit together or the panel is empty.
+pub fn nearest(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+    nearest_at(Level::widest(true), panel, centres, half, out);
 }
 
-/// The same in plain Rust.
-fn plain(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
-    let d = panel.len() / LANES;
+#[inline]
+fn nearest_at(level: Level, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+    let d = panel.len() / PANEL;
+    assert!(d > 0 && panel.len() == d * PANEL && centres.len() == half.len() * d, "k centres of the panel's width");
+    out.clear();
+    match level {
+        Level::Baseline(_) => reference::<{ cfg!(target_arch = "aarch64") }>(panel, centres, half, out),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(token) => x86::nearest_256(token, panel, centres, half, out),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(token) => x86::nearest_512(token, panel, centres, half, out),
+    }
+}
+
+/// The definition in plain Rust, products fused with sums or rounded. Without the instruction fusing is slow.
+fn reference<const FUSED: bool>(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+    let d = panel.len() / PANEL;
     for (j, (centre, half)) in centres.chunks_exact(d).zip(half).enumerate() {
-        let mut score = [-half; LANES];
-        for (column, &c) in panel.chunks_exact(LANES).zip(centre) {
+        let mut score = [-half; PANEL];
+        for (column, &c) in panel.chunks_exact(PANEL).zip(centre) {
             for (s, &x) in score.iter_mut().zip(column) {
-                *s = if cfg!(target_arch = "aarch64") { x.mul_add(c, *s) } else { x * c + *s };
+                *s = if FUSED { x.mul_add(c, *s) } else { x * c + *s };
             }
         }
-        for lane in 0..LANES {
+        for lane in 0..PANEL {
             let s = score[lane];
             let better = s > out.best[lane];
             out.second[lane] = out.second[lane].max(out.best[lane].min(s));
@@ -76,6 +88,7 @@ fn plain(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "vector loads and stores through pointers, and calls on the proof of a token")]
 #[expect(clippy::cast_ptr_alignment, reason = "the loads and stores used are those that need no alignment")]
 mod x86 {
     use std::arch::x86_64::{
@@ -86,7 +99,8 @@ mod x86 {
         _mm512_storeu_ps, _mm512_storeu_si512,
     };
 
-    use super::{LANES, Nearest};
+    use super::{Nearest, PANEL};
+    use crate::dispatch::{Avx2, Avx512};
 
     /// The loop over tiles: six centres at once, then the rest in one smaller tile.
     macro_rules! tiles {
@@ -107,30 +121,38 @@ mod x86 {
         }};
     }
 
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn nearest_512(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
-        tiles!(half, first, tile_512(first, panel, centres, half, out));
+    pub(super) fn nearest_512(_: Avx512, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+        #[target_feature(enable = "avx512f")]
+        fn compiled(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+            tiles!(half, first, tile_512(first, panel, centres, half, out));
+        }
+        // SAFETY: the function needs nothing but AVX-512 F, which the token proves.
+        unsafe { compiled(panel, centres, half, out) }
     }
 
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn nearest_256(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
-        for rows in 0..4 {
-            tiles!(half, first, tile_256(first, rows, panel, centres, half, out));
+    pub(super) fn nearest_256(_: Avx2, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+        #[target_feature(enable = "avx2,fma")]
+        fn compiled(panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
+            for rows in 0..4 {
+                tiles!(half, first, tile_256(first, rows, panel, centres, half, out));
+            }
         }
+        // SAFETY: the function needs nothing but AVX2 and FMA, which the token proves.
+        unsafe { compiled(panel, centres, half, out) }
     }
 
     /// Scores `J` centres, from `first` on, against all 64 rows.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn tile_512<const J: usize>(first: usize, panel: &[f32], centres: &[f32], half: &[f32], out: &mut Nearest) {
-        let d = panel.len() / LANES;
+        let d = panel.len() / PANEL;
         let centres = &centres[first * d..(first + J) * d];
         let half = &half[first..first + J];
         let mut scores: [[__m512; 4]; J] = std::array::from_fn(|t| [_mm512_set1_ps(-half[t]); 4]);
         for p in 0..d {
             // SAFETY: the panel holds d·64 numbers and p < d, so the four loads of 16 end at or before its end.
             let x: [__m512; 4] =
-                std::array::from_fn(|v| unsafe { _mm512_loadu_ps(panel.as_ptr().add(p * LANES + 16 * v)) });
+                std::array::from_fn(|v| unsafe { _mm512_loadu_ps(panel.as_ptr().add(p * PANEL + 16 * v)) });
             for t in 0..J {
                 // SAFETY: the slice was cut to J·d numbers; t < J and p < d.
                 let c = _mm512_set1_ps(unsafe { *centres.get_unchecked(t * d + p) });
@@ -170,7 +192,7 @@ mod x86 {
         half: &[f32],
         out: &mut Nearest,
     ) {
-        let d = panel.len() / LANES;
+        let d = panel.len() / PANEL;
         let centres = &centres[first * d..(first + J) * d];
         let half = &half[first..first + J];
         let mut scores: [[__m256; 2]; J] = std::array::from_fn(|t| [_mm256_set1_ps(-half[t]); 2]);
@@ -178,7 +200,7 @@ mod x86 {
         for p in 0..d {
             // SAFETY: the panel holds d·64 numbers; p < d and rows < 4, so both loads of 8 end at or before its end.
             let x: [__m256; 2] =
-                std::array::from_fn(|v| unsafe { _mm256_loadu_ps(panel.as_ptr().add(p * LANES + 16 * rows + 8 * v)) });
+                std::array::from_fn(|v| unsafe { _mm256_loadu_ps(panel.as_ptr().add(p * PANEL + 16 * rows + 8 * v)) });
             for t in 0..J {
                 // SAFETY: the slice was cut to J·d numbers; t < J and p < d.
                 let c = _mm256_set1_ps(unsafe { *centres.get_unchecked(t * d + p) });
@@ -212,44 +234,45 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::Seed;
-    use rand::RngExt;
 
     /// Panels, centres and ½‖c‖² for many widths and numbers of centres.
     fn cases() -> impl Iterator<Item = (Vec<f32>, Vec<f32>, Vec<f32>)> {
         (0..120usize).map(|case| {
             let (d, k) = (1 + case % 17, 1 + case % 23);
-            let mut rng = Seed::new(case as u64).rng();
-            let mut draw = |count: usize| -> Vec<f32> { (0..count).map(|_| rng.random_range(-3.0..3.0)).collect() };
-            let (panel, centres) = (draw(d * LANES), draw(k * d));
+            let number = |place: usize| ((place * 37 + case) as f64 * 0.618).sin() as f32 * 3.0;
+            let panel: Vec<f32> = (0..d * PANEL).map(number).collect();
+            let centres: Vec<f32> = (0..k * d).map(|place| number(7 * place + 5)).collect();
             let half = centres.chunks_exact(d).map(|c| 0.5 * c.iter().map(|x| x * x).sum::<f32>()).collect();
             (panel, centres, half)
         })
     }
 
+    fn found(level: Level, (panel, centres, half): &(Vec<f32>, Vec<f32>, Vec<f32>)) -> Nearest {
+        let mut out = Nearest::new();
+        nearest_at(level, panel, centres, half, &mut out);
+        out
+    }
+
     #[test]
     fn the_nearest_two_are_found() {
-        for (panel, centres, half) in cases() {
-            let d = panel.len() / LANES;
-            let (mut out, mut twin) = (Nearest::new(), Nearest::new());
-            nearest(&panel, &centres, &half, &mut out);
-            twin.clear();
-            plain(&panel, &centres, &half, &mut twin);
-            for lane in 0..LANES {
+        for case in cases() {
+            let (panel, centres, half) = &case;
+            let d = panel.len() / PANEL;
+            for (level, lane) in Level::all().into_iter().flat_map(|level| (0..PANEL).map(move |lane| (level, lane))) {
+                let out = found(level, &case);
                 let score = |j: usize| -> f64 {
                     let c = &centres[j * d..][..d];
-                    (0..d).map(|p| f64::from(panel[p * LANES + lane]) * f64::from(c[p])).sum::<f64>()
+                    (0..d).map(|p| f64::from(panel[p * PANEL + lane]) * f64::from(c[p])).sum::<f64>()
                         - f64::from(half[j])
                 };
                 let mut scores: Vec<f64> = (0..half.len()).map(score).collect();
                 let near = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-3;
                 assert!(near(out.best[lane], scores[out.centre[lane] as usize]));
-                assert!(near(twin.best[lane], scores[twin.centre[lane] as usize]));
                 scores.sort_by(|a, b| b.total_cmp(a));
-                assert!(near(out.best[lane], scores[0]) && near(twin.best[lane], scores[0]));
+                assert!(near(out.best[lane], scores[0]));
                 match scores.get(1) {
-                    Some(&second) => assert!(near(out.second[lane], second) && near(twin.second[lane], second)),
-                    None => assert_eq!((out.second[lane], twin.second[lane]), (f32::NEG_INFINITY, f32::NEG_INFINITY)),
+                    Some(&second) => assert!(near(out.second[lane], second)),
+                    None => assert_eq!(out.second[lane], f32::NEG_INFINITY),
                 }
             }
         }
@@ -257,28 +280,21 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_smaller_centre() {
-        let (panel, mut out) = (vec![1.0; 2 * LANES], Nearest::new());
+        let (panel, mut out) = (vec![1.0; 2 * PANEL], Nearest::new());
         nearest(&panel, &[0.5, 0.5].repeat(9), &[0.25; 9], &mut out);
-        assert_eq!(out.centre, [0; LANES]);
+        assert_eq!(out.centre, [0; PANEL]);
         assert_eq!(out.best, out.second);
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[test]
-    fn both_vector_widths_give_the_same_bits() {
-        if !(is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma")) {
-            return;
-        }
-        for (panel, centres, half) in cases() {
-            let (mut wide, mut narrow) = (Nearest::new(), Nearest::new());
-            wide.clear();
-            narrow.clear();
-            // SAFETY: the features were asked for above (every processor with AVX-512F has AVX2).
-            unsafe {
-                x86::nearest_512(&panel, &centres, &half, &mut wide);
-                x86::nearest_256(&panel, &centres, &half, &mut narrow);
+    fn vectors_of_any_width_give_the_bits_of_the_fused_reference() {
+        for case in cases() {
+            let mut fused = Nearest::new();
+            fused.clear();
+            reference::<true>(&case.0, &case.1, &case.2, &mut fused);
+            for level in Level::all().into_iter().filter(|level| level.bits() > 128) {
+                assert_eq!(found(level, &case), fused, "{level:?}");
             }
-            assert_eq!((wide.best, wide.second, wide.centre), (narrow.best, narrow.second, narrow.centre));
         }
     }
 }
