@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::{BaseWeights, Ensemble, MemoryBudget, Seed, SettingPairs};
+use crate::{BaseWeights, ConsensusError, Ensemble, MemoryBudget, Seed, SettingMap};
 
 /// How many clusters the consensus shall have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct Problem<'a> {
     /// Trust in the base clusterings, for methods that take it.
     pub weights: Option<&'a BaseWeights>,
     /// Settings of the method by name.
-    pub settings: SettingPairs,
+    pub settings: SettingMap,
     /// Memory that may be held at once.
     pub budget: MemoryBudget,
 }
@@ -75,23 +75,60 @@ impl<'a> Problem<'a> {
             seed: Seed::default(),
             features: None,
             weights: None,
-            settings: SettingPairs::default(),
+            settings: SettingMap::default(),
             budget: MemoryBudget::UNLIMITED,
         }
     }
 
-    /// The numbers that cost depends on. Where the method chooses K, √n stands for it.
-    pub fn size(&self) -> ProblemSize {
-        let objects = self.ensemble.objects();
-        ProblemSize {
-            objects,
-            base_clusterings: self.ensemble.bases().len(),
-            base_clusters: self.ensemble.bases().iter().map(crate::BaseClustering::clusters).sum(),
-            clusters: match self.clusters {
-                Clusters::Exactly(clusters) => clusters,
-                Clusters::Auto => objects.isqrt(),
-            },
+    /// The same with this seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Seed::new(seed);
+        self
+    }
+
+    /// The same with settings of the method.
+    #[must_use]
+    pub fn settings(mut self, settings: SettingMap) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The same with the table behind the ensemble.
+    #[must_use]
+    pub fn features(mut self, features: Features<'a>) -> Self {
+        self.features = Some(features);
+        self
+    }
+
+    /// The same with weights of base clusterings.
+    #[must_use]
+    pub fn base_weights(mut self, weights: &'a BaseWeights) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// The same with a memory budget.
+    #[must_use]
+    pub fn budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The number of clusters asked for.
+    ///
+    /// # Errors
+    /// [`ConsensusError::Auto`] where the method shall choose and does not.
+    pub fn given_clusters(&self, method: &'static str) -> Result<usize, ConsensusError> {
+        match self.clusters {
+            Clusters::Exactly(clusters) => Ok(clusters),
+            Clusters::Auto => Err(ConsensusError::Auto { method }),
         }
+    }
+
+    /// The numbers that cost depends on.
+    pub fn size(&self) -> ProblemSize {
+        ProblemSize::of(self.ensemble, self.clusters)
     }
 }
 
@@ -109,6 +146,20 @@ pub struct ProblemSize {
 }
 
 impl ProblemSize {
+    /// The size of a consensus of `ensemble`. Where the method chooses K, √n stands for it.
+    pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
+        let objects = ensemble.objects();
+        Self {
+            objects,
+            base_clusterings: ensemble.bases().len(),
+            base_clusters: ensemble.bases().iter().map(crate::BaseClustering::clusters).sum(),
+            clusters: match clusters {
+                Clusters::Exactly(clusters) => clusters,
+                Clusters::Auto => objects.isqrt(),
+            },
+        }
+    }
+
     /// Unordered pairs of objects, n (n − 1) / 2.
     pub const fn pairs(&self) -> u64 {
         let n = self.objects as u64;

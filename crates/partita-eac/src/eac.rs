@@ -3,7 +3,7 @@
 use partita_coassoc::{EvidenceRows, most_that_fit};
 use partita_core::{BudgetError, Clusters, Dendrogram, Ensemble, MemoryBudget, Monitor, Outcome, Partition, Stopped};
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::evidence::{Dissimilarities, unit};
 use crate::{EacError, certainty};
@@ -37,7 +37,7 @@ pub fn eac(
     linkage: Linkage,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
-) -> Result<Outcome, EacError> {
+) -> Result<Outcome<TreeDiagnostics>, EacError> {
     let fragments = ensemble.fragments();
     let distinct = fragments.ensemble().objects();
     let (bases, missing) = (ensemble.bases().len(), ensemble.missing() > 0);
@@ -47,11 +47,19 @@ pub fn eac(
     let tree = unfold(&link_rows(&rows, fragments.weights(), linkage, monitor)?, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(ensemble, &partition);
-    Ok(outcome(partition, certainty, tree, distinct))
+    Ok(outcome(partition, certainty, tree).with(TreeDiagnostics { distinct_rows: distinct }))
+}
+
+/// Facts about a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TreeDiagnostics {
+    /// Label rows that differ: the leaves before equal rows are unfolded.
+    pub distinct_rows: usize,
 }
 
 /// What to do when the budget is too small.
-pub(crate) const WAY_OUT: &str = "take eac-sparse or eac-single, which do not hold all pairs, or fewer objects";
+pub(crate) const REMEDY: &str = "take eac-sparse or eac-single, which do not hold all pairs, or fewer objects";
 
 /// Refuses a tree over so many distinct rows that does not fit, and says how many would.
 pub(crate) fn check_budget(
@@ -60,7 +68,7 @@ pub(crate) fn check_budget(
     bytes: impl Fn(usize) -> u64,
 ) -> Result<(), BudgetError> {
     let fit = most_that_fit(budget, distinct as u64, |distinct| bytes(distinct as usize));
-    let remedy = format!("{fit} distinct label rows would fit; {WAY_OUT}");
+    let remedy = format!("{fit} distinct label rows would fit; {REMEDY}");
     budget.check(&format!("the tree over {distinct} distinct label rows"), bytes(distinct), &remedy)
 }
 
@@ -77,9 +85,8 @@ pub(crate) fn number(tree: &Dendrogram, clusters: Clusters) -> usize {
     }
 }
 
-pub(crate) fn outcome(partition: Partition, certainty: Vec<f64>, tree: Dendrogram, distinct: usize) -> Outcome {
+pub(crate) fn outcome(partition: Partition, certainty: Vec<f64>, tree: Dendrogram) -> Outcome<()> {
     let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
     outcome.dendrogram = Some(tree);
-    outcome.details.insert("distinct_rows".into(), json!(distinct));
     outcome
 }

@@ -1,7 +1,7 @@
-//! What can go wrong.
+//! Errors of evidence accumulation.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, SettingsError};
 use partita_linkage::LinkageError;
 
 /// Why there is no consensus by accumulated evidence.
@@ -20,18 +20,4 @@ pub enum EacError {
     /// The evidence makes no tree.
     #[error(transparent)]
     Tree(#[from] LinkageError),
-}
-
-impl EacError {
-    /// The same in the words of [`partita_core::Consensus`].
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Budget(error) | Self::Evidence(CoassocError::Budget(error)) => error.into(),
-            Self::Evidence(CoassocError::Interrupted) | Self::Tree(LinkageError::Interrupted) => {
-                ConsensusError::Interrupted
-            }
-            Self::Settings(error) => error.of(method),
-            other => ConsensusError::Method { method, source: Box::new(other) },
-        }
-    }
 }

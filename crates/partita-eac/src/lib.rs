@@ -39,10 +39,10 @@ mod moves;
 mod sparse;
 
 pub use certainty::certainty;
-pub use eac::{bytes, eac};
+pub use eac::{TreeDiagnostics, bytes, eac};
 pub use error::EacError;
-pub use lwea::{LweaSettings, lwea, lwea_bytes};
+pub use lwea::{LweaDiagnostics, LweaSettings, lwea, lwea_bytes};
 pub use methods::{
     EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_SPARSE, EAC_WARD, Eac, EacSettings, EacSparse, LWEA, Lwea,
 };
-pub use sparse::{EacSparseSettings, eac_sparse, eac_strongest, sparse_bytes};
+pub use sparse::{EacSparseSettings, SparseDiagnostics, eac_sparse, eac_strongest, sparse_bytes};

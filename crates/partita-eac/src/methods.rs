@@ -1,18 +1,17 @@
-//! The methods as [`Consensus`].
+//! The methods of evidence accumulation, as `partita` lists them.
 
-use partita_core::{
-    Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize, Reads, SettingHelp,
-};
-use partita_linkage::Linkage;
+use partita_coassoc::CoassocError;
+use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings};
+use partita_linkage::{Linkage, LinkageError};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::eac::{WAY_OUT, bytes, eac};
-use crate::lwea::{LweaSettings, lwea, lwea_bytes};
-use crate::sparse::{EacSparseSettings, eac_strongest, sparse_bytes};
+use crate::EacError;
+use crate::eac::{REMEDY, TreeDiagnostics, bytes, eac};
+use crate::lwea::{LweaDiagnostics, LweaSettings, lwea, lwea_bytes};
+use crate::sparse::{EacSparseSettings, SparseDiagnostics, eac_strongest, sparse_bytes};
 
 /// Settings of [`eac`]: there are none besides the linkage, which is in the method's name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct EacSettings {}
@@ -21,56 +20,46 @@ pub struct EacSettings {}
 #[derive(Debug)]
 pub struct Eac {
     linkage: Linkage,
-    card: &'static MethodCard,
+    info: &'static MethodInfo,
 }
 
 /// Average link on the evidence.
 pub static EAC_AVERAGE: Eac = Eac {
     linkage: Linkage::Average,
-    card: &card(
+    info: &info(
         "eac-average",
         "average link on how often objects are together; finds K by the longest lifetime, the default of -k auto",
-        |size| tree_bytes(size, Linkage::Average),
     ),
 };
 
 /// Single link on the evidence.
 pub static EAC_SINGLE: Eac = Eac {
     linkage: Linkage::Single,
-    card: &MethodCard {
+    info: &MethodInfo {
         memory: "nM",
-        ..card(
-            "eac-single",
-            "single link on how often objects are together; follows long shapes, and bridges too",
-            |size| tree_bytes(size, Linkage::Single),
-        )
+        ..info("eac-single", "single link on how often objects are together; follows long shapes, and bridges too")
     },
 };
 
 /// Complete link on the evidence.
 pub static EAC_COMPLETE: Eac = Eac {
     linkage: Linkage::Complete,
-    card: &card(
+    info: &info(
         "eac-complete",
         "complete link on how often objects are together; compact clusters, each pair of which was together",
-        |size| tree_bytes(size, Linkage::Complete),
     ),
 };
 
 /// Ward's link on the evidence, taken for distances.
 pub static EAC_WARD: Eac = Eac {
     linkage: Linkage::Ward,
-    card: &card("eac-ward", "Ward's link on how often objects are together; clusters of similar size", |size| {
-        tree_bytes(size, Linkage::Ward)
-    }),
+    info: &info("eac-ward", "Ward's link on how often objects are together; clusters of similar size"),
 };
 
 /// Centroid link on the evidence, taken for distances.
 pub static EAC_CENTROID: Eac = Eac {
     linkage: Linkage::Centroid,
-    card: &card("eac-centroid", "centroid link on how often objects are together; heights may fall", |size| {
-        tree_bytes(size, Linkage::Centroid)
-    }),
+    info: &info("eac-centroid", "centroid link on how often objects are together; heights may fall"),
 };
 
 /// [`lwea`] as a method.
@@ -87,117 +76,115 @@ pub struct EacSparse;
 /// Single link on the evidence of every object's strongest neighbours.
 pub static EAC_SPARSE: EacSparse = EacSparse;
 
-static SPARSE_CARD: MethodCard = MethodCard {
-    seeded: true,
+static SPARSE_INFO: MethodInfo = MethodInfo {
     time: "n²M to 30,000 objects, then nM + n log n",
     memory: "nM",
     remedy: "take fewer neighbours",
-    settings: &[SettingHelp { name: "neighbours", help: "how many strongest neighbours of every object are kept" }],
-    ..card("eac-sparse", "single link on every object's strongest neighbours; for many objects", |size| {
-        sparse_bytes(size.objects, size.base_clusterings, 10)
-    })
+    capabilities: Capabilities { seeded: true, ..TREE },
+    ..info("eac-sparse", "single link on every object's strongest neighbours; for many objects")
 };
 
-static LWEA_CARD: MethodCard = MethodCard {
+static LWEA_INFO: MethodInfo = MethodInfo {
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
     time: "n²M + nM²",
-    settings: &[
-        SettingHelp { name: "theta", help: "how much disagreement costs a base cluster its weight: less costs more" },
-        SettingHelp {
-            name: "trust_rounds",
-            help: "how often base clusterings are trusted anew by how whole the others leave their clusters; 0 as published",
-        },
-        SettingHelp {
-            name: "move_rounds",
-            help: "how often objects move from their cluster of the tree to one with more evidence; 0 as published",
-        },
-    ],
-    ..card("lwea", "average link where base clusters that the others break up count less; good all round", |size| {
-        lwea_bytes(size.objects, size.base_clusterings)
-    })
+    ..info("lwea", "average link where base clusters that the others break up count less; good all round")
 };
 
-const fn card(name: &'static str, summary: &'static str, bytes: fn(&ProblemSize) -> u64) -> MethodCard {
-    MethodCard {
+const TREE: Capabilities = Capabilities { auto_clusters: true, tree: true, ..Capabilities::HARD_LABELS };
+
+const fn info(name: &'static str, summary: &'static str) -> MethodInfo {
+    MethodInfo {
         name,
         family: "eac",
         summary,
         reference: "Fred and Jain 2005, IEEE TPAMI 27(6)",
-        reads: Reads::Labels,
-        missing: MissingLabels::Handled,
-        soft: false,
-        chooses_clusters: true,
-        clusters_is_maximum: false,
-        weighted: false,
-        seeded: false,
         certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
         time: "n²M",
         memory: "n²",
-        bytes,
-        remedy: WAY_OUT,
-        settings: &[],
+        remedy: REMEDY,
+        capabilities: TREE,
     }
 }
 
-/// Bytes when no label row occurs twice and no label is missing; the method itself checks again when it knows.
-fn tree_bytes(size: &ProblemSize, linkage: Linkage) -> u64 {
-    bytes(size.objects, size.base_clusterings, false, linkage)
-}
+impl Method for Eac {
+    type Settings = EacSettings;
+    type Diagnostics = TreeDiagnostics;
+    type Error = EacError;
 
-impl Consensus for Eac {
-    fn card(&self) -> &'static MethodCard {
-        self.card
+    fn info(&self) -> &'static MethodInfo {
+        self.info
     }
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(EacSettings::default()).expect("settings are plain data")
+    /// Bytes when no label row occurs twice and no label is missing; the method checks again when it knows.
+    fn bytes(&self, size: &ProblemSize, _settings: &EacSettings) -> u64 {
+        bytes(size.objects, size.base_clusterings, false, self.linkage)
     }
 
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let method = self.card.name;
-        let settings: EacSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let mut outcome = eac(problem.ensemble, problem.clusters, self.linkage, problem.budget, monitor)
-            .map_err(|error| error.of(method))?;
-        outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-        Ok(outcome)
-    }
-}
-
-impl Consensus for Lwea {
-    fn card(&self) -> &'static MethodCard {
-        &LWEA_CARD
-    }
-
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(LweaSettings::default()).expect("settings are plain data")
-    }
-
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let method = LWEA_CARD.name;
-        let settings: LweaSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let mut outcome = lwea(problem.ensemble, problem.clusters, &settings, problem.budget, monitor)
-            .map_err(|error| error.of(method))?;
-        outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-        Ok(outcome)
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        _settings: &EacSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<TreeDiagnostics>, EacError> {
+        eac(problem.ensemble, problem.clusters, self.linkage, problem.budget, monitor)
     }
 }
 
-impl Consensus for EacSparse {
-    fn card(&self) -> &'static MethodCard {
-        &SPARSE_CARD
+impl Method for Lwea {
+    type Settings = LweaSettings;
+    type Diagnostics = LweaDiagnostics;
+    type Error = EacError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &LWEA_INFO
     }
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(EacSparseSettings::default()).expect("settings are plain data")
+    fn bytes(&self, size: &ProblemSize, _settings: &LweaSettings) -> u64 {
+        lwea_bytes(size.objects, size.base_clusterings)
     }
 
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let method = SPARSE_CARD.name;
-        let settings: EacSparseSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let (ensemble, clusters, seed) = (problem.ensemble, problem.clusters, problem.seed);
-        let mut outcome = eac_strongest(ensemble, clusters, seed, &settings, problem.budget, monitor)
-            .map_err(|error| error.of(method))?;
-        outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-        Ok(outcome)
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &LweaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<LweaDiagnostics>, EacError> {
+        lwea(problem.ensemble, problem.clusters, settings, problem.budget, monitor)
+    }
+}
+
+impl Method for EacSparse {
+    type Settings = EacSparseSettings;
+    type Diagnostics = SparseDiagnostics;
+    type Error = EacError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &SPARSE_INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &EacSparseSettings) -> u64 {
+        sparse_bytes(size.objects, size.base_clusterings, settings.neighbours)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &EacSparseSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SparseDiagnostics>, EacError> {
+        eac_strongest(problem.ensemble, problem.clusters, problem.seed, settings, problem.budget, monitor)
+    }
+}
+
+impl From<EacError> for FitError {
+    fn from(error: EacError) -> Self {
+        match error {
+            EacError::Budget(error) | EacError::Evidence(CoassocError::Budget(error)) => error.into(),
+            EacError::Evidence(CoassocError::Interrupted) | EacError::Tree(LinkageError::Interrupted) => {
+                Self::Interrupted
+            }
+            EacError::Settings(error) => error.into(),
+            other => Self::other(other),
+        }
     }
 }
