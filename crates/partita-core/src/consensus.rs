@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::settings::json_of;
 use crate::{
-    BudgetError, Clusters, Ensemble, Label, LabelRows, Method, MethodInfo, MissingLabels, Monitor, Outcome, Partition,
-    Problem, ProblemSize, Reads, SettingInfo, SettingMap, Settings, SettingsError, SoftPartition, Stopped, Weights,
+    BudgetError, Clusters, ClustersError, Ensemble, Label, LabelRows, Method, MethodInfo, MissingLabels, Monitor,
+    Outcome, Partition, Problem, ProblemSize, Reads, SettingInfo, SettingMap, Settings, SettingsError, SoftPartition,
+    Stopped, Weights,
 };
 
 /// Why there is no consensus.
@@ -16,13 +17,8 @@ use crate::{
 #[non_exhaustive]
 pub enum ConsensusError {
     /// K out of range.
-    #[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
-    Clusters {
-        /// Clusters asked for.
-        clusters: usize,
-        /// Objects there are.
-        objects: usize,
-    },
+    #[error(transparent)]
+    Clusters(#[from] ClustersError),
     /// The method does not choose K.
     #[error("{method} cannot choose the number of clusters; say how many")]
     Auto {
@@ -129,16 +125,16 @@ impl<M: Method> Consensus for M {
     }
 
     fn validate(&self, settings: &SettingMap, size: &ProblemSize) -> Result<Map<String, Value>, SettingsError> {
-        Ok(json_of(&valid::<M>(settings, size)?))
+        Ok(json_of(&valid(self, settings, size)?))
     }
 
     fn bytes(&self, settings: &SettingMap, size: &ProblemSize) -> Result<u64, SettingsError> {
-        Ok(Method::bytes(self, size, &valid::<M>(settings, size)?))
+        Ok(Method::bytes(self, size, &valid(self, settings, size)?))
     }
 
     fn fit_canonical(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
         let method = Method::info(self).name;
-        let settings = valid::<M>(&problem.settings, &problem.size())
+        let settings = valid(self, &problem.settings, &problem.size())
             .map_err(|source| ConsensusError::Settings { method, source })?;
         let outcome = self.fit(problem, &settings, monitor).map_err(|error| error.into().of(method))?;
         let mut outcome = outcome.erased();
@@ -147,9 +143,9 @@ impl<M: Method> Consensus for M {
     }
 }
 
-fn valid<M: Method>(settings: &SettingMap, size: &ProblemSize) -> Result<M::Settings, SettingsError> {
+fn valid<M: Method>(method: &M, settings: &SettingMap, size: &ProblemSize) -> Result<M::Settings, SettingsError> {
     let settings: M::Settings = settings.apply()?;
-    settings.check(size)?;
+    method.check(&settings, size)?;
     Ok(settings)
 }
 

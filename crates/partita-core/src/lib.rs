@@ -61,10 +61,10 @@ pub use model::{Model, ModelError, ModelInput, ModelReads};
 pub use monitor::{Flow, Monitor, Silent, chunks};
 pub use outcome::{Objective, Outcome, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
-pub use problem::{Clusters, Features, Problem, ProblemSize};
+pub use problem::{Clusters, ClustersError, Features, Problem, ProblemSize};
 pub use seed::Seed;
 pub use settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError};
-pub use weights::BaseWeights;
+pub use weights::{BaseWeights, WeightsError};
 
 pub use ndarray;
 pub use partita_derive::{SettingChoice, Settings};

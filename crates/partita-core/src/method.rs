@@ -4,7 +4,10 @@ use std::error::Error;
 
 use serde::Serialize;
 
-use crate::{BudgetError, Clusters, ConsensusError, Monitor, Outcome, Problem, ProblemSize, Settings, SettingsError};
+use crate::{
+    BudgetError, Clusters, ClustersError, ConsensusError, Monitor, Outcome, Problem, ProblemSize, Settings,
+    SettingsError,
+};
 
 /// A consensus method. Write one function and this trait; the list of methods, help, settings by name, budgets, JSON and
 /// the conformance tests are derived from it ([`crate::Consensus`]).
@@ -20,6 +23,14 @@ pub trait Method: Sync {
 
     /// What the method is and what can be relied upon.
     fn info(&self) -> &'static MethodInfo;
+
+    /// Compares settings with each other, with the size of the problem, and with what else this method is made of.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for the first that does not fit.
+    fn check(&self, settings: &Self::Settings, size: &ProblemSize) -> Result<(), SettingsError> {
+        settings.check(size)
+    }
 
     /// Bytes held at once, at most, with these settings.
     fn bytes(&self, size: &ProblemSize, settings: &Self::Settings) -> u64;
@@ -81,6 +92,8 @@ pub struct Capabilities {
     pub seeded: bool,
     /// Whether the outcome has a dendrogram.
     pub tree: bool,
+    /// Whether the outcome for any K is nothing but a cut of one and the same dendrogram.
+    pub cuts_tree: bool,
     /// Whether the outcome has a model that labels new objects.
     pub predicts: bool,
     /// Whether label rows may stay in a file.
@@ -132,6 +145,7 @@ impl Capabilities {
         object_weights: Weights::Refused(UNWEIGHTED),
         seeded: false,
         tree: false,
+        cuts_tree: false,
         predicts: false,
         streams: false,
     };
@@ -146,11 +160,9 @@ impl MethodInfo {
     /// [`ConsensusError::Clusters`] if K is 0 or above n, [`ConsensusError::Auto`] if the method does not choose K.
     pub fn check_clusters(&self, clusters: Clusters, objects: usize) -> Result<(), ConsensusError> {
         match clusters {
-            Clusters::Exactly(clusters) if clusters == 0 || clusters > objects => {
-                Err(ConsensusError::Clusters { clusters, objects })
-            }
-            Clusters::Auto if !self.capabilities.auto_clusters => Err(ConsensusError::Auto { method: self.name }),
-            _ => Ok(()),
+            Clusters::Exactly(clusters) => Ok(ClustersError::check(clusters, objects)?),
+            Clusters::Auto if self.capabilities.auto_clusters => Ok(()),
+            Clusters::Auto => Err(ConsensusError::Auto { method: self.name }),
         }
     }
 }

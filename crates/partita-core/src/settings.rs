@@ -20,15 +20,21 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned + Send + Sync
     /// [`SettingsError`] for the first that does not fit.
     fn check(&self, size: &ProblemSize) -> Result<(), SettingsError>;
 
-    /// Checks every value against its declared range, and then [`check`](Self::check).
+    /// Checks every value against its declared range.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for the first that does not fit.
+    fn check_ranges(&self) -> Result<(), SettingsError> {
+        let values = json_of(self);
+        Self::fields().iter().try_for_each(|field| field.read(values.get(field.name).unwrap_or(&Value::Null)).map(drop))
+    }
+
+    /// [`check_ranges`](Self::check_ranges) and [`check`](Self::check).
     ///
     /// # Errors
     /// [`SettingsError`] for the first that does not fit.
     fn validate(&self, size: &ProblemSize) -> Result<(), SettingsError> {
-        let values = json_of(self);
-        for field in Self::fields() {
-            field.read(&values[field.name])?;
-        }
+        self.check_ranges()?;
         self.check(size)
     }
 }
@@ -77,6 +83,8 @@ pub enum SettingValues {
     Text(&'static str),
     /// Unset (`null`), or one of these.
     Optional(Box<SettingValues>),
+    /// A JSON list of these.
+    List(Box<SettingValues>),
 }
 
 /// The numbers from `low` to `high`.
@@ -112,11 +120,10 @@ impl SettingRange {
     }
 
     fn and(self, other: Self) -> Self {
-        let (low, above_low) =
-            if other.low >= self.low { (other.low, other.above_low) } else { (self.low, self.above_low) };
-        let (high, below_high) =
-            if other.high <= self.high { (other.high, other.below_high) } else { (self.high, self.below_high) };
-        Self { low, above_low, high, below_high }
+        let (low, high) = (self.low.max(other.low), self.high.min(other.high));
+        let above = |range: &Self| range.above_low && range.low == low;
+        let below = |range: &Self| range.below_high && range.high == high;
+        Self { low, above_low: above(&self) || above(&other), high, below_high: below(&self) || below(&other) }
     }
 }
 
@@ -149,6 +156,7 @@ impl Display for SettingValues {
             Self::Choice(words) => f.write_str(&words.join(" or ")),
             Self::Text(form) => f.write_str(form),
             Self::Optional(values) => write!(f, "{values}, or null"),
+            Self::List(values) => write!(f, "a list like [\"…\", \"…\"] of {values}"),
         }
     }
 }
@@ -171,6 +179,9 @@ impl SettingValues {
         match (self, value) {
             (Self::Optional(_), Value::Null) => Some(Value::Null),
             (Self::Optional(values), other) => values.read(other),
+            (Self::List(each), Value::Array(values)) => {
+                values.iter().map(|value| each.read(value)).collect::<Option<_>>().map(Value::Array)
+            }
             (Self::Boolean, Value::Bool(_)) => Some(value.clone()),
             (Self::Integer(range), Value::Number(number)) => {
                 let float = number.as_f64().filter(|float| float.fract() == 0.0 && range.holds(*float))?;
@@ -222,6 +233,12 @@ setting_type! {
 impl<T: SettingType> SettingType for Option<T> {
     fn values() -> SettingValues {
         SettingValues::Optional(Box::new(T::values()))
+    }
+}
+
+impl<T: SettingType> SettingType for Vec<T> {
+    fn values() -> SettingValues {
+        SettingValues::List(Box::new(T::values()))
     }
 }
 
@@ -444,7 +461,8 @@ mod tests {
 
     #[test]
     fn typed_values_are_checked_too() {
-        let size = ProblemSize { objects: 5, base_clusterings: 1, base_clusters: 2, clusters: 2 };
+        let bases = [crate::BaseClustering::new("u", vec!["a".into(), "b".into()])];
+        let size = ProblemSize::of_bases(5, &bases, crate::Clusters::Exactly(2));
         assert_eq!(Example::default().validate(&size), Ok(()));
         let wrong = Example { tolerance: f64::NAN, ..Example::default() };
         assert!(wrong.validate(&size).unwrap_err().to_string().contains("tolerance"));

@@ -97,7 +97,7 @@ fn check_of(attributes: &[Attribute]) -> syn::Result<Tokens> {
 #[derive(Default)]
 struct Said {
     flatten: bool,
-    range: Option<Tokens>,
+    ranges: Vec<Tokens>,
     aliases: Vec<LitStr>,
 }
 
@@ -114,13 +114,13 @@ fn entry(field: &Field) -> syn::Result<Tokens> {
     if help.is_empty() {
         return Err(Error::new_spanned(field, "a setting says what it does in a doc comment"));
     }
-    let (aliases, range) = (&said.aliases, said.range.iter());
+    let (aliases, ranges) = (&said.aliases, &said.ranges);
     Ok(quote! {
         fields.push(::partita_core::SettingInfo {
             name: #name,
             help: #help,
             aliases: &[#(#aliases),*],
-            values: <#ty as ::partita_core::SettingType>::values()#(.within(#range))*,
+            values: <#ty as ::partita_core::SettingType>::values()#(.within(#ranges))*,
         });
     })
 }
@@ -133,10 +133,10 @@ fn said(field: &Field) -> syn::Result<Said> {
                 if meta.path.is_ident("flatten") {
                     said.flatten = true;
                 } else if meta.path.is_ident("range") {
-                    said.range = Some(range(&meta.value()?.parse()?));
+                    said.ranges.push(range(&meta.value()?.parse()?));
                 } else if meta.path.is_ident("above") {
                     let low: Expr = meta.value()?.parse()?;
-                    said.range = Some(quote! { ::partita_core::SettingRange::above((#low) as f64) });
+                    said.ranges.push(quote! { ::partita_core::SettingRange::above((#low) as f64) });
                 } else if meta.path.is_ident("alias") {
                     said.aliases.push(meta.value()?.parse()?);
                 } else {

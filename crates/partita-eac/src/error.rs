@@ -1,7 +1,7 @@
 //! Errors of evidence accumulation.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, SettingsError};
+use partita_core::{BudgetError, FitError, SettingsError};
 use partita_linkage::LinkageError;
 
 /// Why there is no consensus by accumulated evidence.
@@ -20,4 +20,17 @@ pub enum EacError {
     /// The evidence makes no tree.
     #[error(transparent)]
     Tree(#[from] LinkageError),
+}
+
+impl From<EacError> for FitError {
+    fn from(error: EacError) -> Self {
+        match error {
+            EacError::Budget(error) | EacError::Evidence(CoassocError::Budget(error)) => error.into(),
+            EacError::Evidence(CoassocError::Interrupted) | EacError::Tree(LinkageError::Interrupted) => {
+                Self::Interrupted
+            }
+            EacError::Settings(error) => error.into(),
+            other => Self::other(other),
+        }
+    }
 }

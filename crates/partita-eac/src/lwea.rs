@@ -1,13 +1,16 @@
 //! Locally weighted evidence accumulation.
 
 use partita_coassoc::{EvidenceRows, trusted_cluster_weights};
-use partita_core::{Clusters, Ensemble, Fragments, MemoryBudget, Monitor, Outcome, ProblemSize, Settings};
+use partita_core::{
+    Capabilities, Clusters, Ensemble, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, Settings,
+};
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
 
 use crate::EacError;
 use crate::certainty::Tables;
-use crate::eac::{check_budget, number, outcome};
+use crate::eac::{TREE, check_budget, info, number, outcome};
 use crate::evidence::{Weighted, rounded_unit};
 use crate::moves::moved;
 
@@ -120,4 +123,42 @@ pub fn lwea(
 pub fn lwea_bytes(objects: usize, base_clusterings: usize) -> u64 {
     let rows = partita_linkage::bytes(objects, rounded_unit(objects), Linkage::Average);
     rows + (objects * (base_clusterings * 5 / 2 + 16)) as u64
+}
+
+/// [`lwea`] as a method.
+#[derive(Debug)]
+pub struct Lwea;
+
+/// Locally weighted evidence accumulation.
+pub static LWEA: Lwea = Lwea;
+
+static INFO: MethodInfo = MethodInfo {
+    reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
+    time: "n²M + nM²",
+    // Objects move after the cut.
+    capabilities: Capabilities { cuts_tree: false, ..TREE },
+    ..info("lwea", "average link where base clusters that the others break up count less; good all round")
+};
+
+impl Method for Lwea {
+    type Settings = LweaSettings;
+    type Diagnostics = LweaDiagnostics;
+    type Error = EacError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &LweaSettings) -> u64 {
+        lwea_bytes(size.objects, size.base_clusterings)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &LweaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<LweaDiagnostics>, EacError> {
+        lwea(problem.ensemble, problem.clusters, settings, problem.budget, monitor)
+    }
 }

@@ -1,11 +1,14 @@
 //! Single link where all pairs are too many.
 
 use partita_coassoc::{SparseEvidence, StrongestSettings};
-use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Monitor, Outcome, ProblemSize, Seed, Settings};
+use partita_core::{
+    Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, Seed, Settings,
+};
 use partita_linkage::{cut, link_edges, unfold};
 use serde::{Deserialize, Serialize};
 
-use crate::eac::{number, outcome};
+use crate::eac::{TREE, info, number, outcome};
 use crate::{EacError, certainty};
 
 /// Settings of [`eac_sparse`] as a method. Start from `default()` and change what you mean to change.
@@ -106,4 +109,42 @@ pub fn eac_strongest(
 pub fn sparse_bytes(objects: usize, base_clusterings: usize, neighbours: usize) -> u64 {
     let pairs = (objects * neighbours.min(objects)) as u64;
     SparseEvidence::bytes(objects, base_clusterings, pairs, true) + 24 * pairs + 64 * objects as u64
+}
+
+/// [`eac_strongest`] as a method.
+#[derive(Debug)]
+pub struct EacSparse;
+
+/// Single link on the evidence of every object's strongest neighbours.
+pub static EAC_SPARSE: EacSparse = EacSparse;
+
+static INFO: MethodInfo = MethodInfo {
+    time: "n²M to 30,000 objects, then nM + n log n",
+    memory: "nM",
+    remedy: "take fewer neighbours",
+    capabilities: Capabilities { seeded: true, ..TREE },
+    ..info("eac-sparse", "single link on every object's strongest neighbours; for many objects")
+};
+
+impl Method for EacSparse {
+    type Settings = EacSparseSettings;
+    type Diagnostics = SparseDiagnostics;
+    type Error = EacError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &EacSparseSettings) -> u64 {
+        sparse_bytes(size.objects, size.base_clusterings, settings.neighbours)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &EacSparseSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SparseDiagnostics>, EacError> {
+        eac_strongest(problem.ensemble, problem.clusters, problem.seed, settings, problem.budget, monitor)
+    }
 }
