@@ -1,7 +1,7 @@
 //! The model and one round of EM.
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{SoftPartition, chunks};
+use partita_core::{ClustersError, SoftPartition, chunks};
 use partita_kernels::{LANES, Partners, log_likelihood, responsibilities};
 use rayon::prelude::*;
 
@@ -45,7 +45,7 @@ impl Aspects {
             }
         }
         if members.nrows() != shares.len() {
-            return Err(AspectError::Clusters { clusters: shares.len(), objects: members.nrows() });
+            return Err(ClustersError { clusters: shares.len(), objects: members.nrows() }.into());
         }
         let objects = members.ncols();
         let stride = objects.next_multiple_of(LANES);

@@ -48,6 +48,7 @@
 mod aspects;
 mod choose;
 mod counts;
+mod diagnostics;
 mod error;
 mod method;
 mod penca;
@@ -56,7 +57,8 @@ mod starts;
 pub use aspects::Aspects;
 pub use choose::Criterion;
 pub use counts::DyadCounts;
+pub use diagnostics::{Criteria, PencaChoice, PencaDiagnostics, PencaRestart};
 pub use error::AspectError;
-pub use method::{PENCA, Penca};
+pub use method::PENCA;
 pub use penca::{PencaSettings, penca};
 pub use starts::Start;

@@ -19,7 +19,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Debug, Serialize)]
 pub(crate) struct Record {
     method: &'static str,
-    settings: Value,
+    settings: Map<String, Value>,
     seed: u64,
     objective: Option<f64>,
     objective_name: Option<&'static str>,

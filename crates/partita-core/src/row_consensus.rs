@@ -1,12 +1,15 @@
 //! Calling a method on label rows that it does not hold.
 
+use std::sync::Arc;
+
+use ndarray::Array2;
 use serde_json::{Map, Value};
 
 use crate::{
-    Assigned, BaseWeights, Clusters, Consensus, ConsensusError, Flow, MemoryBudget, Model, Monitor, Objective, PassError,
-    PassRunner, Problem, ProblemSize, RowBlocks, Seed, SettingMap, Silent, Stopped, Weights,
+    Assigned, BaseWeights, Clusters, Consensus, ConsensusError, EnsembleRows, Flow, MemoryBudget, Model, Monitor,
+    Objective, Outcome, Partition, PartitionError, PassError, PassRunner, Problem, ProblemSize, RowBlocks, Seed,
+    SettingMap, Silent, SoftPartition, Stopped, Weights,
 };
-use std::sync::Arc;
 
 /// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
 /// the rows are in memory or not. The path depends on the size of the ensemble alone, so that the same command gives the
@@ -40,7 +43,18 @@ impl<'a> RowProblem<'a> {
 
     /// The numbers that cost depends on.
     pub fn size(&self) -> ProblemSize {
-        ProblemSize::new(self.rows.rows() as usize, self.rows.bases(), self.clusters)
+        ProblemSize::of_bases(self.rows.rows() as usize, self.rows.bases(), self.clusters)
+    }
+
+    /// The number of clusters asked for.
+    ///
+    /// # Errors
+    /// [`ConsensusError::Auto`] where the method shall choose and does not.
+    pub fn given_clusters(&self, method: &'static str) -> Result<usize, ConsensusError> {
+        match self.clusters {
+            Clusters::Exactly(clusters) => Ok(clusters),
+            Clusters::Auto => Err(ConsensusError::Auto { method }),
+        }
     }
 
     /// Passes over the rows that run to their end: whether to stop is asked between passes.
@@ -49,9 +63,9 @@ impl<'a> RowProblem<'a> {
     }
 }
 
-impl<'a> Problem<'a> {
-    /// The same problem over other rows.
-    pub(crate) fn over(&self, rows: &'a dyn RowBlocks) -> RowProblem<'a> {
+impl Problem<'_> {
+    /// The same problem over rows.
+    pub(crate) fn over<'a>(&'a self, rows: &'a dyn RowBlocks) -> RowProblem<'a> {
         let Self { clusters, seed, weights, settings, budget, .. } = self.clone();
         RowProblem { rows, clusters, seed, weights, settings, budget }
     }
@@ -112,6 +126,42 @@ pub fn consense_rows(
     let (stopped, rounds) = (fit.stopped, fit.rounds);
     let (objective, model, warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
     Ok(RowOutcome { sizes, stopped, rounds, objective, model, settings, warnings, details })
+}
+
+/// Whether an ensemble of this size is read by blocks where the method can.
+pub(crate) fn by_blocks(size: &ProblemSize) -> bool {
+    size.objects as u64 * size.base_clusterings as u64 > LABELS_BY_BLOCKS
+}
+
+/// [`consense_rows`] of an ensemble in memory, with all labels.
+pub(crate) fn over_blocks(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Outcome, ConsensusError> {
+    let (info, rows) = (method.info(), EnsembleRows::new(problem.ensemble));
+    let objects = problem.ensemble.objects();
+    let (mut labels, mut certainty) = (Vec::with_capacity(objects), Vec::with_capacity(objects));
+    let mut soft: Option<Vec<f64>> = None;
+    let found = consense_rows(method, &problem.over(&rows), monitor, &mut |_, block| {
+        labels.extend(block.labels);
+        certainty.extend(block.certainty);
+        if let Some(block) = block.soft {
+            soft.get_or_insert_default().extend(block);
+        }
+        Ok(())
+    })?;
+    let clusters = found.sizes.len();
+    let invalid = |error: PartitionError| ConsensusError::Method { method: info.name, source: Box::new(error) };
+    let partition = Partition::new(labels, clusters).map_err(invalid)?;
+    let mut outcome = Outcome::hard(partition, certainty, found.stopped).with(found.details);
+    if let Some(soft) = soft {
+        let soft = Array2::from_shape_vec((objects, clusters), soft).expect("K probabilities an object");
+        outcome.soft = Some(SoftPartition::new(soft).map_err(invalid)?);
+    }
+    (outcome.rounds, outcome.objective, outcome.model) = (found.rounds, found.objective, found.model);
+    (outcome.settings, outcome.warnings) = (found.settings, found.warnings);
+    Ok(outcome)
 }
 
 fn of_pass(method: &'static str, error: PassError) -> ConsensusError {

@@ -3,9 +3,11 @@
 
 use partita_coassoc::Overlap;
 use partita_core::ndarray::Array2;
+use std::num::Saturating;
+
 use partita_core::{
-    Assigned, Flow, Label, Mergeable, Monitor, Objective, PassError, PassRunner, RowBlock, RowFit, RowMap, RowPass,
-    Seed, Sense, Stopped,
+    Assigned, BLOCK_ROWS, Flow, Label, Mergeable, Monitor, Objective, PassError, PassRunner, ProblemSize, RowBlock,
+    RowFit, RowMap, RowPass, Seed, Sense, Stopped,
 };
 use partita_spectral::{LanczosSettings, lanczos};
 use serde::{Deserialize, Serialize};
@@ -13,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::GraphError;
 use crate::bipartite::{UNREACHED, inverse_roots, multiply};
 use crate::kmeans::{Search, best_start, sample_rows};
-use crate::spectral::SPECTRAL_LOSS;
+use crate::spectral::{SPECTRAL_LOSS, SpectralDiagnostics};
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, over rows of which
 /// `sizes` of each base cluster are known. The same as the cut of rows in memory but for the order of additions, and that
-/// k-means starts from rows drawn by their numbers. The details are the eigenvalues.
+/// k-means starts from rows drawn by their numbers.
 pub(crate) fn cut(
     rows: &PassRunner<'_>,
     strengths: &[f64],
@@ -25,7 +27,7 @@ pub(crate) fn cut(
     search: &Search,
     seed: Seed,
     monitor: &dyn Monitor,
-) -> Result<RowFit<Vec<f64>>, GraphError> {
+) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
     let inverse_root = inverse_roots(sizes, strengths);
     let mut graph = Overlap::shared(rows, strengths)?.into_table();
     let scale: Vec<f64> = strengths.iter().zip(&inverse_root).map(|(s, r)| s * r).collect();
@@ -44,7 +46,24 @@ pub(crate) fn cut(
     let drawn = Sample::draw(rows, &embedding, search.clusters, seed)?;
     let centroids = best_start(drawn.view(), &vec![1.0; drawn.nrows()], search, seed);
     let fit = lloyd(rows, embedding, centroids, search, monitor)?;
-    Ok(fit.map_details(|()| pairs.values.to_vec()))
+    let eigenvalues = pairs.values.to_vec();
+    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
+}
+
+/// Bytes that a cut of rows that are not held holds at once, at most: tables of all pairs of base clusters of the groups
+/// that are under way and of the levels of their sum, the Krylov space, and rows drawn for initializations.
+pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
+    let [n, _, side, k] = size.saturating();
+    let levels = Saturating(u64::from((n.0 / (16 * BLOCK_ROWS) + 1).ilog2()));
+    let width = k.min(side) + Saturating(8);
+    let tables = side * side * Saturating(8) * (levels + Saturating(4 * threads() as u64 + 4));
+    let start =
+        (Saturating(8192u64).max(k * Saturating(64))) * width * Saturating(8 * (2 + u64::from(restarts.min(64))));
+    (tables + side * width * Saturating(8 * 40) + start).0
+}
+
+fn threads() -> usize {
+    rayon::current_num_threads()
 }
 
 fn objective(trace: Vec<f64>) -> Objective {
@@ -327,7 +346,7 @@ mod tests {
         builder.finish().unwrap()
     }
 
-    fn labels(fit: &RowFit<Vec<f64>>, rows: &PassRunner<'_>) -> (Vec<u32>, Vec<f64>) {
+    fn labels<D>(fit: &RowFit<D>, rows: &PassRunner<'_>) -> (Vec<u32>, Vec<f64>) {
         let (mut labels, mut certainty) = (Vec::new(), Vec::new());
         fit.label(rows, &mut |_, assigned| {
             labels.extend(assigned.labels);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{BaseWeights, Ensemble, Label, LabelRows};
+use partita_core::{BaseWeights, ClustersError, Ensemble, Label, LabelRows};
 
 use crate::GraphError;
 
@@ -89,10 +89,7 @@ pub(crate) fn by_base(offsets: &[usize], weights: Option<&BaseWeights>) -> Vec<f
 
 /// Checks K and that every object has a label.
 pub(crate) fn check(ensemble: &Ensemble, clusters: usize) -> Result<(), GraphError> {
-    let objects = ensemble.objects();
-    if clusters == 0 || clusters > objects {
-        return Err(GraphError::Clusters { clusters, objects });
-    }
+    ClustersError::check(clusters, ensemble.objects())?;
     match ensemble.first_unlabelled() {
         Some(object) => Err(GraphError::Unlabelled { object: ensemble.object_name(object) }),
         None => Ok(()),

@@ -9,11 +9,12 @@
 use std::sync::Arc;
 
 pub use partita_core::{
-    BaseClustering, BaseWeights, BudgetError, Clusters, Consensus, ConsensusError, Dendrogram, Ensemble,
-    EnsembleBuilder, EnsembleError, Features, Flow, Fragments, Label, LabelRows, MemoryBudget, Merge, MethodCard,
-    MissingLabels, Model, ModelError, ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError,
-    Problem, ProblemSize, Reads, Seed, Sense, SettingHelp, SettingPairs, SettingsError, Silent, SoftPartition, Stopped,
-    consense, ndarray,
+    BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus, ConsensusError,
+    Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, FitError, Flow, Fragments, Label, LabelRows,
+    MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput, ModelReads, Monitor,
+    Objective, Outcome, Partition, PartitionError, Problem, ProblemSize, Reads, Seed, Sense, SettingChoice,
+    SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition,
+    Stopped, Weights, WeightsError, consense, ndarray,
 };
 pub use {
     partita_aspect as aspect, partita_coassoc as coassoc, partita_eac as eac, partita_files as files,
@@ -62,7 +63,7 @@ pub static METHODS: &[&dyn Consensus] = &[
 
 /// The method of this name.
 pub fn method(name: &str) -> Option<&'static dyn Consensus> {
-    METHODS.iter().find(|method| method.card().name == name).copied()
+    METHODS.iter().find(|method| method.info().name == name).copied()
 }
 
 /// Reads back a model that [`Model::to_json`] wrote; its field `format` says which kind it is.
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_method_is_listed_once() {
-        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.card().name).collect();
+        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.info().name).collect();
         assert_eq!(names.len(), METHODS.len());
         assert!(names.iter().all(|name| method(name).is_some()));
         assert!(method("no such method").is_none());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use partita::files;
-use partita::{Clusters, Partition, Problem, Seed, SettingPairs};
+use partita::{Clusters, Partition, Problem, Seed, SettingMap};
 use partita_report::{ChoiceRow as ShownRow, Measure};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn guess(path: &Path) -> Source {
 }
 
 fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
-    let settings: ChooseSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let settings: ChooseSettings = SettingMap::parse(&args.set)?.apply()?;
     let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
     let AnyTable::Dense(table) = table else {
         let here = args.table.table.display();
@@ -61,12 +61,12 @@ fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
 }
 
 fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
-    let settings: EnsembleChoiceSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply()?;
     let method = method(&args.method)?;
     let loaded = read_ensemble(&args.table.table, args.table.label.as_ref())?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
     (problem.seed, problem.budget) = (Seed::new(compute.seed), compute.budget);
-    let progress = Progress::new(method.card().name);
+    let progress = Progress::new(method.info().name);
     let found = choose_clusters_of_ensemble(method, &problem, args.clusters.clone(), &settings, &progress);
     Ok(found.with_context(|| args.table.table.display().to_string())?)
 }

@@ -78,9 +78,9 @@ impl Compute {
         (problem.seed, problem.budget) = (self.consensus_seed(), self.budget);
         phases::taken();
         let stopwatch = Stopwatch::start();
-        let outcome = consense(method, &problem, &Progress::new(method.card().name));
+        let outcome = consense(method, &problem, &Progress::new(method.info().name));
         let outcome = outcome.with_context(|| source.display().to_string())?;
-        let record = Record::new(method.card().name, self.seed, problem.ensemble, &outcome, stopwatch.read());
+        let record = Record::new(method.info().name, self.seed, problem.ensemble, &outcome, stopwatch.read());
         Ok((outcome, record))
     }
 }
@@ -106,8 +106,8 @@ pub(crate) fn methods() -> impl Iterator<Item = &'static dyn Consensus> {
 
 /// The method of this name, or an error with the nearest name.
 pub(crate) fn method(name: &str) -> Result<&'static dyn Consensus, Failure> {
-    methods().find(|method| method.card().name == name).ok_or_else(|| {
-        let known = methods().map(|method| method.card().name);
+    methods().find(|method| method.info().name == name).ok_or_else(|| {
+        let known = methods().map(|method| method.info().name);
         let nearest = known.max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)));
         let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
         Failure::input(format!("there is no method '{name}'{nearest} `partita methods` lists them all"))

@@ -6,7 +6,7 @@ use partita::files::{self, Table};
 use partita::metrics::{Relations, agreement_weights, relations};
 use partita::mixture::RowModel;
 use partita::ssce::{learn, learn_soft};
-use partita::{BaseClustering, BaseWeights, Ensemble, Features, Outcome, Problem, SettingPairs, SoftPartition};
+use partita::{BaseClustering, BaseWeights, Ensemble, Features, Outcome, Problem, SettingMap, SoftPartition};
 use serde_json::Value;
 
 use super::common::{Compute, method, read_ensemble, read_table, unless_interrupted};
@@ -19,9 +19,9 @@ use crate::table::TextTable;
 
 pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     let method = method(&args.method)?;
-    check(args, method.card())?;
+    check(args, method.info())?;
     let compute = Compute::start(&args.compute, None)?;
-    if let Some(rows) = stream::Rows::of(args, method.card(), &compute)? {
+    if let Some(rows) = stream::Rows::of(args, method, &compute)? {
         return stream::consensus(args, &rows, &compute);
     }
     let loaded = read_ensemble(&args.ensemble, args.label.as_ref())?;
@@ -31,7 +31,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
         .map(|table| read_table(&TableArgs { table, label: args.features_label.clone(), ..TableArgs::default() }));
     let table = table.transpose()?;
     let mut problem = Problem::new(&loaded.ensemble, args.clusters);
-    problem.settings = SettingPairs::parse(&args.set)?;
+    problem.settings = SettingMap::parse(&args.set)?;
     if let Some(table) = &table {
         let features = Features::new(&table.columns, table.values.view());
         problem.features = Some(features.map_err(Failure::input)?);
@@ -54,13 +54,13 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
 }
 
 /// Refuses what cannot be written before anything is computed.
-fn check(args: &ConsensusArgs, card: &partita::MethodCard) -> Result<(), Failure> {
+fn check(args: &ConsensusArgs, info: &partita::MethodInfo) -> Result<(), Failure> {
     for path in [&args.output, &args.soft, &args.model, &args.relations].into_iter().flatten() {
         may_write(path, args.force)?;
     }
     for (flag, given) in [("--soft", args.soft.is_some()), ("--relations", args.relations.is_some())] {
-        if given && !card.soft {
-            return Err(Failure::input(format!("{} gives no probabilities; leave {flag} out", card.name)));
+        if given && !info.capabilities.soft {
+            return Err(Failure::input(format!("{} gives no probabilities; leave {flag} out", info.name)));
         }
     }
     Ok(())

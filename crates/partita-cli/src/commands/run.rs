@@ -6,11 +6,7 @@ use anyhow::Context;
 use partita::files::{self, LabelColumn};
 use partita::generate::Recipe;
 use partita::metrics::Scores;
-use partita::ndarray::array;
-use partita::{
-    Clusters, Consensus, ConsensusError, Ensemble, EnsembleBuilder, Features, Outcome, Problem, ProblemSize,
-    SettingPairs, SettingsError, Silent,
-};
+use partita::{Clusters, Consensus, ConsensusError, Ensemble, Features, Outcome, Problem, ProblemSize, SettingMap};
 use serde::Serialize;
 
 use super::common::{AnyTable, Compute, method, unless_interrupted};
@@ -81,7 +77,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if !args.no_report {
         let record = serde_json::to_value(&record)?;
         for (place, (method, outcome)) in methods.iter().zip(&outcomes).enumerate() {
-            let record = record_of(&record, method.card().name, &args.output)?;
+            let record = record_of(&record, method.info().name, &args.output)?;
             let found = Found {
                 partition: &outcome.partition,
                 certainty: &outcome.certainty,
@@ -100,7 +96,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 
 /// The first method's results lie in the folder itself, those of the others in one each.
 fn folder_of(args: &RunArgs, method: &&dyn Consensus, place: usize) -> PathBuf {
-    if place == 0 { args.output.clone() } else { args.output.join(method.card().name) }
+    if place == 0 { args.output.clone() } else { args.output.join(method.info().name) }
 }
 
 /// Refuses what cannot work before anything is computed.
@@ -119,36 +115,20 @@ fn check(
         Clusters::Auto => objects.isqrt(),
     };
     let base_clusters = base_clusterings * objects.isqrt();
-    let size = ProblemSize { objects, base_clusterings, base_clusters, clusters };
-    let names: Vec<&str> = methods.iter().map(|method| method.card().name).collect();
+    let (largest_base_clustering, auto) = (objects.isqrt(), args.clusters == Clusters::Auto);
+    let size = ProblemSize { objects, base_clusterings, base_clusters, largest_base_clustering, clusters, auto };
+    let names: Vec<&str> = methods.iter().map(|method| method.info().name).collect();
     if let Some(of) = args.set.iter().filter_map(|text| meant_for(text)).find(|of| !names.contains(of)) {
         return Err(Failure::input(format!("--set is for '{of}', which is not among -m {}", names.join(","))));
     }
     for method in methods {
-        let card = method.card();
-        rehearse(*method, settings(args, *method)?)?;
-        card.check_clusters(args.clusters, objects).with_context(|| args.table.table.display().to_string())?;
-        compute.budget.check(card.name, (card.bytes)(&size), card.remedy)?;
+        let info = method.info();
+        let wrong = |source| ConsensusError::Settings { method: info.name, source };
+        let bytes = method.bytes(&settings(args, *method)?, &size).map_err(wrong)?;
+        info.check_clusters(args.clusters, objects).with_context(|| args.table.table.display().to_string())?;
+        compute.budget.check(info.name, bytes, info.remedy)?;
     }
     Ok(())
-}
-
-/// Refuses settings that the method does not take: it is asked for the consensus of four objects with them. Whatever else it
-/// says of so few is no matter.
-fn rehearse(method: &dyn Consensus, settings: SettingPairs) -> Result<(), Failure> {
-    let mut builder = EnsembleBuilder::new(4);
-    for name in ["a", "b"] {
-        builder.push(name, [0, 0, 1, 1].map(Some)).expect("four labels");
-    }
-    let ensemble = builder.finish().expect("every object has labels");
-    let (columns, values) = (["x".to_owned()], array![[0.0], [1.0], [8.0], [9.0]]);
-    let mut problem = Problem::new(&ensemble, Clusters::Exactly(2));
-    (problem.features, problem.settings) = (Features::new(&columns, values.view()).ok(), settings);
-    match partita::consense(method, &problem, &Silent) {
-        Err(ConsensusError::Settings { source: SettingsError::Unfit { .. }, .. }) => Ok(()),
-        Err(error @ ConsensusError::Settings { .. }) => Err(error.into()),
-        _ => Ok(()),
-    }
 }
 
 /// Refuses to write into a folder that holds something, unless told to.
@@ -185,7 +165,7 @@ fn consense(
         problem.features = Features::new(&table.columns, table.values.view()).ok();
     }
     let (outcome, mut record) = compute.consense(method, problem, &args.table.table)?;
-    say_warnings(method.card().name, &outcome);
+    say_warnings(method.info().name, &outcome);
     write(&outcome, ensemble, folder)?;
     let found = outcome.partition.labels().iter().map(|&label| Some(label as usize));
     record.scores = table.label().and_then(|truth| score(found, truth));
@@ -199,12 +179,12 @@ fn meant_for(setting: &str) -> Option<&str> {
 }
 
 /// The settings that are meant for a method.
-fn settings(args: &RunArgs, method: &dyn Consensus) -> Result<SettingPairs, Failure> {
+fn settings(args: &RunArgs, method: &dyn Consensus) -> Result<SettingMap, Failure> {
     let own = args.set.iter().filter_map(|text| match meant_for(text) {
-        Some(of) => (of == method.card().name).then(|| &text[of.len() + 1..]),
+        Some(of) => (of == method.info().name).then(|| &text[of.len() + 1..]),
         None => Some(text.as_str()),
     });
-    Ok(SettingPairs::parse(&own.collect::<Vec<_>>())?)
+    Ok(SettingMap::parse(&own.collect::<Vec<_>>())?)
 }
 
 fn write(outcome: &Outcome, ensemble: &Ensemble, folder: &Path) -> Result<(), Failure> {
