@@ -4,11 +4,11 @@ use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Outcome, Partition, See
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::kmeans::Search;
 use crate::mcla::check_imbalance;
 use crate::metis::{Graph, partition};
 use crate::rows::Rows;
 use crate::spectral::cut;
+use partita_kmeans::embedded::Search;
 
 /// How [`hbgf`] cuts the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

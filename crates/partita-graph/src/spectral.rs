@@ -8,8 +8,8 @@ use tracing::info_span;
 
 use crate::GraphError;
 use crate::bipartite::{WRITTEN_OUT, embed};
-use crate::kmeans::{Search, kmeans};
 use crate::rows::Rows;
+use partita_kmeans::embedded::{Search, kmeans};
 
 /// Settings of [`lwgp`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -31,13 +31,9 @@ mod cumulative;
 mod error;
 mod label_methods;
 mod labels;
-mod lloyd;
 mod method;
 mod nmfc;
 mod plurality;
-mod rows;
-mod scores;
-mod table;
 
 pub use cumulative::{ACV, Acv, CumulativeSettings, RCV, Rcv, Scheme, URCV, Urcv, cumulative};
 pub use error::MedianError;
