@@ -6,10 +6,10 @@ use partita_core::{
     BaseWeights, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, PassRunner,
     Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SettingsError, Stopped,
 };
+use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::kmeans::Search;
 use crate::metis::{Graph, partition};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};

@@ -31,7 +31,6 @@ mod error;
 mod hbgf;
 mod hgpa;
 mod hypergraph;
-mod kmeans;
 mod mcla;
 mod metis;
 mod row_cut;

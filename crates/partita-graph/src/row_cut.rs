@@ -9,12 +9,12 @@ use partita_core::{
     Assigned, BLOCK_ROWS, Flow, Label, Mergeable, Monitor, Objective, PassError, PassRunner, ProblemSize, RowBlock,
     RowFit, RowMap, RowPass, Seed, Sense, Stopped,
 };
+use partita_kmeans::embedded::{Search, best_start, sample_rows};
 use partita_spectral::{LanczosSettings, lanczos};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::bipartite::{UNREACHED, inverse_roots, multiply};
-use crate::kmeans::{Search, best_start, sample_rows};
 use crate::spectral::{SPECTRAL_LOSS, SpectralDiagnostics};
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, over rows of which

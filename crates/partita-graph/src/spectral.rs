@@ -7,12 +7,12 @@ use partita_core::{
     BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Objective, Outcome,
     Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Sense, Settings, Weights,
 };
+use partita_kmeans::embedded::{Search, kmeans};
 use serde::{Deserialize, Serialize};
 use tracing::info_span;
 
 use crate::GraphError;
 use crate::bipartite::{WRITTEN_OUT, embed};
-use crate::kmeans::{Search, kmeans};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
 

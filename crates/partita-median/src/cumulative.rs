@@ -13,7 +13,7 @@ use crate::MedianError;
 use crate::bottleneck::compress;
 use crate::error::check;
 use crate::plurality::{VoteDiagnostics, centre, centre_bytes, live};
-use crate::rows::{Rows, Work, trust, with_rows};
+use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 
 /// Settings of [`cumulative`]: there is nothing to set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
@@ -106,7 +106,7 @@ pub fn cumulative(
         Some(_) => None,
         None => Some(centre(ensemble, weights, clusters, seed, monitor)?.labels().to_vec()),
     };
-    let trust = trust(ensemble, weights);
+    let trust = base_weights(ensemble, weights);
     let soft = with_rows(ensemble, Votes { scheme, clusters, order, reference, centre, trust });
     let reference = reference.map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
@@ -131,10 +131,10 @@ struct Votes {
     trust: Vec<f64>,
 }
 
-impl Work for Votes {
+impl RowVisitor for Votes {
     type Out = SoftPartition;
 
-    fn run<L: Label>(self, rows: &Rows<'_, L>) -> SoftPartition {
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> SoftPartition {
         let start = self.start(rows);
         let weights: Vec<f64> = (0..rows.len()).map(|at| f64::from(rows.weight(at))).collect();
         let mut votes = Array2::<f64>::zeros(start.dim());
@@ -158,7 +158,7 @@ impl Work for Votes {
 
 impl Votes {
     /// The reference as a matrix: rows × its clusters, rows without a label are zero.
-    fn start<L: Label>(&self, rows: &Rows<'_, L>) -> Array2<f64> {
+    fn start<L: Label>(&self, rows: &WeightedLabelRows<'_, L>) -> Array2<f64> {
         let columns = self.reference.map_or(self.clusters, |u| rows.offsets()[u + 1] - rows.offsets()[u]);
         let mut start = Array2::zeros((rows.len(), columns));
         for at in 0..rows.len() {
@@ -176,7 +176,7 @@ impl Votes {
     /// Lets base clustering `u` vote on what `current` says of its clusters.
     fn cast<L: Label>(
         &self,
-        rows: &Rows<'_, L>,
+        rows: &WeightedLabelRows<'_, L>,
         current: &Array2<f64>,
         u: usize,
         votes: &mut Array2<f64>,

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
 use crate::error::check;
-use crate::lloyd::{Fit, Plan, best};
-use crate::rows::{Rows, Work, trust, with_rows};
-use crate::scores::Rule;
+use partita_kmeans::labels::{Assignment, Fit, Plan, RowVisitor, WeightedLabelRows, base_weights, kmeans, with_rows};
 
 /// Settings of [`kc`], [`qmi`] and [`ipvc`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -172,7 +170,7 @@ fn solve(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
     check(ensemble, weights, clusters, settings)?;
-    let trust = trust(ensemble, weights);
+    let trust = base_weights(ensemble, weights);
     Ok(with_rows(ensemble, Means { reading, trust, clusters, seed, settings, monitor }))
 }
 
@@ -185,20 +183,20 @@ struct Means<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Work for Means<'_> {
+impl RowVisitor for Means<'_> {
     type Out = Outcome<LabelMeansDiagnostics>;
 
-    fn run<L: Label>(self, rows: &Rows<'_, L>) -> Self::Out {
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
         let trust = self.trust(rows);
         let plan = Plan {
             clusters: self.clusters,
-            trust: &trust,
-            rule: if self.reading == Reading::Ipvc { Rule::Likeliest } else { Rule::Nearest },
+            base_weights: &trust,
+            assignment: if self.reading == Reading::Ipvc { Assignment::Likeliest } else { Assignment::Nearest },
             restarts: self.settings.restarts,
             rounds: self.settings.rounds,
             tolerance: self.settings.tolerance,
         };
-        let fit = best(rows, &plan, self.seed, self.monitor);
+        let fit = kmeans(rows, &plan, self.seed, self.monitor);
         let certainty = rows.expand(&certainties(rows, &fit, &trust));
         let partition = Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
         let mut outcome = Outcome::hard(partition, certainty, fit.stopped);
@@ -211,7 +209,7 @@ impl Work for Means<'_> {
 
 impl Means<'_> {
     /// What a squared distance counts for, by base clustering.
-    fn trust<L: Label>(&self, rows: &Rows<'_, L>) -> Vec<f64> {
+    fn trust<L: Label>(&self, rows: &WeightedLabelRows<'_, L>) -> Vec<f64> {
         if self.reading != Reading::Qmi {
             return self.trust.clone();
         }
@@ -220,7 +218,7 @@ impl Means<'_> {
     }
 
     /// The objective of the reading from sums of squares.
-    fn objective<L: Label>(&self, rows: &Rows<'_, L>, squares: &[f64]) -> Vec<f64> {
+    fn objective<L: Label>(&self, rows: &WeightedLabelRows<'_, L>, squares: &[f64]) -> Vec<f64> {
         match self.reading {
             Reading::Kc => squares.to_vec(),
             Reading::Ipvc => {
@@ -236,7 +234,7 @@ impl Means<'_> {
     }
 
     /// Σ_u ω_u (1 − Σ_j P_u(j)²).
-    fn gini<L: Label>(&self, rows: &Rows<'_, L>) -> f64 {
+    fn gini<L: Label>(&self, rows: &WeightedLabelRows<'_, L>) -> f64 {
         let labelled = rows.labelled();
         let mut counts = vec![0u64; rows.base_clusters()];
         for at in 0..rows.len() {
@@ -261,7 +259,7 @@ impl Means<'_> {
 }
 
 /// Mean share of a row's labels in its cluster, by trust.
-fn certainties<L: Label>(rows: &Rows<'_, L>, fit: &Fit, trust: &[f64]) -> Vec<f64> {
+fn certainties<L: Label>(rows: &WeightedLabelRows<'_, L>, fit: &Fit, trust: &[f64]) -> Vec<f64> {
     let certainty = |at: usize| {
         let (mut sum, mut all) = (0.0, 0.0);
         for (u, place) in rows.places(at) {

@@ -30,12 +30,8 @@ mod bottleneck;
 mod cumulative;
 mod error;
 mod labels;
-mod lloyd;
 mod nmfc;
 mod plurality;
-mod rows;
-mod scores;
-mod table;
 
 pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative};
 pub use error::MedianError;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::MedianError;
 use crate::error::check;
 use crate::plurality::{centre, centre_bytes};
-use crate::rows::{Rows, Work, trust, with_rows};
+use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 
 /// Partial sums of a round are over so many ranges of rows, at most.
 const PARTS: usize = 16;
@@ -87,7 +87,7 @@ pub fn nmfc(
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     let start = centre(ensemble, weights, clusters, seed, monitor)?;
-    Ok(with_rows(ensemble, Search { start, trust: trust(ensemble, weights), settings, monitor }))
+    Ok(with_rows(ensemble, Search { start, trust: base_weights(ensemble, weights), settings, monitor }))
 }
 
 struct Search<'a> {
@@ -97,10 +97,10 @@ struct Search<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Work for Search<'_> {
+impl RowVisitor for Search<'_> {
     type Out = Outcome<()>;
 
-    fn run<L: Label>(self, rows: &Rows<'_, L>) -> Outcome<()> {
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Outcome<()> {
         let matrix = Matrix::new(rows, &self.trust);
         let mut state = State::start(&matrix, &self.start);
         let mut trace = vec![state.objective()];
@@ -125,7 +125,7 @@ impl Work for Search<'_> {
     }
 }
 
-fn outcome<L: Label>(rows: &Rows<'_, L>, state: &State, trace: Vec<f64>, stopped: Stopped) -> Outcome<()> {
+fn outcome<L: Label>(rows: &WeightedLabelRows<'_, L>, state: &State, trace: Vec<f64>, stopped: Stopped) -> Outcome<()> {
     let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<_>>());
     let soft = SoftPartition::new(state.memberships().select(Axis(0), &places)).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, stopped);
@@ -142,7 +142,7 @@ fn outcome<L: Label>(rows: &Rows<'_, L>, state: &State, trace: Vec<f64>, stopped
 
 /// The co-association of weighted rows, known by its products alone.
 struct Matrix<'r, 'a, L> {
-    rows: &'r Rows<'a, L>,
+    rows: &'r WeightedLabelRows<'a, L>,
     trust: &'r [f64],
     /// Objects with each row.
     weights: Vec<f64>,
@@ -151,7 +151,7 @@ struct Matrix<'r, 'a, L> {
 }
 
 impl<'r, 'a, L: Label> Matrix<'r, 'a, L> {
-    fn new(rows: &'r Rows<'a, L>, trust: &'r [f64]) -> Self {
+    fn new(rows: &'r WeightedLabelRows<'a, L>, trust: &'r [f64]) -> Self {
         let scale = |at: usize| rows.places(at).map(|(u, _)| trust[u]).sum::<f64>().sqrt().recip();
         Self {
             rows,
@@ -340,11 +340,11 @@ mod tests {
 
     struct Check(Partition, Vec<f64>);
 
-    impl Work for Check {
+    impl RowVisitor for Check {
         type Out = ();
 
         /// Products, objective and descent against the matrix written out, object by object.
-        fn run<L: Label>(self, rows: &Rows<'_, L>) {
+        fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) {
             let matrix = Matrix::new(rows, &self.1);
             let n = rows.len();
             let entry = |(i, j): (usize, usize)| {

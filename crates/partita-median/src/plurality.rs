@@ -11,8 +11,8 @@ use partita_metrics::{Alignment, Surplus, align_to, align_to_partition, best_ref
 use serde::{Deserialize, Serialize};
 
 use crate::error::check;
-use crate::rows::trust;
 use crate::{LabelMeansSettings, MedianError, kc};
+use partita_kmeans::labels::base_weights;
 
 /// Whose labels the base clusterings take before they vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
@@ -81,7 +81,7 @@ pub fn plurality(
         let partition = centre(ensemble, weights, clusters, seed, monitor)?;
         align_to_partition(ensemble, &partition, Surplus::Nearest).expect("they label the same objects")
     };
-    let soft = votes(ensemble, &alignment, &trust(ensemble, weights), clusters);
+    let soft = votes(ensemble, &alignment, &base_weights(ensemble, weights), clusters);
     let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }

@@ -18,9 +18,9 @@ pub use partita_core::{
 };
 pub use {
     partita_aspect as aspect, partita_coassoc as coassoc, partita_eac as eac, partita_files as files,
-    partita_generate as generate, partita_graph as graph, partita_linkage as linkage, partita_median as median,
-    partita_metrics as metrics, partita_mixture as mixture, partita_pcc as pcc, partita_ssce as ssce,
-    partita_text as text,
+    partita_generate as generate, partita_graph as graph, partita_kmeans as kmeans, partita_linkage as linkage,
+    partita_median as median, partita_metrics as metrics, partita_mixture as mixture, partita_pcc as pcc,
+    partita_ssce as ssce, partita_text as text,
 };
 
 /// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read

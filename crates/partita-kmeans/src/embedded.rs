@@ -1,11 +1,14 @@
-//! Weighted k-means on rows: greedy k-means++ starts on a sample, Lloyd's rounds on everything.
+//! k-means on weighted rows of an embedding, in double precision: greedy k-means++ and multi-start on a sample, Lloyd's algorithm
+//! on everything, and how sure each row is of its group.
 
 use std::ops::Range;
 
-use partita_core::ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
-use partita_core::{Flow, Monitor, Seed, Stopped, chunks};
+use partita_core::ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
+use partita_core::{Flow, Monitor, MultiStart, Seed, Sense, Stopped, chunks};
 use rand::{Rng, RngExt, seq::index};
 use rayon::prelude::*;
+
+use crate::plus_plus::{Field, Points, plus_plus};
 
 /// Rows that one thread assigns at a time.
 const CHUNK: usize = 2048;
@@ -22,33 +25,49 @@ const ROUNDING: f64 = 1e-13;
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Search {
-    pub(crate) clusters: usize,
-    pub(crate) restarts: u32,
-    pub(crate) rounds: u32,
-    pub(crate) tolerance: f64,
+pub struct Search {
+    /// Groups, at least 1.
+    pub clusters: usize,
+    /// Initializations; the best is kept.
+    #[doc(alias = "n_init")]
+    pub restarts: u32,
+    /// Most iterations of one run.
+    #[doc(alias = "max_iter")]
+    pub rounds: u32,
+    /// Stop when an iteration gains at most this share of the loss.
+    #[doc(alias = "tol")]
+    pub tolerance: f64,
 }
 
 /// Rows in groups.
 #[derive(Clone, Debug)]
-pub(crate) struct Grouping {
+pub struct Grouping {
     /// The group of every row.
-    pub(crate) labels: Vec<u32>,
+    pub labels: Vec<u32>,
     /// 1 − distance to the own centroid over distance to the next, for every row.
-    pub(crate) margins: Vec<f64>,
+    pub margins: Vec<f64>,
     /// Weighted sum of squared distances by round.
-    pub(crate) trace: Vec<f64>,
-    pub(crate) stopped: Stopped,
+    pub trace: Vec<f64>,
+    /// Why it stopped.
+    pub stopped: Stopped,
 }
 
-/// Groups rows. Fewer groups than asked for are used when there are fewer distinct rows.
-pub(crate) fn kmeans(
+/// Groups rows (n × d, about of length 1) by k-means with a weight each. Fewer groups than asked for are used when there are
+/// fewer distinct rows.
+///
+/// # Panics
+/// If there are other weights than rows.
+///
+/// # Cost
+/// O(n·d·k) a round, in parallel; O(min(n, max(8192, 64 k)) · d · k) a round and restart besides.
+pub fn kmeans(
     rows: ArrayView2<'_, f64>,
     weights: &[f64],
     search: &Search,
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Grouping {
+    assert_eq!(weights.len(), rows.nrows(), "one weight a row");
     let mut centroids = if rows.nrows() <= most_rows(search.clusters) {
         best_start(rows, weights, search, seed)
     } else {
@@ -64,8 +83,8 @@ fn most_rows(clusters: usize) -> usize {
     SAMPLE.max(SAMPLE_PER_CLUSTER * clusters)
 }
 
-/// Numbers of the rows that restarts run on, in order: all where they are few.
-pub(crate) fn sample_rows(rows: usize, clusters: usize, seed: Seed) -> Vec<usize> {
+/// Numbers of the rows that restarts run on, in order, of so many: all where they are few, else drawn without replacement.
+pub fn sample_rows(rows: usize, clusters: usize, seed: Seed) -> Vec<usize> {
     let room = most_rows(clusters);
     if rows <= room {
         return (0..rows).collect();
@@ -75,61 +94,65 @@ pub(crate) fn sample_rows(rows: usize, clusters: usize, seed: Seed) -> Vec<usize
     chosen
 }
 
-/// The centroids with the smallest loss over all restarts; the earlier of equals.
-pub(crate) fn best_start(rows: ArrayView2<'_, f64>, weights: &[f64], search: &Search, seed: Seed) -> Array2<f64> {
+/// The centroids with the smallest loss over all restarts, up to K × d; the earlier of equals.
+///
+/// # Cost
+/// That of [`kmeans`] on these rows times the restarts.
+pub fn best_start(rows: ArrayView2<'_, f64>, weights: &[f64], search: &Search, seed: Seed) -> Array2<f64> {
     let run = |restart: u32| {
-        let mut centroids = spread(rows, weights, search.clusters, &mut seed.child(u64::from(restart)).rng());
+        let mut centroids = initial(rows, weights, search.clusters, seed.child(u64::from(restart)));
         let grouping = lloyd(rows, weights, &mut centroids, search, &partita_core::Silent);
         (grouping.trace.last().copied().unwrap_or(0.0), centroids)
     };
-    let runs: Vec<(f64, Array2<f64>)> = (0..search.restarts.max(1)).into_par_iter().map(run).collect();
-    let better = |best: (f64, Array2<f64>), next: (f64, Array2<f64>)| if next.0 < best.0 { next } else { best };
-    runs.into_iter().reduce(better).expect("at least one restart").1
+    let mut runs: Vec<(f64, Array2<f64>)> = (0..search.restarts.max(1)).into_par_iter().map(run).collect();
+    let losses: Vec<f64> = runs.iter().map(|(loss, _)| *loss).collect();
+    let best = MultiStart::new(Sense::Minimise).best(&losses).expect("at least one restart");
+    runs.swap_remove(best).1
 }
 
-/// Greedy k-means++: every next centroid is the best of a few rows drawn in proportion to weight × squared distance.
-fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], clusters: usize, rng: &mut impl Rng) -> Array2<f64> {
-    let trials = 2 + clusters.ilog2() as usize;
-    let mut centroids = Array2::zeros((0, rows.ncols()));
-    let mut gaps = vec![FAR; rows.nrows()];
-    let squares: Vec<f64> = rows.outer_iter().map(|row| row.dot(&row)).collect();
-    for placed in 0..clusters {
-        let mass: Vec<f64> = gaps.iter().zip(weights).map(|(gap, weight)| gap * weight).collect();
-        let total: f64 = mass.iter().sum();
-        if total <= 0.0 {
-            break;
-        }
-        let chosen: Vec<usize> =
-            (0..if placed == 0 { 1 } else { trials }).map(|_| pick(&mass, rng.random_range(0.0..total))).collect();
-        // One product for all trials; what rounding leaves between equal rows is no distance.
-        let products = rows.dot(&rows.select(Axis(0), &chosen).t());
-        let attempt = |(trial, &row): (usize, &usize)| {
-            let closer = |((i, gap), products): ((usize, &f64), ArrayView1<'_, f64>)| {
-                let other = squares[i] + squares[row] - 2.0 * products[trial];
-                if other < ROUNDING { 0.0 } else { other.min(*gap) }
-            };
-            let next: Vec<f64> = gaps.iter().enumerate().zip(products.outer_iter()).map(closer).collect();
-            let loss: f64 = next.iter().zip(weights).map(|(gap, weight)| gap * weight).sum();
-            (loss, row, next)
-        };
-        let best =
-            chosen.iter().enumerate().map(attempt).reduce(|best, next| if next.0 < best.0 { next } else { best });
-        let (_, row, next) = best.expect("at least one trial");
-        centroids.push_row(rows.row(row)).expect("rows of one length");
-        gaps = next;
+/// Weighted rows and their squared Euclidean distances, which a product of matrices gives for all candidates at once.
+struct Embedded<'a> {
+    rows: ArrayView2<'a, f64>,
+    weights: &'a [f64],
+    squares: Vec<f64>,
+}
+
+impl Points for Embedded<'_> {
+    fn count(&self) -> usize {
+        self.rows.nrows()
     }
-    centroids
+
+    fn weight(&self, point: usize) -> f64 {
+        self.weights[point]
+    }
+
+    fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
+        let products = self.rows.dot(&self.rows.select(Axis(0), centres).t());
+        let from = |(products, &centre): (ArrayView1<'_, f64>, &usize)| {
+            let distance = |(square, product): (&f64, &f64)| {
+                let distance = square + self.squares[centre] - 2.0 * product;
+                // What rounding leaves between equal rows is not a distance.
+                if distance < ROUNDING { 0.0 } else { distance }
+            };
+            self.squares.iter().zip(products).map(distance).collect()
+        };
+        products.axis_iter(Axis(1)).zip(centres).map(from).collect()
+    }
+
+    fn first_distance(&self) -> f64 {
+        FAR
+    }
+
+    fn mark(&self, total: f64, rng: &mut impl Rng) -> f64 {
+        rng.random_range(0.0..total)
+    }
 }
 
-/// The entry at which the running sum passes `target`.
-fn pick(mass: &[f64], target: f64) -> usize {
-    let mut sum = 0.0;
-    let passed = mass.iter().position(|m| {
-        sum += m;
-        sum > target
-    });
-    // Rounding may leave the sum below the target: the last entry that has any mass.
-    passed.or_else(|| mass.iter().rposition(|&m| m > 0.0)).unwrap_or(0)
+/// Centroids by greedy k-means++; fewer where there are fewer distinct rows.
+fn initial(rows: ArrayView2<'_, f64>, weights: &[f64], clusters: usize, seed: Seed) -> Array2<f64> {
+    let points = Embedded { rows, weights, squares: rows.outer_iter().map(|row| row.dot(&row)).collect() };
+    let candidates = 2 + clusters.ilog2() as usize;
+    rows.select(Axis(0), &plus_plus(&mut Field::new(&points), clusters, candidates, &mut seed.rng()))
 }
 
 fn distance(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
@@ -198,7 +221,7 @@ fn assign(
     let lengths = lengths(centroids);
     let ranges: Vec<_> = chunks(rows.nrows(), CHUNK).collect();
     let part = |(labels, range): (&mut [u32], Range<usize>)| {
-        let block = rows.slice(s![range.clone(), ..]);
+        let block = rows.slice_axis(Axis(0), Slice::from(range.clone()));
         let scores = scores(block, centroids, &lengths);
         let mut part = Part {
             sums: Array2::zeros(centroids.dim()),
@@ -258,7 +281,7 @@ fn finish(rows: ArrayView2<'_, f64>, squares: &[f64], centroids: &Array2<f64>, l
     }
     let lengths = lengths(centroids);
     let margins = |range: Range<usize>| {
-        let block = rows.slice(s![range.clone(), ..]);
+        let block = rows.slice_axis(Axis(0), Slice::from(range.clone()));
         let scores = scores(block, centroids, &lengths);
         let margin = |((i, row), scores): ((usize, ArrayView1<'_, f64>), ArrayView1<'_, f64>)| {
             let own = labels[i] as usize;

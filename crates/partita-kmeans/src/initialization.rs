@@ -1,17 +1,19 @@
-//! Where the centres start.
+//! Initialization on tables: k-means++ in single precision, panels of 64 rows at a time, or rows drawn evenly.
 
-use partita_kernels::{Nearest, PANEL, nearest};
-use rand::RngExt;
+use partita_kernels::PANEL;
+use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
-use super::rows::{Members, Rows};
-use super::{Job, Start};
+use crate::members::Members;
+use crate::plus_plus::{DistanceField, plus_plus};
+use crate::run::RunSpec;
+use crate::settings::Initialization;
 
 /// Rows in one fixed chunk of a pass over the table.
 const CHUNK: usize = 8192;
 
 /// Rows among which centres are chosen, dense or sparse.
-pub(super) trait Points: Sync {
+pub(crate) trait PanelRows: Sync {
     /// A row in a form that distances from it are quick from.
     type Point: Sync;
 
@@ -25,73 +27,43 @@ pub(super) trait Points: Sync {
     fn distances(&self, panel: usize, point: &Self::Point) -> [f32; PANEL];
 }
 
-impl Points for Rows {
-    type Point = usize;
-
-    fn objects(&self) -> usize {
-        self.n
-    }
-
-    fn weights(&self) -> Option<&[f64]> {
-        self.weights.as_deref()
-    }
-
-    fn point(&self, row: usize) -> usize {
-        row
-    }
-
-    fn distances(&self, panel: usize, &centre: &usize) -> [f32; PANEL] {
-        let mut out = Nearest::new();
-        let square = self.squares[centre];
-        nearest(self.panel(panel), self.row(centre), &[0.5 * square], &mut out);
-        std::array::from_fn(|lane| (self.squares[panel * PANEL + lane] - 2.0 * out.best[lane]).max(0.0))
-    }
-}
-
-/// The rows that become the first centres of a job: k of them, distinct as far as the table has distinct rows.
-pub(super) fn choose<P: Points>(rows: &P, job: &Job) -> Vec<usize> {
-    let candidates = match job.start {
-        Start::Random => return random(job),
-        Start::PlusPlus => 1,
-        Start::Greedy => 2 + (job.clusters as f64).ln() as usize,
+/// The rows that become the first centres of a run: k of them, distinct as far as the table has distinct rows.
+pub(crate) fn choose<P: PanelRows>(rows: &P, spec: &RunSpec) -> Vec<usize> {
+    let candidates = match spec.initialization {
+        Initialization::Random => return random(spec),
+        Initialization::PlusPlus => 1,
+        Initialization::Greedy => 2 + (spec.clusters as f64).ln() as usize,
     };
-    let mut rng = job.seed.rng();
-    let mut field = Field::new(rows, &job.members);
-    let mut chosen = vec![field.draw_any(&mut rng)];
-    while chosen.len() < job.clusters {
-        field.add(chosen[chosen.len() - 1]);
-        let drawn: Vec<usize> = (0..candidates).map(|_| field.draw(&mut rng)).collect();
-        chosen.push(if candidates == 1 { drawn[0] } else { field.best(&drawn) });
-    }
-    chosen
+    let mut field = PanelField::new(rows, &spec.members);
+    plus_plus(&mut field, spec.clusters, candidates, &mut spec.seed.rng())
 }
 
 /// k distinct members, each set equally likely, in the order of their draws.
-fn random(job: &Job) -> Vec<usize> {
-    let mut rng = job.seed.rng();
+fn random(spec: &RunSpec) -> Vec<usize> {
+    let mut rng = spec.seed.rng();
     let mut seen = std::collections::BTreeSet::new();
-    let mut chosen = Vec::with_capacity(job.clusters);
+    let mut chosen = Vec::with_capacity(spec.clusters);
     // The smaller of the set and its complement is drawn, so that few draws repeat.
-    let count = job.members.count();
-    if job.clusters > count / 2 {
-        let mut all: Vec<usize> = job.members.iter().collect();
-        for place in 0..job.clusters {
+    let count = spec.members.count();
+    if spec.clusters > count / 2 {
+        let mut all: Vec<usize> = spec.members.iter().collect();
+        for place in 0..spec.clusters {
             all.swap(place, rng.random_range(place as u64..count as u64) as usize);
         }
-        all.truncate(job.clusters);
+        all.truncate(spec.clusters);
         return all;
     }
-    while chosen.len() < job.clusters {
+    while chosen.len() < spec.clusters {
         let rank = rng.random_range(0..count as u64) as usize;
         if seen.insert(rank) {
-            chosen.push(job.members.nth(rank));
+            chosen.push(spec.members.nth(rank));
         }
     }
     chosen
 }
 
 /// Squared distance of every member from the nearest centre so far; 0 for rows that are no members.
-struct Field<'a, P> {
+struct PanelField<'a, P> {
     rows: &'a P,
     members: &'a Members,
     near: Vec<f32>,
@@ -100,13 +72,40 @@ struct Field<'a, P> {
     totals: Vec<f64>,
 }
 
-impl<'a, P: Points> Field<'a, P> {
+impl<'a, P: PanelRows> PanelField<'a, P> {
     fn new(rows: &'a P, members: &'a Members) -> Self {
         let near = vec![0.0; rows.objects().next_multiple_of(PANEL)];
         Self { rows, members, near, fresh: true, totals: vec![0.0; rows.objects().div_ceil(CHUNK)] }
     }
 
-    /// Takes a new centre into account.
+    fn weight(&self, row: usize) -> f64 {
+        self.rows.weights().map_or(1.0, |weights| weights[row])
+    }
+
+    /// A member drawn in proportion to its weight.
+    fn draw_any(&self, rng: &mut impl Rng) -> usize {
+        if self.rows.weights().is_none() {
+            return self.members.nth(rng.random_range(0..self.members.count() as u64) as usize);
+        }
+        let total: f64 = self.members.iter().map(|row| self.weight(row)).sum();
+        let mut left = rng.random::<f64>() * total;
+        let mut last = 0;
+        for row in self.members.iter() {
+            last = row;
+            left -= self.weight(row);
+            if left < 0.0 {
+                break;
+            }
+        }
+        last
+    }
+}
+
+impl<P: PanelRows> DistanceField for PanelField<'_, P> {
+    fn first(&mut self, rng: &mut impl Rng) -> Option<usize> {
+        Some(self.draw_any(rng))
+    }
+
     fn add(&mut self, centre: usize) {
         let (rows, members, fresh) = (self.rows, self.members, self.fresh);
         let point = rows.point(centre);
@@ -129,8 +128,7 @@ impl<'a, P: Points> Field<'a, P> {
         self.fresh = false;
     }
 
-    /// The candidate after which the distances sum to least.
-    fn best(&self, candidates: &[usize]) -> usize {
+    fn best(&mut self, candidates: &[usize]) -> usize {
         let potential = |&candidate: &usize| -> f64 {
             let point = self.rows.point(candidate);
             let chunk_sum = |(chunk, near): (usize, &[f32])| {
@@ -155,11 +153,11 @@ impl<'a, P: Points> Field<'a, P> {
         best.1
     }
 
-    /// A member drawn in proportion to weight × squared distance; any member when all distances are 0.
-    fn draw(&self, rng: &mut impl rand::Rng) -> usize {
+    /// Any member when all distances are 0.
+    fn draw(&self, rng: &mut impl Rng) -> Option<usize> {
         let total: f64 = self.totals.iter().sum();
         if total <= 0.0 {
-            return self.draw_any(rng);
+            return Some(self.draw_any(rng));
         }
         let mut left = rng.random::<f64>() * total;
         let chunk = self.totals.iter().position(|&sum| {
@@ -179,34 +177,12 @@ impl<'a, P: Points> Field<'a, P> {
                 left -= mass;
             }
         }
-        last.unwrap_or_else(|| self.draw_any(rng))
-    }
-
-    fn weight(&self, row: usize) -> f64 {
-        self.rows.weights().map_or(1.0, |weights| weights[row])
-    }
-
-    /// A member drawn in proportion to its weight.
-    fn draw_any(&self, rng: &mut impl rand::Rng) -> usize {
-        if self.rows.weights().is_none() {
-            return self.members.nth(rng.random_range(0..self.members.count() as u64) as usize);
-        }
-        let total: f64 = self.members.iter().map(|row| self.weight(row)).sum();
-        let mut left = rng.random::<f64>() * total;
-        let mut last = 0;
-        for row in self.members.iter() {
-            last = row;
-            left -= self.weight(row);
-            if left < 0.0 {
-                break;
-            }
-        }
-        last
+        last.or_else(|| Some(self.draw_any(rng)))
     }
 }
 
 /// Weighted sum over a panel.
-fn mass<P: Points>(rows: &P, panel: usize, near: &[f32]) -> f64 {
+fn mass<P: PanelRows>(rows: &P, panel: usize, near: &[f32]) -> f64 {
     if let Some(weights) = rows.weights() {
         let weights = &weights[panel * PANEL..rows.objects().min((panel + 1) * PANEL)];
         return weights.iter().zip(near).map(|(weight, &near)| weight * f64::from(near)).sum();

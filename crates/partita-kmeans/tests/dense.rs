@@ -3,7 +3,9 @@
 
 use partita_core::ndarray::{Array2, ArrayView2, array};
 use partita_core::{Flow, Monitor, Seed, Silent, Stopped};
-use partita_generate::{Distance, GenerateError, KMeansRun, KMeansSettings, Start, kmeans, kmeans_from, kmeans_many};
+use partita_kmeans::{
+    Distance, Initialization, KMeansError, KMeansRun, KMeansSettings, kmeans, kmeans_from, kmeans_many,
+};
 use rand::RngExt;
 
 /// Groups of rows around centres drawn in a cube.
@@ -83,9 +85,9 @@ fn it_follows_the_textbook() {
 #[test]
 fn every_start_finds_well_separated_groups() {
     let table = blobs(900, 5, 6, 0.3, 5);
-    for (start, least) in [(Start::Greedy, 20), (Start::PlusPlus, 19), (Start::Random, 3)] {
+    for (start, least) in [(Initialization::Greedy, 20), (Initialization::PlusPlus, 19), (Initialization::Random, 3)] {
         let mut settings = KMeansSettings::default();
-        settings.start = start;
+        settings.initialization = start;
         let found = (0..20).filter(|&seed| {
             let fit = kmeans(table.view(), None, 6, Seed::new(seed), &settings, &Silent).unwrap();
             (0..900).all(|i| fit.labels[i] == fit.labels[i % 6]) && fit.centres.nrows() == 6
@@ -107,9 +109,9 @@ fn a_cluster_that_runs_empty_is_given_a_far_row() {
 #[test]
 fn fewer_distinct_rows_give_fewer_clusters() {
     let table = array![[1.0, 2.0], [1.0, 2.0], [5.0, 2.0], [5.0, 2.0], [5.0, 2.0]];
-    for start in [Start::PlusPlus, Start::Greedy, Start::Random] {
+    for start in [Initialization::PlusPlus, Initialization::Greedy, Initialization::Random] {
         let mut settings = KMeansSettings::default();
-        settings.start = start;
+        settings.initialization = start;
         for seed in 0..20 {
             let fit = kmeans(table.view(), None, 4, Seed::new(seed), &settings, &Silent).unwrap();
             assert_eq!(fit.centres.nrows(), 2);
@@ -130,7 +132,7 @@ fn cosine_looks_at_directions_only() {
     });
     let mut settings = KMeansSettings::default();
     settings.distance = Distance::Cosine;
-    settings.start = Start::Greedy;
+    settings.initialization = Initialization::Greedy;
     let fit = kmeans(table.view(), None, 3, Seed::new(1), &settings, &Silent).unwrap();
     assert!((0..300).all(|i| fit.labels[i] == fit.labels[i % 3]));
     let expected: f64 = (0..300)
@@ -170,16 +172,16 @@ fn what_can_not_be_clustered_is_refused() {
     let table = array![[1.0], [2.0], [f64::NAN]];
     let settings = KMeansSettings::default();
     let fit = |rows: ArrayView2<'_, f64>, k| kmeans(rows, None, k, Seed::new(0), &settings, &Silent);
-    assert!(matches!(fit(table.view(), 1), Err(GenerateError::NotFinite { row: 2, column: 0, .. })));
+    assert!(matches!(fit(table.view(), 1), Err(KMeansError::NotFinite { row: 2, column: 0, .. })));
     let table = array![[1.0], [2.0]];
-    assert_eq!(fit(table.view(), 0), Err(GenerateError::NoClusters));
-    assert_eq!(fit(table.view(), 3), Err(GenerateError::TooManyClusters { clusters: 3, objects: 2 }));
+    assert_eq!(fit(table.view(), 0), Err(KMeansError::NoClusters));
+    assert_eq!(fit(table.view(), 3), Err(KMeansError::TooManyClusters { clusters: 3, objects: 2 }));
     let weights = kmeans(table.view(), Some(&[1.0, 0.0]), 1, Seed::new(0), &settings, &Silent);
-    assert!(matches!(weights, Err(GenerateError::Shape(_))));
+    assert!(matches!(weights, Err(KMeansError::Shape(_))));
     let centres = kmeans_from(table.view(), None, array![[1.0, 2.0]].view(), &settings, &Silent);
-    assert!(matches!(centres, Err(GenerateError::Shape(_))));
+    assert!(matches!(centres, Err(KMeansError::Shape(_))));
     let stopped = kmeans(table.view(), None, 1, Seed::new(0), &settings, &No);
-    assert_eq!(stopped, Err(GenerateError::NothingFinished { asked: 1 }));
+    assert_eq!(stopped, Err(KMeansError::Interrupted { asked: 1 }));
 }
 
 #[test]
@@ -205,7 +207,7 @@ fn many_runs_are_as_one_by_one_on_their_own_rows() {
         let run = KMeansRun { centres: starts[0].view(), objects: Some(objects) };
         kmeans_many(table.view(), &[run], &settings, &Silent).unwrap_err()
     };
-    assert!(matches!(refused(&[3, 2, 1]), GenerateError::Shape(_)));
-    assert!(matches!(refused(&[3, 300]), GenerateError::Shape(_)));
-    assert!(matches!(refused(&[3]), GenerateError::TooManyClusters { clusters: 2, objects: 1 }));
+    assert!(matches!(refused(&[3, 2, 1]), KMeansError::Shape(_)));
+    assert!(matches!(refused(&[3, 300]), KMeansError::Shape(_)));
+    assert!(matches!(refused(&[3]), KMeansError::TooManyClusters { clusters: 2, objects: 1 }));
 }

@@ -1,13 +1,13 @@
-//! What k clusters say about ΣJ labels.
+//! Counts of ΣJ labels in k clusters: the sufficient statistics of k-means on labels.
 
 use partita_core::Label;
 
-use crate::rows::Rows;
+use super::rows::WeightedLabelRows;
 
 /// How often every label occurs in every cluster. Counts are whole numbers, so that any order of adding them gives
 /// the same.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Counts {
+pub struct Counts {
     clusters: usize,
     /// ΣJ × K.
     labels: Vec<i64>,
@@ -18,7 +18,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn new<L: Label>(rows: &Rows<'_, L>, clusters: usize) -> Self {
+    /// No object in any cluster.
+    pub fn new<L: Label>(rows: &WeightedLabelRows<'_, L>, clusters: usize) -> Self {
         Self {
             clusters,
             labels: vec![0; rows.base_clusters() * clusters],
@@ -28,7 +29,7 @@ impl Counts {
     }
 
     /// Adds `weight` objects with a row to a cluster.
-    pub(crate) fn add<L: Label>(&mut self, rows: &Rows<'_, L>, at: usize, cluster: u32, weight: i64) {
+    pub fn add<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, at: usize, cluster: u32, weight: i64) {
         let k = cluster as usize;
         for (u, place) in rows.places(at) {
             self.labels[place * self.clusters + k] += weight;
@@ -38,38 +39,38 @@ impl Counts {
     }
 
     /// The first cluster without an object.
-    pub(crate) fn first_empty(&self) -> Option<u32> {
+    pub fn first_empty(&self) -> Option<u32> {
         self.objects.iter().position(|&count| count == 0).map(|k| k as u32)
     }
 
     /// Objects in a cluster.
-    pub(crate) fn objects(&self, cluster: u32) -> i64 {
+    pub fn objects(&self, cluster: u32) -> i64 {
         self.objects[cluster as usize]
     }
 
     /// K.
-    pub(crate) fn clusters(&self) -> usize {
+    pub fn clusters(&self) -> usize {
         self.clusters
     }
 
     /// Whether base clustering `u` labels any object of cluster `k`.
-    pub(crate) fn says(&self, u: usize, k: usize) -> bool {
+    pub fn says(&self, u: usize, k: usize) -> bool {
         self.sizes[u * self.clusters + k] > 0
     }
 
     /// How often label `place` occurs in every cluster.
-    pub(crate) fn of(&self, place: usize) -> &[i64] {
+    pub fn of(&self, place: usize) -> &[i64] {
         &self.labels[place * self.clusters..(place + 1) * self.clusters]
     }
 
     /// Share of label `place` of base clustering `u` among the labels of cluster `k`; 0 where it has none.
-    pub(crate) fn share(&self, u: usize, place: usize, k: usize) -> f64 {
+    pub fn share(&self, u: usize, place: usize, k: usize) -> f64 {
         let size = self.sizes[u * self.clusters + k];
         if size == 0 { 0.0 } else { self.labels[place * self.clusters + k] as f64 / size as f64 }
     }
 
     /// Within-cluster sum of squares Σ_u trust_u Σ_k (n_ku − Σ_j n_kuj² / n_ku) of the one-hot rows.
-    pub(crate) fn squares(&self, offsets: &[usize], trust: &[f64]) -> f64 {
+    pub fn squares(&self, offsets: &[usize], trust: &[f64]) -> f64 {
         let mut sum = 0.0;
         for (u, trust) in trust.iter().enumerate() {
             let mut inside = 0.0;

@@ -1,49 +1,64 @@
-//! Rounds of choosing clusters for rows and counting labels in clusters.
+//! k-means on label rows: k-means++ on the share of labels that differ, then assignments and counts in turn, from several
+//! initializations.
 
 use std::num::NonZeroU32;
 
-use partita_core::{Flow, Label, Monitor, Seed, Stopped};
-use rand::{RngExt, seq::index};
+use partita_core::{Flow, Label, Monitor, MultiStart, Seed, Sense, Stopped};
+use rand::seq::index;
 use rayon::prelude::*;
 
-use crate::rows::Rows;
-use crate::scores::{Rule, Scores};
-use crate::table::Counts;
+use super::counts::Counts;
+use super::rows::WeightedLabelRows;
+use super::scores::{Assignment, Scores};
+use crate::plus_plus::{Field, Points, plus_plus};
 
-/// Starts are tried on at most so many rows; the best one goes on with all of them.
+/// Initializations are tried on at most so many rows; the best one goes on with all of them.
 const START_ROWS: usize = 10_000;
 
-/// Starts on a sample stop when a round gains at most this share: the rest of the way is gone with all rows.
+/// Runs on a sample stop when a round gains at most this share: the rest of the way is gone with all rows.
 const START_TOLERANCE: f64 = 1e-4;
 
 /// Rows of one piece of parallel work.
 const PIECE: usize = 8192;
 
 /// What to optimise and for how long.
-pub(crate) struct Plan<'a> {
-    pub(crate) clusters: usize,
-    pub(crate) trust: &'a [f64],
-    pub(crate) rule: Rule,
-    pub(crate) restarts: NonZeroU32,
-    pub(crate) rounds: NonZeroU32,
-    pub(crate) tolerance: f64,
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// Clusters, K.
+    pub clusters: usize,
+    /// How much a label of each base clustering counts, M numbers.
+    pub base_weights: &'a [f64],
+    /// How a row chooses its cluster.
+    pub assignment: Assignment,
+    /// Initializations; the best is kept.
+    #[doc(alias = "n_init")]
+    pub restarts: NonZeroU32,
+    /// Most iterations of one run.
+    #[doc(alias = "max_iter")]
+    pub rounds: NonZeroU32,
+    /// Stop when an iteration gains at most this share of the sum of squares.
+    #[doc(alias = "tol")]
+    pub tolerance: f64,
 }
 
-/// The result of one start, or the best of several.
-pub(crate) struct Fit {
+/// The result of one initialization, or the best of several.
+#[derive(Debug)]
+pub struct Fit {
     /// The cluster of every row.
-    pub(crate) labels: Vec<u32>,
-    pub(crate) counts: Counts,
+    pub labels: Vec<u32>,
+    /// How often every label occurs in every cluster.
+    pub counts: Counts,
     /// Sum of squares by round.
-    pub(crate) trace: Vec<f64>,
-    pub(crate) stopped: Stopped,
-    /// Sum of squares of every start, on the rows that starts are tried on.
-    pub(crate) starts: Vec<f64>,
+    pub trace: Vec<f64>,
+    /// Why it stopped.
+    pub stopped: Stopped,
+    /// Sum of squares of every initialization, on the rows that they are tried on.
+    pub starts: Vec<f64>,
     lead: Lead,
 }
 
 /// Which rows need not choose again.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Lead {
     /// The scores of the round before.
     scores: Option<Scores>,
@@ -53,8 +68,12 @@ struct Lead {
     limits: Vec<f64>,
 }
 
-/// The best of all starts.
-pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, monitor: &dyn Monitor) -> Fit {
+/// The best partition of label rows that several initializations lead to: the smallest sum of squares of one-hot labels about the
+/// means of their clusters. Beyond 10,000 rows they are tried on so many, and the best goes on with all.
+///
+/// # Cost
+/// O(rows · M · K) a round, in parallel over rows; rows that cannot have changed their choice are left out.
+pub fn kmeans<L: Label>(rows: &WeightedLabelRows<'_, L>, plan: &Plan<'_>, seed: Seed, monitor: &dyn Monitor) -> Fit {
     let all: Vec<u32> = (0..rows.len() as u32).collect();
     let some = sample(rows.len(), seed);
     let on: &[u32] = some.as_deref().unwrap_or(&all);
@@ -62,13 +81,14 @@ pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, mo
     let total = rounds * (u64::from(restarts) + u64::from(some.is_some()));
     let tolerance = if some.is_some() { plan.tolerance.max(START_TOLERANCE) } else { plan.tolerance };
     let short = Plan { tolerance, ..*plan };
+    let select = MultiStart::new(Sense::Minimise);
     let (mut kept, mut starts): (Option<Fit>, Vec<f64>) = (None, Vec::new());
     for restart in 0..restarts {
-        let first = plus_plus(rows, on, plan, seed.child(1 + u64::from(restart)));
+        let first = initial(rows, on, plan, seed.child(1 + u64::from(restart)));
         let fit = climb(rows, on, &short, first, (monitor, u64::from(restart) * rounds, total));
         starts.push(fit.value());
         let stop = fit.stopped == Stopped::Interrupted;
-        if kept.as_ref().is_none_or(|kept| fit.value() < kept.value()) {
+        if select.best(&starts) == Some(restart as usize) {
             kept = Some(fit);
         }
         if stop {
@@ -85,7 +105,7 @@ pub(crate) fn best<L: Label>(rows: &Rows<'_, L>, plan: &Plan<'_>, seed: Seed, mo
 
 impl Fit {
     /// The sum of squares reached.
-    pub(crate) fn value(&self) -> f64 {
+    pub fn value(&self) -> f64 {
         self.trace.last().copied().unwrap_or(f64::INFINITY)
     }
 }
@@ -100,43 +120,51 @@ fn sample(rows: usize, seed: Seed) -> Option<Vec<u32>> {
     })
 }
 
-/// Counts of K rows, each drawn with a probability in proportion to its distance from those before (Arthur and
-/// Vassilvitskii 2007). Fewer where there are fewer different rows.
-fn plus_plus<L: Label>(rows: &Rows<'_, L>, on: &[u32], plan: &Plan<'_>, seed: Seed) -> Counts {
-    let mut rng = seed.rng();
-    let mut counts = Counts::new(rows, plan.clusters);
-    let mut far: Vec<f64> = on.iter().map(|&at| f64::from(rows.weight(at as usize))).collect();
-    for k in 0..plan.clusters {
-        let total: f64 = far.iter().sum();
-        if total <= 0.0 {
-            break;
-        }
-        let mut left = rng.random::<f64>() * total;
-        let drawn = far.iter().position(|&share| {
-            left -= share;
-            left < 0.0
-        });
-        let drawn = drawn.unwrap_or_else(|| far.iter().rposition(|&share| share > 0.0).unwrap_or(0));
-        let row = rows.row(on[drawn] as usize);
-        counts.add(rows, on[drawn] as usize, k as u32, 1);
-        far.par_iter_mut().zip(on).for_each(|(far, &at)| {
-            let distance = distance(rows.row(at as usize), row, plan.trust) * f64::from(rows.weight(at as usize));
-            *far = if k == 0 { distance } else { far.min(distance) };
-        });
+/// Chosen label rows with their distances.
+struct Sampled<'a, L> {
+    rows: &'a WeightedLabelRows<'a, L>,
+    on: &'a [u32],
+    base_weights: &'a [f64],
+}
+
+impl<L: Label> Points for Sampled<'_, L> {
+    fn count(&self) -> usize {
+        self.on.len()
     }
+
+    fn weight(&self, point: usize) -> f64 {
+        f64::from(self.rows.weight(self.on[point] as usize))
+    }
+
+    fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
+        let from = |&centre: &usize| {
+            let centre = self.rows.row(self.on[centre] as usize);
+            let away = |&at: &u32| distance(self.rows.row(at as usize), centre, self.base_weights);
+            self.on.par_iter().map(away).collect()
+        };
+        centres.iter().map(from).collect()
+    }
+}
+
+/// Counts of K rows chosen by k-means++. Fewer where there are fewer different rows.
+fn initial<L: Label>(rows: &WeightedLabelRows<'_, L>, on: &[u32], plan: &Plan<'_>, seed: Seed) -> Counts {
+    let points = Sampled { rows, on, base_weights: plan.base_weights };
+    let mut counts = Counts::new(rows, plan.clusters);
+    let chosen = plus_plus(&mut Field::new(&points), plan.clusters, 1, &mut seed.rng());
+    chosen.iter().zip(0..).for_each(|(&centre, k)| counts.add(rows, on[centre] as usize, k, 1));
     counts
 }
 
 /// Share of the labels in which two rows differ, among those that both have; 1 if there are none.
-fn distance<L: Label>(a: &[L], b: &[L], trust: &[f64]) -> f64 {
+fn distance<L: Label>(a: &[L], b: &[L], base_weights: &[f64]) -> f64 {
     if a == b {
         return 0.0;
     }
     let (mut differ, mut shared) = (0.0, 0.0);
-    for ((a, b), trust) in a.iter().zip(b).zip(trust) {
+    for ((a, b), base_weights) in a.iter().zip(b).zip(base_weights) {
         if *a != L::MISSING && *b != L::MISSING {
-            shared += trust;
-            differ += if a == b { 0.0 } else { *trust };
+            shared += base_weights;
+            differ += if a == b { 0.0 } else { *base_weights };
         }
     }
     if shared > 0.0 { differ / shared } else { 1.0 }
@@ -144,7 +172,7 @@ fn distance<L: Label>(a: &[L], b: &[L], trust: &[f64]) -> f64 {
 
 /// Rounds from what `counts` says until nothing moves, the objective stands still, or the rounds are used up.
 fn climb<L: Label>(
-    rows: &Rows<'_, L>,
+    rows: &WeightedLabelRows<'_, L>,
     on: &[u32],
     plan: &Plan<'_>,
     counts: Counts,
@@ -160,7 +188,7 @@ fn climb<L: Label>(
     };
     for round in 0..u64::from(plan.rounds.get()) {
         let moved = fit.step(rows, on, plan);
-        let value = fit.counts.squares(rows.offsets(), plan.trust);
+        let value = fit.counts.squares(rows.offsets(), plan.base_weights);
         if round > 0 && value > fit.value() {
             // The nearest mean never does this; the likeliest cluster may.
             fit.back(rows, on, &moved);
@@ -183,8 +211,8 @@ fn climb<L: Label>(
 
 impl Fit {
     /// One round: every row chooses, the counts follow. Returns which rows moved, with the cluster they left.
-    fn step<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], plan: &Plan<'_>) -> Vec<(u32, u32)> {
-        let scores = Scores::new(rows, &self.counts, plan.trust, plan.rule);
+    fn step<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, on: &[u32], plan: &Plan<'_>) -> Vec<(u32, u32)> {
+        let scores = Scores::new(rows, &self.counts, plan.base_weights, plan.assignment);
         let Lead { scores: previous, drift, limits } = &mut self.lead;
         *drift += previous.as_ref().map_or(0.0, |previous| scores.drift(previous, rows.offsets()));
         let (mut next, drift) = (self.labels.clone(), *drift);
@@ -204,7 +232,7 @@ impl Fit {
     }
 
     /// Moves one row from a cluster (none at first) to another.
-    fn put<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], at: u32, from: u32, to: u32) {
+    fn put<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, on: &[u32], at: u32, from: u32, to: u32) {
         let row = on[at as usize] as usize;
         let weight = i64::from(rows.weight(row));
         if from != u32::MAX {
@@ -215,18 +243,24 @@ impl Fit {
     }
 
     /// Undoes a round.
-    fn back<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], moved: &[(u32, u32)]) {
+    fn back<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, on: &[u32], moved: &[(u32, u32)]) {
         for &(at, old) in moved.iter().rev() {
             self.put(rows, on, at, self.labels[at as usize], old);
         }
     }
 
     /// Gives every empty cluster the row that fits its own cluster worst, while any row fits less than perfectly.
-    fn refill<L: Label>(&mut self, rows: &Rows<'_, L>, on: &[u32], plan: &Plan<'_>, moved: &mut Vec<(u32, u32)>) {
+    fn refill<L: Label>(
+        &mut self,
+        rows: &WeightedLabelRows<'_, L>,
+        on: &[u32],
+        plan: &Plan<'_>,
+        moved: &mut Vec<(u32, u32)>,
+    ) {
         while let Some(empty) = self.counts.first_empty() {
             let misfit = |at: usize| {
                 let (row, k) = (on[at] as usize, self.labels[at]);
-                let apart = |(u, place)| plan.trust[u] * (1.0 - self.counts.share(u, place, k as usize));
+                let apart = |(u, place)| plan.base_weights[u] * (1.0 - self.counts.share(u, place, k as usize));
                 let alone = self.counts.objects(k) == i64::from(rows.weight(row));
                 if alone { 0.0 } else { rows.places(row).map(apart).sum() }
             };

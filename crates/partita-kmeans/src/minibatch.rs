@@ -1,14 +1,13 @@
-//! k-means on small random batches of rows (Sculley 2010).
+//! Mini-batch k-means (Sculley 2010): centres learn from small random batches of rows.
 
-use partita_core::{Seed, Stopped};
+use partita_core::{ProgressCounter, Seed, Stopped};
 use partita_kernels::{Nearest, PANEL, nearest};
 use rand::RngExt;
 
-use super::lloyd::{Fit, NONE};
-use super::rows::Rows;
-use super::{Job, Start, start};
-use crate::found::compact;
-use crate::progress::Progress;
+use crate::dense_rows::DenseRows;
+use crate::initialization::choose;
+use crate::run::{Fit, RunSpec, UNLABELLED, compact};
+use crate::settings::Initialization;
 
 /// Rows in a batch.
 const BATCH: usize = 1024;
@@ -24,10 +23,10 @@ const PASSES: usize = 100;
 ///
 /// # Cost
 /// O(B·d·k) time a batch of B rows and one pass over the table.
-pub(crate) fn minibatch(rows: &Rows, job: &Job, progress: &Progress<'_>) -> Option<Fit> {
-    let members: Vec<u32> = job.members.iter().map(|row| row as u32).collect();
-    let mut rng = job.seed.child(0).rng();
-    let mut centres = Centres::new(rows, job);
+pub fn minibatch(rows: &DenseRows, spec: &RunSpec, progress: &ProgressCounter<'_>) -> Option<Fit> {
+    let members: Vec<u32> = spec.members.iter().map(|row| row as u32).collect();
+    let mut rng = spec.seed.child(0).rng();
+    let mut centres = Centres::new(rows, spec);
     let size = BATCH.min(members.len()).next_multiple_of(PANEL);
     let most = (PASSES * members.len()).div_ceil(size);
     let (mut smoothed, mut best, mut since, mut batches) = (0.0, f64::INFINITY, 0, 0);
@@ -44,7 +43,7 @@ pub(crate) fn minibatch(rows: &Rows, job: &Job, progress: &Progress<'_>) -> Opti
         best = best.min(smoothed);
     }
     let stopped = if since < PATIENCE { Stopped::RoundLimit } else { Stopped::Converged };
-    centres.assign(rows, job, batches, stopped, progress)
+    centres.assign(rows, spec, batches, stopped, progress)
 }
 
 struct Centres {
@@ -59,15 +58,16 @@ struct Centres {
 }
 
 impl Centres {
-    fn new(rows: &Rows, job: &Job) -> Self {
+    fn new(rows: &DenseRows, spec: &RunSpec) -> Self {
         // k-means++ looks at a sample: three batches, and at least three rows a centre.
-        let sample = (3 * BATCH).max(3 * job.clusters);
-        let members = job.members.thin(sample, &mut job.seed.child(1).rng());
-        let seed: Seed = job.seed.child(2);
-        let first = Job { clusters: job.clusters, start: Start::PlusPlus, seed, members, given: None };
-        let chosen = start::choose(rows, &first);
+        let sample = (3 * BATCH).max(3 * spec.clusters);
+        let members = spec.members.thin(sample, &mut spec.seed.child(1).rng());
+        let seed: Seed = spec.seed.child(2);
+        let first =
+            RunSpec { clusters: spec.clusters, initialization: Initialization::PlusPlus, seed, members, given: None };
+        let chosen = choose(rows, &first);
         let at = chosen.into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect();
-        let (k, d) = (job.clusters, rows.d);
+        let (k, d) = (spec.clusters, rows.d);
         let (single, half) = (vec![0.0; k * d], vec![0.0; k]);
         let mut centres = Self { at, seen: vec![0.0; k], single, half, panel: vec![0.0; PANEL * d] };
         centres.round(d);
@@ -82,7 +82,7 @@ impl Centres {
     }
 
     /// Learns from one batch; gives its mean squared distance before.
-    fn learn(&mut self, rows: &Rows, batch: &[u32]) -> f64 {
+    fn learn(&mut self, rows: &DenseRows, batch: &[u32]) -> f64 {
         let (d, k) = (rows.d, self.half.len());
         let (mut sums, mut counts, mut inertia) = (vec![0.0; k * d], vec![0.0; k], 0.0);
         let mut out = Nearest::new();
@@ -111,14 +111,21 @@ impl Centres {
     }
 
     /// The nearest centre of every member.
-    fn assign(&self, rows: &Rows, job: &Job, rounds: usize, stopped: Stopped, progress: &Progress<'_>) -> Option<Fit> {
-        let mut labels = vec![NONE; rows.n];
+    fn assign(
+        &self,
+        rows: &DenseRows,
+        spec: &RunSpec,
+        rounds: usize,
+        stopped: Stopped,
+        progress: &ProgressCounter<'_>,
+    ) -> Option<Fit> {
+        let mut labels = vec![UNLABELLED; rows.n];
         let (mut out, mut inertia) = (Nearest::new(), 0.0);
         for (panel, labels) in labels.chunks_mut(PANEL).enumerate() {
             if panel.is_multiple_of(256) && progress.stopped() {
                 return None;
             }
-            let word = job.members.word(panel);
+            let word = spec.members.word(panel);
             nearest(rows.panel(panel), &self.single, &self.half, &mut out);
             for (lane, label) in labels.iter_mut().enumerate().filter(|(lane, _)| word >> lane & 1 == 1) {
                 *label = out.centre[lane] as u16;

@@ -1,18 +1,16 @@
-//! Lloyd's rounds, for many runs over the same rows at once.
+//! Lloyd's algorithm on dense rows, for many runs over the same rows at once.
 
 use std::ops::Range;
 
-use partita_core::{Stopped, chunks};
+use partita_core::{ProgressCounter, Stopped, chunks};
 use partita_kernels::{Nearest, PANEL, nearest};
 use rayon::prelude::*;
 
-use super::rows::{Rows, bits};
-use super::{Job, KMeansSettings, start};
-use crate::found::compact;
-use crate::progress::Progress;
-
-/// The label of a row that a run does not see, or has not seen yet.
-pub(crate) const NONE: u16 = u16::MAX;
+use crate::dense_rows::DenseRows;
+use crate::initialization::choose;
+use crate::members::bits;
+use crate::run::{Fit, RunSpec, UNLABELLED, compact};
+use crate::settings::KMeansSettings;
 
 /// Most chunks that the rows are cut into, and the fewest rows in one.
 const MOST_CHUNKS: usize = 64;
@@ -20,19 +18,6 @@ const LEAST_CHUNK: usize = 2048;
 
 /// Bytes of rows that a block holds: it stays in the second-level cache while all runs pass over it.
 const BLOCK_BYTES: usize = 128 << 10;
-
-/// A finished run.
-pub(crate) struct Fit {
-    /// The cluster of every row, [`NONE`] where the run did not look. No cluster is empty.
-    pub(crate) labels: Vec<u16>,
-    /// Centres in scaled units, clusters × d.
-    pub(super) centres: Vec<f64>,
-    pub(crate) clusters: usize,
-    /// Σ w‖x − c‖² (by cosine Σ w(1 − cos)), in the units of the table.
-    pub(crate) inertia: f64,
-    pub(crate) rounds: usize,
-    pub(crate) stopped: Stopped,
-}
 
 enum Phase {
     Going,
@@ -42,7 +27,7 @@ enum Phase {
 }
 
 struct Run<'a> {
-    job: &'a Job,
+    spec: &'a RunSpec,
     centres: Vec<f64>,
     /// The centres in single precision and their ½‖c‖², as the kernel reads them.
     single: Vec<f32>,
@@ -63,23 +48,23 @@ struct Part {
     changed: usize,
 }
 
-/// Runs all jobs together, over the same rows, and tells `done` of each as it is finished. A job that is not
+/// Runs all specs together, over the same rows, and tells `done` of each as it is finished. A spec that is not
 /// finished when the monitor says stop gives nothing.
-pub(crate) fn lloyd(
-    rows: &Rows,
-    jobs: &[Job],
+pub fn lloyd(
+    rows: &DenseRows,
+    specs: &[RunSpec],
     settings: &KMeansSettings,
-    progress: &Progress<'_>,
+    progress: &ProgressCounter<'_>,
     done: &mut dyn FnMut(usize, Fit),
 ) {
     let size = LEAST_CHUNK.max(rows.n.div_ceil(MOST_CHUNKS).next_multiple_of(PANEL));
     let ranges: Vec<Range<usize>> = chunks(rows.n, size).collect();
-    let mut runs: Vec<Run<'_>> = Vec::with_capacity(jobs.len());
-    for job in jobs {
+    let mut runs: Vec<Run<'_>> = Vec::with_capacity(specs.len());
+    for spec in specs {
         if progress.stopped() {
             return;
         }
-        runs.push(Run::new(rows, job));
+        runs.push(Run::new(rows, spec));
     }
     let mut parts: Vec<Vec<Part>> =
         ranges.iter().map(|range| runs.iter().map(|run| Part::new(range.len(), run)).collect()).collect();
@@ -100,14 +85,14 @@ pub(crate) fn lloyd(
 }
 
 /// One pass over the rows of a chunk, for every active run, block by block.
-fn assign(rows: &Rows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part], progress: &Progress<'_>) {
+fn assign(rows: &DenseRows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part], progress: &ProgressCounter<'_>) {
     let panels = range.start / PANEL..range.end.div_ceil(PANEL);
     let block = (BLOCK_BYTES / (4 * PANEL * rows.d)).clamp(1, 64);
     let mut out = Nearest::new();
     for first in panels.clone().step_by(block) {
         for (run, part) in runs.iter().zip(&mut *parts).filter(|(run, _)| run.active()) {
             for panel in first..(first + block).min(panels.end) {
-                let word = run.job.members.word(panel);
+                let word = run.spec.members.word(panel);
                 if word != 0 {
                     nearest(rows.panel(panel), &run.single, &run.half, &mut out);
                     part.take(rows, panel, (panel - panels.start) * PANEL, word, &out.centre);
@@ -123,11 +108,11 @@ fn assign(rows: &Rows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part]
 impl Part {
     fn new(rows: usize, run: &Run<'_>) -> Self {
         let (sums, mass) = (vec![0.0; run.sums.len()], vec![0.0; run.mass.len()]);
-        Self { labels: vec![NONE; rows], sums, mass, changed: 0 }
+        Self { labels: vec![UNLABELLED; rows], sums, mass, changed: 0 }
     }
 
     /// Takes the new labels of one panel, whose rows start at `first` of this chunk.
-    fn take(&mut self, rows: &Rows, panel: usize, first: usize, word: u64, centre: &[u32; PANEL]) {
+    fn take(&mut self, rows: &DenseRows, panel: usize, first: usize, word: u64, centre: &[u32; PANEL]) {
         let end = self.labels.len().min(first + PANEL);
         let mut moved = 0u64;
         for (lane, (&label, &centre)) in self.labels[first..end].iter().zip(centre).enumerate() {
@@ -141,11 +126,11 @@ impl Part {
     }
 
     /// Moves a row from one cluster's sums to another's.
-    fn shift(&mut self, rows: &Rows, row: usize, old: u16, new: u16) {
+    fn shift(&mut self, rows: &DenseRows, row: usize, old: u16, new: u16) {
         self.changed += 1;
         let (d, weight) = (rows.d, rows.weight(row));
         for (label, weight) in [(old, -weight), (new, weight)] {
-            if label != NONE {
+            if label != UNLABELLED {
                 let label = usize::from(label);
                 self.mass[label] += weight;
                 let sums = &mut self.sums[label * d..][..d];
@@ -156,14 +141,14 @@ impl Part {
 }
 
 impl<'a> Run<'a> {
-    fn new(rows: &Rows, job: &'a Job) -> Self {
-        let (k, d) = (job.clusters, rows.d);
-        let centres = job.given.clone().unwrap_or_else(|| {
-            start::choose(rows, job).into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect()
+    fn new(rows: &DenseRows, spec: &'a RunSpec) -> Self {
+        let (k, d) = (spec.clusters, rows.d);
+        let centres = spec.given.clone().unwrap_or_else(|| {
+            choose(rows, spec).into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect()
         });
         let (single, half) = (vec![0.0; k * d], vec![0.0; k]);
         let (sums, mass) = (vec![0.0; k * d], vec![0.0; k]);
-        let mut run = Self { job, centres, single, half, sums, mass, rounds: 0, phase: Phase::Going };
+        let mut run = Self { spec, centres, single, half, sums, mass, rounds: 0, phase: Phase::Going };
         run.round_centres(rows);
         run
     }
@@ -173,7 +158,7 @@ impl<'a> Run<'a> {
     }
 
     /// Prepares the centres for the kernel.
-    fn round_centres(&mut self, rows: &Rows) {
+    fn round_centres(&mut self, rows: &DenseRows) {
         self.single.iter_mut().zip(&self.centres).for_each(|(single, &c)| *single = c as f32);
         if !rows.cosine {
             for (half, centre) in self.half.iter_mut().zip(self.single.chunks_exact(rows.d)) {
@@ -183,7 +168,7 @@ impl<'a> Run<'a> {
     }
 
     /// Ends a round: gathers what the chunks changed and moves the centres.
-    fn advance(&mut self, rows: &Rows, parts: &mut [&mut Part], size: usize, settings: &KMeansSettings) {
+    fn advance(&mut self, rows: &DenseRows, parts: &mut [&mut Part], size: usize, settings: &KMeansSettings) {
         let changed = self.gather(parts);
         if let Phase::Last(stopped) = self.phase {
             self.phase = Phase::Done(stopped);
@@ -218,11 +203,11 @@ impl<'a> Run<'a> {
     }
 
     /// Gives every empty cluster the row that is farthest from its centre.
-    fn repair(&mut self, rows: &Rows, parts: &mut [&mut Part], size: usize) {
+    fn repair(&mut self, rows: &DenseRows, parts: &mut [&mut Part], size: usize) {
         let empty: Vec<usize> = (0..self.mass.len()).filter(|&j| self.mass[j] <= 0.0).collect();
         let (d, single) = (rows.d, &self.single);
         let mut far: Vec<(f64, usize)> = Vec::new();
-        for row in self.job.members.iter() {
+        for row in self.spec.members.iter() {
             let label = usize::from(parts[row / size].labels[row % size]);
             let distance = rows.distance2(row, &single[label * d..][..d]);
             if distance > 0.0 {
@@ -247,7 +232,7 @@ impl<'a> Run<'a> {
     }
 
     /// Moves each centre to the mean of its rows; gives the sum of the squared moves.
-    fn update(&mut self, rows: &Rows) -> f64 {
+    fn update(&mut self, rows: &DenseRows) -> f64 {
         let mut moved = 0.0;
         let clusters = self.centres.chunks_exact_mut(rows.d).zip(self.sums.chunks_exact(rows.d));
         for ((centre, sums), &mass) in clusters.zip(&self.mass) {
@@ -265,11 +250,11 @@ impl<'a> Run<'a> {
     }
 
     /// Numbers the clusters that have rows and measures the result.
-    fn finish<'p>(&self, rows: &Rows, parts: impl Iterator<Item = &'p Part>, stopped: Stopped) -> Fit {
+    fn finish<'p>(&self, rows: &DenseRows, parts: impl Iterator<Item = &'p Part>, stopped: Stopped) -> Fit {
         let mut labels: Vec<u16> = parts.flat_map(|part| part.labels.iter().copied()).collect();
         let inertia = self.inertia(rows, &labels);
         let mut used = vec![false; self.mass.len()];
-        labels.iter().filter(|&&label| label != NONE).for_each(|&label| used[usize::from(label)] = true);
+        labels.iter().filter(|&&label| label != UNLABELLED).for_each(|&label| used[usize::from(label)] = true);
         let kept = (0..used.len()).filter(|&j| used[j]);
         let clusters = compact(&mut labels);
         let centres = kept.flat_map(|j| self.centres[j * rows.d..][..rows.d].iter().copied()).collect();
@@ -278,9 +263,9 @@ impl<'a> Run<'a> {
 
     /// From the sums of the clusters, Σ w‖x‖² − 2 c·Σ w x + ‖c‖² Σ w, where that cancels little: squares are kept in
     /// single precision. Row by row otherwise.
-    fn inertia(&self, rows: &Rows, labels: &[u16]) -> f64 {
+    fn inertia(&self, rows: &DenseRows, labels: &[u16]) -> f64 {
         let whole = |row: usize| rows.weight(row) * f64::from(rows.squares[row]);
-        let total: f64 = self.job.members.iter().map(whole).sum();
+        let total: f64 = self.spec.members.iter().map(whole).sum();
         let single = self.single.chunks_exact(rows.d).zip(self.sums.chunks_exact(rows.d)).zip(&self.mass);
         let explained: f64 = single
             .map(|((centre, sums), mass)| {
@@ -297,10 +282,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn exact_inertia(&self, rows: &Rows, labels: &[u16]) -> f64 {
+    fn exact_inertia(&self, rows: &DenseRows, labels: &[u16]) -> f64 {
         let chunk = |(chunk, labels): (usize, &[u16])| {
             let first = chunk * LEAST_CHUNK;
-            let labelled = labels.iter().enumerate().filter(|(_, label)| **label != NONE);
+            let labelled = labels.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
             labelled.fold(0.0, |sum, (i, &label)| {
                 let centre = &self.single[usize::from(label) * rows.d..][..rows.d];
                 sum + rows.weight(first + i) * rows.distance2(first + i, centre)

@@ -1,14 +1,14 @@
-//! How rows choose their clusters.
+//! Scores of clusters from tables of labels, and the best cluster of every label row: quick in single precision, exact where close.
 
 use partita_core::Label;
 use partita_kernels::{Kernel, Simd, dispatch};
 
-use crate::rows::Rows;
-use crate::table::Counts;
+use super::counts::Counts;
+use super::rows::WeightedLabelRows;
 
 /// How a row chooses its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub enum Assignment {
     /// The nearest mean of one-hot rows: largest Σ_u trust_u (2 p_kuℓ − Σ_j p_kuj²).
     Nearest,
     /// The cluster in which its labels are most probable: largest Σ_u trust_u p_kuℓ.
@@ -17,6 +17,7 @@ pub(crate) enum Rule {
 
 /// What every label adds to the score of every cluster: one line of K numbers a label, and a last line of zeros for
 /// missing labels.
+#[derive(Debug)]
 pub(crate) struct Scores {
     clusters: usize,
     lines: Vec<f64>,
@@ -33,7 +34,7 @@ const WIDTH: usize = 8;
 /// [`Scores::choose_lanes`] with its arguments. Every sum is the same sequence of additions, however many are in a register.
 struct Choose<'a, 'r, L> {
     scores: &'a Scores,
-    rows: &'a Rows<'r, L>,
+    rows: &'a WeightedLabelRows<'r, L>,
     range: &'a [u32],
     drift: f64,
     kept: (&'a mut [u32], &'a mut [f64]),
@@ -50,7 +51,12 @@ impl<L: Label> Kernel for Choose<'_, '_, L> {
 }
 
 impl Scores {
-    pub(crate) fn new<L: Label>(rows: &Rows<'_, L>, counts: &Counts, trust: &[f64], rule: Rule) -> Self {
+    pub(crate) fn new<L: Label>(
+        rows: &WeightedLabelRows<'_, L>,
+        counts: &Counts,
+        trust: &[f64],
+        assignment: Assignment,
+    ) -> Self {
         let clusters = counts.clusters();
         let mut lines = vec![0.0; (rows.base_clusters() + 1) * clusters];
         for (u, trust) in trust.iter().enumerate() {
@@ -65,9 +71,9 @@ impl Scores {
                 let own: f64 = places.clone().map(|place| share(place) * share(place)).sum();
                 for place in places.clone() {
                     lines[place * clusters + k] = trust
-                        * match rule {
-                            Rule::Nearest => 2.0 * share(place) - own,
-                            Rule::Likeliest => share(place),
+                        * match assignment {
+                            Assignment::Nearest => 2.0 * share(place) - own,
+                            Assignment::Likeliest => share(place),
                         };
                 }
             }
@@ -111,7 +117,7 @@ impl Scores {
     /// have moved since the start, `limits` holds for every row the drift up to which its choice stands.
     pub(crate) fn choose<L: Label>(
         &self,
-        rows: &Rows<'_, L>,
+        rows: &WeightedLabelRows<'_, L>,
         range: &[u32],
         drift: f64,
         kept: (&mut [u32], &mut [f64]),
@@ -123,7 +129,7 @@ impl Scores {
     #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
     fn choose_lanes<L: Label>(
         &self,
-        rows: &Rows<'_, L>,
+        rows: &WeightedLabelRows<'_, L>,
         range: &[u32],
         drift: f64,
         (best, limits): (&mut [u32], &mut [f64]),
