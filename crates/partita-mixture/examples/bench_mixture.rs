@@ -18,7 +18,7 @@ use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
 use partita_files::{EnsembleOptions, LabelGroups, write_ensemble};
 use partita_mixture::{
-    LabelSource, NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, Rows, nbce_cvb, nbce_draws, nbce_vb, stream_vb,
+    NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, Rows, nbce_cvb, nbce_draws, nbce_vb, nbce_vb_rows,
 };
 use rand::{Rng, RngExt};
 use statrs::function::gamma::digamma;
@@ -136,7 +136,7 @@ fn in_memory(objects: usize) {
 /// Files of one group each, with the same labels in all.
 struct Files(Vec<LabelGroups>);
 
-impl LabelSource for Files {
+impl RowBlocks for Files {
     fn bases(&self) -> &[BaseClustering] {
         self.0[0].bases()
     }
@@ -145,12 +145,16 @@ impl LabelSource for Files {
         self.0.len()
     }
 
-    fn rows(&self, group: usize) -> usize {
-        self.0[group].objects()
+    fn rows_of(&self, group: usize) -> Range<u64> {
+        let first: usize = self.0[..group].iter().map(LabelGroups::objects).sum();
+        first as u64..(first + self.0[group].objects()) as u64
     }
 
-    fn read(&self, group: usize) -> Result<Array2<u16>, String> {
-        self.0[group].read(0).map_err(|error| error.to_string())
+    fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
+        let failed = |error: FilesError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
+        let labels = self.0[group].read(0).map_err(failed)?;
+        take(GroupRows { labels: LabelRows::Words(labels.view()), weights: None });
+        Ok(())
     }
 }
 
@@ -162,9 +166,10 @@ fn stream(folder: &Path) -> Result<(), Box<dyn Error>> {
         let open = |path: &PathBuf| LabelGroups::open(path, &EnsembleOptions::default()).expect("a file of ours");
         let files = Files(paths.iter().map(|path| open(path).expect("it is Parquet")).collect());
         let settings = NbceVbSettings::default();
-        let found = stream_vb(&files, MANY_CLUSTERS, Seed::new(1), &settings, BUDGET, &Silent, &mut |_| Ok(()))
-            .expect("groups fit into the budget");
-        vec![("rounds", found.rounds as f64), ("bound", found.objective.value)]
+        let rows = PassRunner::new(&files, &Silent);
+        let found = nbce_vb_rows(&rows, MANY_CLUSTERS, Seed::new(1), &settings, &Silent).expect("files can be read");
+        found.label(&rows, &mut |_, _| Ok(())).expect("files can be read");
+        vec![("rounds", found.rounds as f64), ("bound", found.objective.map_or(0.0, |objective| objective.value))]
     });
     Ok(())
 }

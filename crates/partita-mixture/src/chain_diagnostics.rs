@@ -3,7 +3,7 @@
 use partita_core::{Objective, Outcome, Sense, Stopped};
 use serde::Serialize;
 
-use crate::nbce::RowFit;
+use crate::nbce::RowLikelihood;
 use crate::{PartitionLoss, PartitionSamples, effective_samples, r_hat};
 
 /// The R-hat above which chains are said to disagree, and the effective draws below which there are too few.
@@ -35,7 +35,7 @@ pub struct NbceDraws {
 pub struct NbceGibbsDiagnostics {
     /// How well the saved model explains the rows.
     #[serde(flatten)]
-    pub fit: RowFit,
+    pub fit: RowLikelihood,
     /// Split R-hat of the log joint after the burn-in: above 1.1 the chains disagree.
     pub r_hat: f64,
     /// Effective number of draws of the log joint: below 100 there are too few.
@@ -75,7 +75,7 @@ pub struct Mode {
 /// Traces, diagnostics and warnings.
 pub(crate) fn told(
     mut outcome: Outcome<()>,
-    fit: RowFit,
+    fit: RowLikelihood,
     draws: NbceDraws,
     burn_in: u32,
 ) -> Outcome<NbceGibbsDiagnostics> {

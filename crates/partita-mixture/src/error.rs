@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::{BudgetError, FitError, SettingsError};
+use partita_core::{BudgetError, EnsembleError, FitError, PassError, SettingsError};
 
 /// Rows or settings that no mixture can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -35,18 +35,13 @@ pub enum MixtureError {
         /// Objects it takes.
         most: usize,
     },
-    /// A group of label rows that cannot be had.
-    #[error("group {group} of the label rows: {reason}")]
-    Source {
-        /// Index of the group.
-        group: usize,
-        /// Why not.
-        reason: String,
-    },
-    /// Whoever takes the labels failed.
-    #[error("{0}")]
-    Sink(String),
-    /// One group does not fit.
+    /// A pass over label rows that did not come to its end.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// Rows that are not an ensemble.
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleError),
+    /// Too little memory.
     #[error(transparent)]
     Budget(#[from] BudgetError),
     /// A mixture of nothing.
@@ -59,6 +54,7 @@ impl From<MixtureError> for FitError {
         match error {
             MixtureError::Settings(error) => error.into(),
             MixtureError::Budget(error) => error.into(),
+            MixtureError::Pass(PassError::Interrupted) => Self::Interrupted,
             other => Self::other(other),
         }
     }

@@ -30,7 +30,7 @@ pub(crate) const NBCE: MethodInfo = MethodInfo {
 /// How well the saved model explains the rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct RowFit {
+pub struct RowLikelihood {
     /// Clusters that have objects.
     pub clusters_in_use: usize,
     /// Log likelihood of the labels under the model, nats.
@@ -47,7 +47,7 @@ pub struct RowFit {
 pub struct NbceDiagnostics {
     /// How well the saved model explains the rows.
     #[serde(flatten)]
-    pub fit: RowFit,
+    pub fit: RowLikelihood,
     /// Concentration α0, learned or given.
     pub alpha0: f64,
     /// Label pseudo-count β, learned or given.
@@ -106,7 +106,7 @@ pub(crate) fn outcome(
     soft: ArrayView2<'_, f64>,
     (prior, theta): (&[f64], &[f64]),
     stopped: Stopped,
-) -> Outcome<RowFit> {
+) -> Outcome<RowLikelihood> {
     let order = in_use(rows, soft);
     let model = merged_model(rows.ensemble().bases(), prior, theta, &order);
     let soft = rows.expand(merged(soft, &order));
@@ -117,10 +117,15 @@ pub(crate) fn outcome(
 }
 
 /// How well the saved model explains the rows.
-pub(crate) fn row_fit(partition: &Partition, clusters_at_most: usize, rows: &Rows<'_>, model: &RowModel) -> RowFit {
+pub(crate) fn row_fit(
+    partition: &Partition,
+    clusters_at_most: usize,
+    rows: &Rows<'_>,
+    model: &RowModel,
+) -> RowLikelihood {
     let log_likelihood = rows.expect(model.table()).log_sum;
     let perplexity = (-log_likelihood / rows.labels()).exp();
-    RowFit { clusters_in_use: partition.live_clusters(), log_likelihood, perplexity, clusters_at_most }
+    RowLikelihood { clusters_in_use: partition.live_clusters(), log_likelihood, perplexity, clusters_at_most }
 }
 
 /// Clusters that a start begins with: every other begins with all K, those between with K/2, K/4, K/8 in turn (at

@@ -1,14 +1,13 @@
-//! What label rows add up to: the one sum that every fit is made of.
+//! Sufficient statistics of a mixture: expected cluster sizes, label counts by cluster, and the log likelihood.
 
-use partita_core::ndarray::{Array2, ArrayView2, s};
-use partita_core::{Label, LabelRows, chunks};
+use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::{EnsembleRows, Label, LabelRows, Mergeable, PassRunner, Silent, chunks};
 use rayon::prelude::*;
 
-use crate::Rows;
 use crate::table::{LogTable, lines, normalise};
+use crate::{Rows, passes};
 
-/// What some label rows add up to. The sums of all rows are those of any division of the rows, merged: a round over
-/// rows in memory, and one over rows that pass by in blocks, differ only in who calls [`Partial::expect`].
+/// What some label rows add up to. The sums of all rows are those of any division of the rows, merged.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Partial {
     /// The weight in every cluster, K values.
@@ -22,26 +21,6 @@ pub(crate) struct Partial {
 impl Partial {
     pub(crate) fn zero(label_values: usize, clusters: usize) -> Self {
         Self { sizes: vec![0.0; clusters], labels: vec![0.0; label_values * clusters], log_sum: 0.0 }
-    }
-
-    /// Adds what a block of rows expects under `table`.
-    pub(crate) fn expect<L: Label>(
-        &mut self,
-        block: ArrayView2<'_, L>,
-        weights: &[f64],
-        offsets: &[usize],
-        table: &LogTable,
-    ) {
-        let mut soft = vec![0.0; self.sizes.len()];
-        for (row, &weight) in block.outer_iter().zip(weights) {
-            table.score(lines(row, offsets), &mut soft);
-            let log = normalise(&mut soft);
-            self.log_sum += weight * log;
-            if log > f64::NEG_INFINITY {
-                soft.iter_mut().for_each(|p| *p *= weight);
-                self.add(lines(row, offsets), &soft);
-            }
-        }
     }
 
     /// Adds a row that belongs to the clusters by these weights.
@@ -67,11 +46,11 @@ impl Partial {
         }
         Self { log_sum: self.log_sum, ..wide }
     }
+}
 
+impl Partial {
     pub(crate) fn merged(mut self, other: Self) -> Self {
-        self.sizes.iter_mut().zip(&other.sizes).for_each(|(a, b)| *a += b);
-        self.labels.iter_mut().zip(&other.labels).for_each(|(a, b)| *a += b);
-        self.log_sum += other.log_sum;
+        self.merge(other);
         self
     }
 }
@@ -80,12 +59,10 @@ impl Rows<'_> {
     /// One round's expectation under `table`.
     ///
     /// # Cost
-    /// O(rows · M · K) time; at most 64 sums of ΣJ · K numbers.
+    /// O(rows · M · K) time; a few sums of ΣJ · K numbers a thread.
     pub(crate) fn expect(&self, table: &LogTable) -> Partial {
-        match self.ensemble().rows() {
-            LabelRows::Bytes(rows) => self.expect_in(rows, table),
-            LabelRows::Words(rows) => self.expect_in(rows, table),
-        }
+        let rows = EnsembleRows::weighted(self.ensemble(), self.weights());
+        passes::expect(&PassRunner::new(&rows, &Silent), self.offsets(), table).expect("rows in memory can be read")
     }
 
     /// The probabilities of the clusters for every row under `table`.
@@ -128,15 +105,6 @@ impl Rows<'_> {
             }
         });
         Array2::from_shape_vec((rows.nrows(), clusters), soft).expect("K values a row")
-    }
-
-    fn expect_in<L: Label>(&self, rows: ArrayView2<'_, L>, table: &LogTable) -> Partial {
-        let part = |range: std::ops::Range<usize>| {
-            let mut part = Partial::zero(self.label_values(), table.clusters());
-            part.expect(rows.slice(s![range.clone(), ..]), &self.weights()[range], self.offsets(), table);
-            part
-        };
-        self.sum(part, Partial::merged)
     }
 
     /// The sums when row i belongs to the clusters as `member(i, line)` writes into a line of K zeros.

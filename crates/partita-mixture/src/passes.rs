@@ -1,11 +1,17 @@
 //! Row passes of mixtures: the E-step, who is whose most probable cluster, a sample to start on, and the labels.
 
-use partita_core::{Assigned, Label, Mergeable, PassRunner, RowBlock, RowMap, RowPass, Seed};
-use partita_core::{BaseClustering, Ensemble, ndarray::Array2};
+use std::num::{NonZeroU32, Saturating};
+
+use partita_core::ndarray::Array2;
+use partita_core::{
+    Assigned, BLOCK_ROWS, BaseClustering, Ensemble, Label, Mergeable, PassError, PassRunner, ProblemSize, RowBlock,
+    RowMap, RowPass, Seed,
+};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::partial::Partial;
+use crate::restarts::bytes_of_rounds;
 use crate::table::{LogTable, lines, normalise};
 use crate::{MixtureError, Rows};
 
@@ -45,6 +51,11 @@ impl RowPass for Expectation {
     }
 }
 
+/// One E-step over all rows.
+pub(crate) fn expect(rows: &PassRunner<'_>, offsets: &[usize], table: &LogTable) -> Result<Partial, PassError> {
+    rows.run(&Expectation { offsets: offsets.to_vec(), table: table.clone() })
+}
+
 /// Which clusters are in use under a table of logarithms.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Usage {
@@ -60,6 +71,8 @@ pub(crate) struct Used {
     pub(crate) chosen: Vec<bool>,
     /// Labels that are there, by weight.
     pub(crate) labels: f64,
+    /// The log likelihood.
+    pub(crate) log_sum: f64,
 }
 
 impl Mergeable for Used {
@@ -67,6 +80,7 @@ impl Mergeable for Used {
         self.sizes.iter_mut().zip(&other.sizes).for_each(|(a, b)| *a += b);
         self.chosen.iter_mut().zip(&other.chosen).for_each(|(a, b)| *a |= b);
         self.labels += other.labels;
+        self.log_sum += other.log_sum;
     }
 }
 
@@ -75,14 +89,14 @@ impl RowPass for Usage {
 
     fn zero(&self) -> Used {
         let clusters = self.table.clusters();
-        Used { sizes: vec![0.0; clusters], chosen: vec![false; clusters], labels: 0.0 }
+        Used { sizes: vec![0.0; clusters], chosen: vec![false; clusters], labels: 0.0, log_sum: 0.0 }
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Used) {
         let mut soft = vec![0.0; self.table.clusters()];
         for (row, weight) in block.rows() {
             self.table.score(lines(row, &self.offsets), &mut soft);
-            normalise(&mut soft);
+            sum.log_sum += weight * normalise(&mut soft);
             sum.chosen[largest(&soft)] = true;
             sum.sizes.iter_mut().zip(&soft).for_each(|(size, p)| *size += weight * p);
             sum.labels += weight * lines(row, &self.offsets).count() as f64;
@@ -125,7 +139,7 @@ impl RowMap for MostProbable {
     }
 }
 
-/// Objects on which starts are compared, where there are more.
+/// Objects on which initializations compete, where there are more.
 const SAMPLE_ROWS: u64 = 32_768;
 
 /// Rows of chosen numbers, and for every base clustering that labels none of them the first row that it labels.
@@ -136,7 +150,6 @@ struct Sample {
 }
 
 /// What [`Sample`] finds, in the order of the rows.
-#[derive(Default)]
 struct Sampled {
     rows: Vec<u16>,
     first_labelled: Vec<Option<Vec<u16>>>,
@@ -159,7 +172,8 @@ impl RowPass for Sample {
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Sampled) {
-        let wide = |row: &[L]| row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of)).collect::<Vec<_>>();
+        let wide =
+            |row: &[L]| row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of)).collect::<Vec<_>>();
         let (from, to) = (block.first, block.first + block.len() as u64);
         let bound = |row: u64| self.chosen.partition_point(|&chosen| chosen < row);
         let row = |number: u64| &block.labels[(number - from) as usize * block.bases..][..block.bases];
@@ -186,8 +200,10 @@ fn rows_of(sampled: Sampled, bases: &[BaseClustering], stratum: f64) -> Result<R
     let Sampled { mut rows, first_labelled } = sampled;
     let mut weights = vec![stratum; rows.len() / bases.len()];
     let labels = |u: usize, rows: &[u16]| rows.iter().skip(u).step_by(bases.len()).any(|&label| label != u16::MISSING);
-    let spare: Vec<Vec<u16>> =
-        (first_labelled.into_iter().enumerate()).filter(|(u, _)| !labels(*u, &rows)).filter_map(|(_, row)| row).collect();
+    let spare: Vec<Vec<u16>> = (first_labelled.into_iter().enumerate())
+        .filter(|(u, _)| !labels(*u, &rows))
+        .filter_map(|(_, row)| row)
+        .collect();
     for row in spare {
         rows.extend(row);
         weights.push(1.0);
@@ -195,6 +211,17 @@ fn rows_of(sampled: Sampled, bases: &[BaseClustering], stratum: f64) -> Result<R
     let rows = Array2::from_shape_vec((weights.len(), bases.len()), rows).expect("rows of M labels");
     let ensemble = Ensemble::from_words(rows, bases.to_vec())?;
     Rows::weighted(&ensemble, &weights)
+}
+
+/// Bytes that a fit over rows that are not held holds at once, at most: the sample with all its initializations, and sums
+/// of the groups that are under way and of the levels of their total.
+pub(crate) fn bytes(size: &ProblemSize, restarts: NonZeroU32) -> u64 {
+    let sample = ProblemSize { objects: size.objects.min(SAMPLE_ROWS as usize + size.base_clusterings), ..*size };
+    let [n, m, side, k] = size.saturating();
+    let levels = u64::from((n.0 / BLOCK_ROWS + 1).ilog2());
+    let sums = (side + m + Saturating(1)) * k * Saturating(8 * (levels + 4 * rayon::current_num_threads() as u64 + 8));
+    // Labels and probabilities of the groups that are under way, where they are told.
+    bytes_of_rounds(&sample, restarts).saturating_add(sums.0)
 }
 
 /// The place of the largest value; the first of equals.

@@ -2,14 +2,14 @@
 
 use std::iter;
 
-use partita_core::ndarray::ArrayView1;
 use partita_core::{BaseClustering, Label};
+use serde::{Deserialize, Serialize};
 
 /// One line of K logarithms for every label value of every base clustering (ΣJ lines), and one for the prior.
 ///
 /// A row's score is the prior's line plus the lines of its labels; a missing label adds nothing. The lines lie one
 /// cluster beside the other, so that the inner loop runs over clusters without a gather.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LogTable {
     pub(crate) prior: Vec<f64>,
     pub(crate) lines: Vec<f64>,
@@ -41,7 +41,10 @@ pub(crate) fn offsets(bases: &[BaseClustering]) -> Vec<usize> {
 }
 
 /// The lines of a row's labels.
-pub(crate) fn lines<'a, L: Label>(row: ArrayView1<'a, L>, offsets: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
+pub(crate) fn lines<'a, L: Label>(
+    row: impl IntoIterator<Item = &'a L>,
+    offsets: &'a [usize],
+) -> impl Iterator<Item = usize> {
     row.into_iter().zip(offsets).filter_map(|(label, offset)| label.cluster().map(|j| offset + j))
 }
 

@@ -1,0 +1,143 @@
+//! Label rows that are read block by block give what rows in memory give, whatever cuts them.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::ops::Range;
+
+use partita_core::ndarray::s;
+use partita_core::{
+    BaseClustering, Clusters, Consensus, Ensemble, EnsembleBuilder, GroupRows, LabelRows, Model, ModelInput,
+    PassRunner, RowBlocks, RowOutcome, RowProblem, Seed, Silent, SourceError, consense_rows,
+};
+use partita_mixture::{MM, MmSettings, NBCE_VB, NbceVbSettings, Rows, mm, nbce_vb, nbce_vb_rows};
+use rand::RngExt;
+
+/// An ensemble in groups of so many objects; reading the group `broken` fails.
+struct Cut<'a> {
+    ensemble: &'a Ensemble,
+    size: usize,
+    broken: Option<usize>,
+}
+
+impl<'a> Cut<'a> {
+    fn new(ensemble: &'a Ensemble, size: usize) -> Self {
+        Self { ensemble, size, broken: None }
+    }
+}
+
+impl RowBlocks for Cut<'_> {
+    fn bases(&self) -> &[BaseClustering] {
+        self.ensemble.bases()
+    }
+
+    fn groups(&self) -> usize {
+        self.ensemble.objects().div_ceil(self.size)
+    }
+
+    fn rows_of(&self, group: usize) -> Range<u64> {
+        let first = group * self.size;
+        first as u64..(first + self.size).min(self.ensemble.objects()) as u64
+    }
+
+    fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
+        let rows = self.rows_of(group);
+        if self.broken == Some(group) {
+            return Err(SourceError { first: rows.start, reason: "the page is damaged".into() });
+        }
+        let rows = rows.start as usize..rows.end as usize;
+        let LabelRows::Bytes(labels) = self.ensemble.rows() else { panic!("few clusters") };
+        take(GroupRows { labels: LabelRows::Bytes(labels.slice(s![rows, ..])), weights: None });
+        Ok(())
+    }
+}
+
+/// Noisy copies of four groups; the last base clustering labels one object only.
+fn ensemble(objects: usize) -> Ensemble {
+    let mut rng = Seed::new(3).rng();
+    let mut builder = EnsembleBuilder::new(objects);
+    for u in 0..8u32 {
+        let mut label = |i: usize| match rng.random_range(0..8) {
+            0 => None,
+            1 => Some(rng.random_range(0..4)),
+            _ => Some((i as u32 + u) % 4),
+        };
+        let labels: Vec<Option<u32>> = (0..objects).map(&mut label).collect();
+        builder.push_clusters(format!("u{u}"), labels, 4).unwrap();
+    }
+    let last = (0..objects).map(|i| (i + 2 == objects).then_some(0));
+    builder.push_clusters("last", last, 1).unwrap();
+    builder.finish().unwrap()
+}
+
+fn consensus(method: &dyn Consensus, source: &dyn RowBlocks, clusters: usize) -> (RowOutcome, Vec<u32>, Vec<f64>) {
+    let (mut labels, mut certainty) = (Vec::new(), Vec::new());
+    let mut problem = RowProblem::new(source, Clusters::Exactly(clusters));
+    problem.seed = Seed::new(1);
+    let found = consense_rows(method, &problem, &Silent, &mut |first, block| {
+        assert_eq!(first as usize, labels.len());
+        labels.extend(block.labels);
+        certainty.extend(block.certainty);
+        Ok(())
+    });
+    (found.unwrap(), labels, certainty)
+}
+
+#[test]
+fn groups_give_what_the_whole_gives() {
+    let ensemble = ensemble(3000);
+    let whole = nbce_vb(&Rows::unfolded(&ensemble), 6, Seed::new(1), &NbceVbSettings::default(), &Silent).unwrap();
+    let (found, labels, certainty) = consensus(&NBCE_VB, &Cut::new(&ensemble, 700), 6);
+    let (one, other) = (found.objective.unwrap().value, whole.objective.as_ref().unwrap().value);
+    assert!((one / other - 1.0).abs() < 1e-6, "{one} and {other}");
+    assert_eq!(labels, whole.partition.labels());
+    assert!(certainty.iter().zip(&whole.certainty).all(|(a, b)| (a - b).abs() < 1e-2));
+    let model = found.model.unwrap();
+    let predicted = model.predict(&ModelInput::Labels(&ensemble)).unwrap().hard();
+    let same = predicted.labels().iter().zip(&labels).filter(|(a, b)| a == b).count();
+    assert!(same > 2950 && found.sizes.iter().sum::<u64>() == 3000, "{same}");
+    let perplexity = found.details["perplexity"].as_f64().unwrap();
+    assert!((perplexity / whole.details.fit.perplexity - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn neither_threads_nor_groups_change_a_bit() {
+    let ensemble = ensemble(40_000);
+    for method in [&NBCE_VB as &dyn Consensus, &MM] {
+        let on = |threads: usize, size: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| consensus(method, &Cut::new(&ensemble, size), 4))
+        };
+        let (one, labels, certainty) = on(1, 40_000);
+        let trace = &one.objective.as_ref().unwrap().trace;
+        assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()));
+        for (threads, size) in [(3, 40_000), (2, 9000), (1, 777), (8, 5000)] {
+            let (found, again, sure) = on(threads, size);
+            assert_eq!((&found.objective, &again, &sure), (&one.objective, &labels, &certainty));
+        }
+    }
+}
+
+#[test]
+fn mm_reads_blocks_too() {
+    let ensemble = ensemble(2000);
+    let whole = mm(&Rows::unfolded(&ensemble), 4, Seed::new(1), &MmSettings::default(), &Silent).unwrap();
+    let (found, labels, _) = consensus(&MM, &Cut::new(&ensemble, 500), 4);
+    assert!((found.objective.unwrap().value / whole.objective.unwrap().value - 1.0).abs() < 1e-5);
+    // The initializations saw the rows in another order: clusters may have other numbers.
+    let mut cells = [[0u32; 4]; 4];
+    labels.iter().zip(whole.partition.labels()).for_each(|(&a, &b)| cells[a as usize][b as usize] += 1);
+    let same: u32 = cells.iter().map(|row| row.iter().max().unwrap()).sum();
+    assert!(same > 1990, "{cells:?}");
+}
+
+#[test]
+fn what_either_side_says_ends_the_fit() {
+    let ensemble = ensemble(200);
+    let broken = Cut { broken: Some(1), ..Cut::new(&ensemble, 60) };
+    let settings = NbceVbSettings::default();
+    let refused = nbce_vb_rows(&PassRunner::new(&broken, &Silent), 4, Seed::new(1), &settings, &Silent);
+    assert_eq!(refused.err().unwrap().to_string(), "rows from 60 on: the page is damaged");
+    let source = Cut::new(&ensemble, 60);
+    let problem = RowProblem::new(&source, Clusters::Exactly(4));
+    let full = consense_rows(&NBCE_VB, &problem, &Silent, &mut |_, _| Err("the disk is full".into()));
+    assert_eq!(full.unwrap_err().to_string(), "nbce-vb: the disk is full");
+}
