@@ -118,17 +118,17 @@ fn claims_beyond_the_file_are_refused() {
     let mut long = parquet.clone();
     let end = long.len();
     long[end - 8..end - 4].copy_from_slice(&(footer + 1_000_000).to_le_bytes());
-    assert!(message("a.parquet", &long).contains("this is no whole Parquet file"));
+    assert!(message("a.parquet", &long).contains("this is not a whole Parquet file"));
 }
 
 #[test]
 fn files_of_another_kind_are_named_as_such() {
     let folder = tempfile::tempdir().unwrap();
     for (name, word) in [
-        ("a.npy", "is no NumPy array"),
-        ("a.npz", "no whole NPZ archive"),
-        ("a.parquet", "no whole Parquet file"),
-        ("a.mat", "no MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
+        ("a.npy", "is not a NumPy array"),
+        ("a.npz", "not a whole NPZ archive"),
+        ("a.parquet", "not a whole Parquet file"),
+        ("a.mat", "not a MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
         ("a.csv.gz", "the file is damaged"),
     ] {
         let path = folder.path().join(name);

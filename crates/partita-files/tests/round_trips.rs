@@ -118,7 +118,7 @@ fn groups_hold_the_label_rows_of_the_ensemble() {
     }
     let words = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ensemble.parquet");
     let message = LabelGroups::open(&words, &EnsembleOptions::default()).unwrap_err().to_string();
-    assert!(message.contains("column 'words': 'b' is no cluster number"), "{message}");
+    assert!(message.contains("column 'words': 'b' is not a cluster number"), "{message}");
     assert!(LabelGroups::open(Path::new("a.csv"), &EnsembleOptions::default()).unwrap().is_none());
 }
 
