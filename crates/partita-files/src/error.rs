@@ -31,7 +31,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
         /// Endings that would do.
-        known: &'static str,
+        known: String,
     },
     /// A row is longer or shorter than the first.
     #[error(
@@ -74,8 +74,8 @@ pub enum FileError {
     /// An empty field where a number is meant.
     #[error("{0} is missing; fill it in (fill: with the mean of the column) or leave the row or the column out")]
     NoValue(Cell),
-    /// A number that is no label.
-    #[error("{0} is no cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing")]
+    /// A number that is not a label.
+    #[error("{0} is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing")]
     NotALabel(Cell),
     /// No feature varies.
     #[error(
@@ -131,7 +131,7 @@ pub enum FileError {
         /// Columns in it.
         columns: usize,
     },
-    /// The labels are no ensemble.
+    /// The labels do not make an ensemble.
     #[error("{}: {source}", .path.display())]
     Ensemble {
         /// The file.
@@ -139,7 +139,7 @@ pub enum FileError {
         /// What is wrong.
         source: EnsembleError,
     },
-    /// The numbers are no soft partition.
+    /// The numbers do not make a soft partition.
     #[error(
         "{}, row {row}: the numbers sum to {} and the smallest is {}; each row must hold probabilities that sum to 1",
         .path.display(), Short(*.sum), Short(*.smallest)

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use partita_core::Seed;
 use partita_files::{
-    EnsembleOptions, FileError, LabelGroups, TableOptions, read_ensemble, read_labels, read_soft, read_table,
-    write_ensemble, write_table,
+    EnsembleOptions, FileError, LabelBlock, LabelGroups, TableOptions, read_ensemble, read_labels, read_soft,
+    read_table, write_ensemble, write_table,
 };
 use rand::RngExt;
 
@@ -20,7 +20,12 @@ fn data(name: &str) -> PathBuf {
 fn read_groups(path: &Path) -> Result<(), FileError> {
     let Some(groups) = LabelGroups::open(path, &EnsembleOptions::default())? else { return Ok(()) };
     for group in 0..groups.groups() {
-        assert_eq!(groups.read(group)?.dim(), (groups.rows(group), groups.bases().len()));
+        let dim = match groups.block(group)? {
+            LabelBlock::Bytes(rows) => rows.dim(),
+            LabelBlock::Words(rows) => rows.dim(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(dim, (groups.rows(group), groups.bases().len()));
     }
     Ok(())
 }
@@ -118,17 +123,17 @@ fn claims_beyond_the_file_are_refused() {
     let mut long = parquet.clone();
     let end = long.len();
     long[end - 8..end - 4].copy_from_slice(&(footer + 1_000_000).to_le_bytes());
-    assert!(message("a.parquet", &long).contains("this is no whole Parquet file"));
+    assert!(message("a.parquet", &long).contains("this is not a whole Parquet file"));
 }
 
 #[test]
 fn files_of_another_kind_are_named_as_such() {
     let folder = tempfile::tempdir().unwrap();
     for (name, word) in [
-        ("a.npy", "is no NumPy array"),
-        ("a.npz", "no whole NPZ archive"),
-        ("a.parquet", "no whole Parquet file"),
-        ("a.mat", "no MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
+        ("a.npy", "is not a NumPy array"),
+        ("a.npz", "not a whole NPZ archive"),
+        ("a.parquet", "not a whole Parquet file"),
+        ("a.mat", "not a MATLAB file of version 5 to 7; save it in MATLAB with the option -v7"),
         ("a.csv.gz", "the file is damaged"),
     ] {
         let path = folder.path().join(name);

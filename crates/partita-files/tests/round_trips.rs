@@ -8,8 +8,8 @@ use std::path::Path;
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, EnsembleBuilder, Label, Seed};
 use partita_files::{
-    EnsembleOptions, LabelColumn, LabelGroups, LoadedEnsemble, Table, TableOptions, read_ensemble, read_table,
-    write_ensemble, write_table,
+    EnsembleOptions, LabelBlock, LabelColumn, LabelGroups, LoadedEnsemble, Table, TableOptions, read_ensemble,
+    read_table, write_ensemble, write_table,
 };
 use rand::RngExt;
 
@@ -107,8 +107,13 @@ fn groups_hold_the_label_rows_of_the_ensemble() {
         assert_eq!((groups.bases(), groups.objects(), groups.groups()), (whole.bases(), whole.objects(), count));
         let mut object = 0;
         for group in 0..count {
-            for row in groups.read(group).unwrap().outer_iter() {
-                let found: Vec<Option<usize>> = row.iter().map(|label| label.cluster()).collect();
+            let block = match groups.block(group).unwrap() {
+                LabelBlock::Bytes(rows) => rows.mapv(|label| label.cluster()),
+                LabelBlock::Words(rows) => rows.mapv(|label| label.cluster()),
+                other => panic!("{other:?}"),
+            };
+            for row in block.outer_iter() {
+                let found: Vec<Option<usize>> = row.to_vec();
                 let told: Vec<Option<usize>> = (0..whole.bases().len()).map(|u| whole.label(object, u)).collect();
                 assert_eq!(found, told);
                 object += 1;
@@ -118,7 +123,7 @@ fn groups_hold_the_label_rows_of_the_ensemble() {
     }
     let words = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ensemble.parquet");
     let message = LabelGroups::open(&words, &EnsembleOptions::default()).unwrap_err().to_string();
-    assert!(message.contains("column 'words': 'b' is no cluster number"), "{message}");
+    assert!(message.contains("column 'words': 'b' is not a cluster number"), "{message}");
     assert!(LabelGroups::open(Path::new("a.csv"), &EnsembleOptions::default()).unwrap().is_none());
 }
 

@@ -5,17 +5,19 @@
 //! formulas (counts in nested vectors, a logarithm a factor, an exponential a cluster). The second: the default method
 //! on 1,000,000 objects with 20 base clusterings of 8 to 30 clusters, a quarter of the labels wrong and 5 % missing, at
 //! most 30 clusters, to a relative change of the bound of 1e-6, on two threads, in memory and from Parquet in groups
-//! of 500,000 rows. `large` does 10,000,000 from Parquet with a budget of 1 GiB instead.
+//! of 500,000 rows. `large` does 10,000,000 from Parquet instead.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 use std::error::Error;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
 use partita_conformance::race::{Contestant, Figures, race, stage};
-use partita_core::ndarray::Array2;
-use partita_core::{BaseClustering, Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
+use partita_core::{
+    BaseClustering, Ensemble, EnsembleBuilder, GroupRows, PassRunner, RowBlocks, Seed, Silent, SourceError,
+};
 use partita_files::{EnsembleOptions, LabelGroups, write_ensemble};
 use partita_mixture::{
     NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, Rows, nbce_cvb, nbce_draws, nbce_vb, nbce_vb_rows,
@@ -32,7 +34,6 @@ const CVB_ROUNDS: u32 = 100;
 /// Rows of one file, which is one row group.
 const PART: usize = 500_000;
 const MANY_CLUSTERS: usize = 30;
-const BUDGET: MemoryBudget = MemoryBudget::new(1 << 30);
 
 /// Clusters of the 20 base clusterings of many objects.
 const SIZES: [u32; 20] = [8, 10, 12, 15, 18, 20, 25, 9, 11, 14, 16, 22, 24, 30, 10, 12, 20, 15, 28, 30];
@@ -151,10 +152,7 @@ impl RowBlocks for Files {
     }
 
     fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
-        let failed = |error: FilesError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
-        let labels = self.0[group].read(0).map_err(failed)?;
-        take(GroupRows { labels: LabelRows::Words(labels.view()), weights: None });
-        Ok(())
+        self.0[group].read(0, take)
     }
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use partita_core::ndarray::s;
 use partita_core::{
-    BaseClustering, Clusters, Consensus, Ensemble, EnsembleBuilder, GroupRows, LabelRows, Model, ModelInput,
-    PassRunner, RowBlocks, RowOutcome, RowProblem, Seed, Silent, SourceError, consense_rows,
+    BaseClustering, Clusters, Consensus, Ensemble, EnsembleBuilder, GroupRows, LabelRows, ModelInput, PassRunner,
+    RowBlocks, RowOutcome, RowProblem, Seed, Silent, SourceError, consense_rows,
 };
 use partita_mixture::{MM, MmSettings, NBCE_VB, NbceVbSettings, Rows, mm, nbce_vb, nbce_vb_rows};
 use rand::RngExt;

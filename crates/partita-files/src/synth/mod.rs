@@ -10,8 +10,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use crate::labels::LabelColumn;
-use crate::table::Table;
+use crate::meaning::label_column::LabelColumn;
+use crate::meaning::table::Table;
 
 /// Numbers that a mixture may be given; a shape has its own. Without a value each recipe uses the one in
 /// [`synthetic_names`].

@@ -1,0 +1,74 @@
+//! What is said of a file format in the table of formats.
+
+use std::path::Path;
+
+use super::reader::Reader;
+use super::text_rows::Header;
+use super::writer::Contents;
+use crate::error::FileError;
+
+/// How to open a file. Formats that say so themselves need none of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OpenOptions {
+    /// Whether the first line names the columns.
+    pub(crate) header: Header,
+    /// What separates fields.
+    pub(crate) delimiter: Option<u8>,
+}
+
+/// What can be written in a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    Nothing,
+    /// Tables only.
+    Tables,
+    /// Tables and ensembles, one column each for what they hold.
+    Columns,
+    /// Tables, sparse tables and ensembles, as named arrays.
+    Arrays,
+}
+
+/// Writes contents to a target that has this path, in pieces.
+pub(crate) type WriteFn = fn(&Path, Contents<'_>) -> Result<(), FileError>;
+
+/// Opens a file.
+pub(crate) type OpenFn = fn(&Path, OpenOptions) -> Result<Box<dyn Reader>, FileError>;
+
+/// A file format.
+#[derive(Clone, Copy)]
+pub(crate) struct Format {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    /// How names of such files end, in lower case.
+    pub(crate) endings: &'static [&'static str],
+    /// Whether `.gz` may follow.
+    pub(crate) packed: bool,
+    /// The first bytes of every such file, where all begin alike.
+    pub(crate) magic: &'static [&'static [u8]],
+    /// Whether groups of rows can be read one at a time, in any order.
+    pub(crate) grouped: bool,
+    pub(crate) open: OpenFn,
+    pub(crate) writes: Writes,
+    pub(crate) write: WriteFn,
+}
+
+impl Format {
+    pub(crate) fn fits(&self, name: &str) -> bool {
+        let plain = if self.packed { name.strip_suffix(".gz").unwrap_or(name) } else { name };
+        self.endings.iter().any(|ending| plain.ends_with(ending))
+    }
+
+    pub(crate) fn begins(&self, bytes: &[u8]) -> bool {
+        self.magic.iter().any(|magic| bytes.starts_with(magic))
+    }
+}
+
+/// What a writer says to contents that are not for it; the callers look at [`Format::writes`] first.
+pub(crate) fn unfit(path: &Path) -> FileError {
+    FileError::damaged(path, "a file of this format cannot hold this; let the name end in .npz")
+}
+
+/// The writer of a format that is only read.
+pub(crate) fn write_nothing(path: &Path, _contents: Contents<'_>) -> Result<(), FileError> {
+    Err(unfit(path))
+}

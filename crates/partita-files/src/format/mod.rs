@@ -1,0 +1,105 @@
+//! File formats: one file each, and one line each in [`FORMATS`].
+
+pub(crate) mod array_claim;
+#[cfg(feature = "arrow")]
+mod arrow;
+mod csv;
+pub(crate) mod description;
+mod mat;
+mod npy;
+pub(crate) mod npy_header;
+pub(crate) mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_pages;
+#[cfg(feature = "parquet")]
+mod parquet_write;
+pub(crate) mod reader;
+mod text_rows;
+pub(crate) mod writer;
+
+use std::io::Read;
+use std::path::Path;
+
+use description::{Format, OpenOptions, Writes};
+use reader::Reader;
+
+use crate::error::{FileError, READ};
+use crate::open_file::{lower_name, open};
+
+pub use text_rows::Header;
+
+/// The formats that are read and written. The first whose ending fits is taken.
+pub(crate) static FORMATS: &[Format] = &[
+    csv::FORMAT,
+    npy::FORMAT,
+    npz::FORMAT,
+    #[cfg(feature = "parquet")]
+    parquet::FORMAT,
+    #[cfg(feature = "arrow")]
+    arrow::FORMAT,
+    mat::FORMAT,
+];
+
+/// The format of a file, by the ending of its name.
+pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static Format, FileError> {
+    let name = lower_name(path);
+    formats.iter().find(|format| format.fits(&name)).ok_or_else(|| {
+        // A folder or a missing file is the better thing to say.
+        let known = endings(formats, |_| true);
+        open(path).err().unwrap_or_else(|| FileError::Extension { path: path.into(), known })
+    })
+}
+
+/// The format of a file that is to be written.
+pub(crate) fn of_target(path: &Path, can: fn(Writes) -> bool) -> Result<&'static Format, FileError> {
+    let name = lower_name(path);
+    let writable = |format: &&Format| format.fits(&name) && can(format.writes);
+    FORMATS
+        .iter()
+        .find(writable)
+        .ok_or_else(|| FileError::Extension { path: path.into(), known: endings(FORMATS, can) })
+}
+
+/// The endings of formats that can be written, or of all, as a list for people.
+pub(crate) fn endings(formats: &[Format], can: impl Fn(Writes) -> bool) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for format in formats.iter().filter(|format| can(format.writes)) {
+        parts.extend(format.endings.iter().map(ToString::to_string));
+        if let Some(last) = parts.last_mut().filter(|_| format.packed) {
+            last.push_str(" (also with .gz)");
+        }
+    }
+    match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
+/// Opens a file by the ending of its name.
+pub(crate) fn open_reader(
+    formats: &'static [Format],
+    path: &Path,
+    options: OpenOptions,
+) -> Result<Box<dyn Reader>, FileError> {
+    let format = of(formats, path)?;
+    check_magic(formats, path, format)?;
+    (format.open)(path, options)
+}
+
+/// Refuses a file that says with its first bytes that it is of another format than its name says.
+fn check_magic(formats: &[Format], path: &Path, format: &Format) -> Result<(), FileError> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    open(path)?.0.take(16).read_to_end(&mut start).map_err(|source| FileError::io(path, READ, source))?;
+    match formats.iter().find(|other| other.begins(&start)) {
+        Some(other) if other.name != format.name => {
+            let reason = format!("the content is {}; let the name end in {}", other.name, other.endings[0]);
+            Err(FileError::damaged(path, reason))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,218 @@
+//! The seam between file formats and what files mean: named columns or arrays, in groups of rows, as typed columns.
+
+use std::path::Path;
+
+use partita_core::MemoryBudget;
+
+use crate::error::{FileError, Row};
+use crate::label_encoder::Dictionary;
+use crate::typed_array::TypedArray;
+
+/// What the named items of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Columns of one table: all have the same rows, and every item is one column.
+    Columns,
+    /// Arrays that need not fit together, each of one or more columns.
+    Arrays,
+}
+
+/// The size of an item, as the file claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Rows of every group; none where only reading tells (text): then there is one group.
+    pub(crate) groups: Option<Vec<usize>>,
+    pub(crate) columns: usize,
+    /// Bytes of one value in memory.
+    pub(crate) width: usize,
+}
+
+impl Extent {
+    /// Number of groups.
+    pub(crate) fn count(&self) -> usize {
+        self.groups.as_ref().map_or(1, Vec::len)
+    }
+
+    /// Rows of all groups; 0 where they are not known.
+    pub(crate) fn rows(&self) -> u64 {
+        self.groups.iter().flatten().map(|&rows| rows as u64).sum()
+    }
+
+    /// Bytes of the largest group in memory.
+    pub(crate) fn largest(&self) -> u64 {
+        let largest = self.groups.iter().flatten().max().map_or(0, |&rows| rows as u64);
+        largest.saturating_mul(self.columns as u64).saturating_mul(self.width as u64)
+    }
+}
+
+/// The form in which text is wanted. What is a number already keeps its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Every value spelt out.
+    Text,
+    /// Every distinct value once.
+    Labels,
+    /// Numbers. Where gaps or words are not allowed, the first one is an error.
+    Numbers { gaps: bool, words: bool },
+}
+
+/// How much may be held of rows whose number only reading tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub(crate) budget: MemoryBudget,
+    /// What is being read, for the message.
+    pub(crate) what: &'static str,
+    pub(crate) remedy: &'static str,
+    pub(crate) bytes_per_row: u64,
+}
+
+impl Limit {
+    /// Refuses more than the budget allows.
+    pub(crate) fn check(&self, path: &Path, bytes: u64) -> Result<(), FileError> {
+        let fits = self.budget.check(self.what, bytes, self.remedy);
+        fits.map_err(|source| FileError::Budget { path: path.into(), source })
+    }
+
+    /// Refuses more rows than the budget allows.
+    pub(crate) fn check_rows(&self, path: &Path, rows: u64) -> Result<(), FileError> {
+        self.check(path, rows.saturating_mul(self.bytes_per_row))
+    }
+}
+
+/// What has been read of one item.
+#[derive(Clone, Debug)]
+pub(crate) enum Column {
+    /// Texts, empty where there is none.
+    Text(Vec<String>),
+    /// Texts, every distinct one once.
+    Labels(Dictionary),
+    /// Numbers out of text: NaN for gaps and words; whether there were words.
+    Parsed { values: Vec<f64>, words: bool },
+    /// Numbers or texts of a fixed width in the type that the file has, of one or more columns.
+    Array(TypedArray),
+}
+
+impl Column {
+    pub(crate) fn rows(&self) -> usize {
+        match self {
+            Self::Text(texts) => texts.len(),
+            Self::Labels(labels) => labels.codes().len(),
+            Self::Parsed { values, .. } => values.len(),
+            Self::Array(array) => array.rows,
+        }
+    }
+
+    /// Every value of the first column as it would be printed.
+    pub(crate) fn into_texts(self) -> Vec<String> {
+        match self {
+            Self::Text(texts) => texts,
+            Self::Labels(labels) => labels.into_values().into_iter().map(Option::unwrap_or_default).collect(),
+            Self::Parsed { values, .. } => {
+                values.iter().map(|&value| crate::number::Short(value).to_string()).collect()
+            }
+            Self::Array(array) => array.texts(0),
+        }
+    }
+
+    /// One value as it would be printed.
+    pub(crate) fn into_text(self, row: usize, column: usize) -> String {
+        match self {
+            Self::Array(array) => array.text(row, column),
+            other => other.into_texts().into_iter().nth(row).unwrap_or_default(),
+        }
+    }
+
+    /// Adds the rows of the next group, which begins at row `start`.
+    pub(crate) fn append(&mut self, path: &Path, next: Self, start: usize) -> Result<(), FileError> {
+        match (self, next) {
+            (Self::Text(all), Self::Text(more)) => all.extend(more),
+            (Self::Labels(all), Self::Labels(more)) => all.append(&more, |row| Row::Row((start + row) as u64 + 1)),
+            (Self::Array(all), Self::Array(more)) => return all.append(path, more),
+            _ => {
+                let reason = "the type of a column changes between groups; write the file again";
+                return Err(FileError::damaged(path, reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file that is open: what is in it is known, its values are read when they are wanted, by any number of threads.
+///
+/// A format is one file beside this one with a reader, and one line in [`FORMATS`](super::FORMATS).
+pub(crate) trait Reader: Send + Sync {
+    /// The file.
+    fn path(&self) -> &Path;
+
+    /// What the items are.
+    fn layout(&self) -> Layout;
+
+    /// Names of the columns or arrays in the order of the file. The one array of a file may have the name "".
+    fn names(&self) -> &[String];
+
+    /// Whether the file gives these names; otherwise they are positions from 1.
+    fn named(&self) -> bool {
+        true
+    }
+
+    /// Whether the file tells numbers from texts.
+    fn typed(&self) -> bool {
+        true
+    }
+
+    /// Whether an item is an index that some program stored beside the data.
+    fn is_index(&self, _item: usize) -> bool {
+        false
+    }
+
+    /// The size that the file claims for an item, which is no more than the file can hold.
+    ///
+    /// # Errors
+    /// [`FileError`] for an item that cannot be read.
+    fn extent(&self, item: usize) -> Result<Extent, FileError>;
+
+    /// Items of one group of rows, one answer each. Nothing is allocated on the word of the file alone.
+    ///
+    /// # Errors
+    /// [`FileError`] names what is damaged, and for text the line, the column and the value that cannot be taken.
+    fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError>;
+
+    /// What lies beside columns and arrays under this name, if anything.
+    ///
+    /// # Errors
+    /// [`FileError`] if it is damaged.
+    fn note(&self, _name: &str) -> Result<Option<Vec<u8>>, FileError> {
+        Ok(None)
+    }
+
+    /// What to call an item in a message.
+    fn call(&self, item: usize) -> String {
+        match (self.layout(), self.names()[item].as_str()) {
+            (Layout::Columns, name) => format!("column '{name}'"),
+            (Layout::Arrays, "") => "the array".into(),
+            (Layout::Arrays, name) => format!("array '{name}'"),
+        }
+    }
+
+    /// One item of one group.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn read_one(&self, group: usize, item: usize, form: Form, limit: &Limit) -> Result<Column, FileError> {
+        let mut found = self.read(group, &[(item, form)], limit)?;
+        found.pop().ok_or_else(|| FileError::damaged(self.path(), format!("{} is not there", self.call(item))))
+    }
+
+    /// One item of all groups.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn read_whole(&self, item: usize, form: Form, limit: &Limit) -> Result<Column, FileError> {
+        let mut whole = self.read_one(0, item, form, limit)?;
+        for group in 1..self.extent(item)?.count() {
+            let start = whole.rows();
+            whole.append(self.path(), self.read_one(group, item, form, limit)?, start)?;
+        }
+        Ok(whole)
+    }
+}

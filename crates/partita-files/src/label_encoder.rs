@@ -1,0 +1,423 @@
+//! Label encoding: every distinct label of a column once, and a code a row, numbered in the order of the labels.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use partita_core::{BaseClustering, EnsembleError, Label, MAX_BASE_CLUSTERS};
+
+use crate::error::{Cell, FileError, Row};
+use crate::typed_array::{Number, Scalar, TypedArray, each_number};
+
+/// The code of a missing value in a [`Dictionary`].
+pub(crate) const MISSING: u32 = u32::MAX;
+
+/// Numbers of at most so many digits are looked up in a list.
+const SHORT: usize = 4;
+
+/// A column of texts: distinct values in the order of their first appearance, the row of that, and a code for every row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dictionary {
+    codes: Vec<u32>,
+    values: Vec<String>,
+    first: Vec<Row>,
+    known: HashMap<String, u32>,
+    /// Codes of the values that are short whole numbers, by the number.
+    short: Vec<u32>,
+    first_missing: Option<Row>,
+}
+
+impl Dictionary {
+    /// Adds the value of the next row; an empty one is missing.
+    pub(crate) fn push(&mut self, value: &str, row: Row) {
+        let value = value.trim();
+        if value.is_empty() {
+            return self.push_missing(row);
+        }
+        let code = self.code(value, row);
+        self.codes.push(code);
+    }
+
+    /// Adds a missing value.
+    pub(crate) fn push_missing(&mut self, row: Row) {
+        self.first_missing.get_or_insert(row);
+        self.codes.push(MISSING);
+    }
+
+    /// Adds a value by its code, as [`code`](Self::code) gave it.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn push_code(&mut self, code: u32) {
+        self.codes.push(code);
+    }
+
+    /// The code of a value, which is not empty.
+    pub(crate) fn code(&mut self, value: &str, row: Row) -> u32 {
+        if let Some(number) = short_number(value) {
+            if number >= self.short.len() {
+                self.short.resize(number + 1, MISSING);
+            }
+            if self.short[number] == MISSING {
+                self.short[number] = self.add(value, row);
+            }
+            return self.short[number];
+        }
+        match self.codes.last() {
+            Some(&last) if last != MISSING && self.values[last as usize] == value => last,
+            _ => self.known.get(value).copied().unwrap_or_else(|| {
+                let code = self.add(value, row);
+                self.known.insert(value.to_owned(), code);
+                code
+            }),
+        }
+    }
+
+    fn add(&mut self, value: &str, row: Row) -> u32 {
+        self.values.push(value.to_owned());
+        self.first.push(row);
+        self.values.len() as u32 - 1
+    }
+
+    /// Adds the rows of another column; `place` says where its row, from 0, stands.
+    pub(crate) fn append(&mut self, other: &Self, place: impl Fn(usize) -> Row) {
+        let mut codes = vec![MISSING; other.values.len()];
+        for (row, &code) in other.codes.iter().enumerate() {
+            match codes.get_mut(code as usize) {
+                None => self.push_missing(place(row)),
+                Some(own) => {
+                    if *own == MISSING {
+                        *own = self.code(&other.values[code as usize], place(row));
+                    }
+                    self.codes.push(*own);
+                }
+            }
+        }
+    }
+
+    /// The distinct values in the order of their first appearance.
+    pub(crate) fn values(&self) -> &[String] {
+        &self.values
+    }
+
+    /// The code of every row, [`MISSING`] where there is no value.
+    pub(crate) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The first row without a value.
+    pub(crate) fn first_missing(&self) -> Option<Row> {
+        self.first_missing
+    }
+
+    /// Every value spelt out.
+    pub(crate) fn into_values(self) -> Vec<Option<String>> {
+        self.codes.iter().map(|&code| self.values.get(code as usize).cloned()).collect()
+    }
+
+    /// The column as a base clustering, and the cluster of every code. Where all values are numbers, −1 and NaN are
+    /// missing and clusters are numbered in the order of the numbers; otherwise in the order of the texts.
+    pub(crate) fn base(&self, path: &Path, name: &str) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
+        let numbers: Option<Vec<LabelNumber>> = self.values.iter().map(|value| LabelNumber::of_text(value)).collect();
+        let (order, names) = match numbers {
+            Some(numbers) => self.numeric(path, name, &numbers)?,
+            None => self.textual(),
+        };
+        check_clusters(path, name, names.len())?;
+        Ok((BaseClustering::new(name, names), order))
+    }
+
+    fn numeric(&self, path: &Path, name: &str, numbers: &[LabelNumber]) -> Result<Order, FileError> {
+        if let Some(bad) = numbers.iter().position(|number| *number == LabelNumber::NotALabel) {
+            let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
+            return Err(FileError::NotALabel(cell));
+        }
+        let mut distinct: Vec<u64> = numbers.iter().filter_map(LabelNumber::label).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |number: &LabelNumber| number.label().map(|label| distinct.partition_point(|&value| value < label));
+        Ok((numbers.iter().map(place).collect(), distinct.iter().map(ToString::to_string).collect()))
+    }
+
+    fn textual(&self) -> Order {
+        let mut sorted: Vec<usize> = (0..self.values.len()).collect();
+        sorted.sort_unstable_by_key(|&code| &self.values[code]);
+        let mut order = vec![None; sorted.len()];
+        sorted.iter().enumerate().for_each(|(place, &code)| order[code] = Some(place));
+        (order, sorted.iter().map(|&code| self.values[code].clone()).collect())
+    }
+}
+
+/// The cluster of every code, and the label of every cluster.
+type Order = (Vec<Option<usize>>, Vec<String>);
+
+/// The number that a text such as "0" or "412" spells, which no other text spells in this way.
+fn short_number(text: &str) -> Option<usize> {
+    let digits = text.as_bytes();
+    if digits.len() > SHORT || (digits[0] == b'0' && digits.len() > 1) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(digits.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
+}
+
+/// What a number says where labels are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LabelNumber {
+    Missing,
+    Label(u64),
+    NotALabel,
+}
+
+impl LabelNumber {
+    /// What a text says, if it is a number.
+    fn of_text(text: &str) -> Option<Self> {
+        match text.parse::<i128>() {
+            Ok(whole) => Some(Self::of(Scalar::Integer(whole))),
+            Err(_) => text.parse::<f64>().ok().map(|value| Self::of(Scalar::Float(value))),
+        }
+    }
+
+    /// A whole number is a label, or −1 for missing; a floating-point number too where it is whole, and NaN is missing.
+    pub(crate) fn of(number: Scalar) -> Self {
+        match number {
+            Scalar::Integer(-1) => Self::Missing,
+            Scalar::Integer(whole) => u64::try_from(whole).map_or(Self::NotALabel, Self::Label),
+            Scalar::Float(value) if value.is_nan() => Self::Missing,
+            Scalar::Float(value) if value.fract() == 0.0 && value.abs() < 1e18 => {
+                Self::of(Scalar::Integer(value as i128))
+            }
+            Scalar::Float(_) => Self::NotALabel,
+        }
+    }
+
+    fn label(&self) -> Option<u64> {
+        if let Self::Label(label) = self { Some(*label) } else { None }
+    }
+}
+
+/// Codes of labels in the width that they need; the largest code of each is missing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Codes {
+    /// Labels below 255 are their own codes.
+    Bytes(Vec<u8>),
+    /// Labels below 65,535 are their own codes.
+    Words(Vec<u16>),
+    /// Codes are places in the lists of labels.
+    Places(Vec<u32>),
+}
+
+/// An array of numbers as labels, in the same order.
+#[derive(Clone, Debug)]
+pub(crate) struct EncodedArray {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) by_column: bool,
+    pub(crate) codes: Codes,
+    /// The labels of every column; for [`Codes::Places`] by their codes, otherwise in order.
+    pub(crate) labels: Vec<Vec<u64>>,
+    /// The first row of every column with a number that is not a label; such numbers are encoded as missing.
+    pub(crate) not_a_label: Vec<Option<usize>>,
+}
+
+/// Labels out of an array of numbers; none for an array of texts.
+pub(crate) fn encode(array: &TypedArray) -> Option<EncodedArray> {
+    let (codes, labels, not_a_label) = each_number!(&array.values, numbers => {
+        let present = array.present.as_deref();
+        if let Some(codes) = narrow::<_, u8>(numbers, present) {
+            let labels = used(array, &codes);
+            (Codes::Bytes(codes), labels, Vec::new())
+        } else if let Some(codes) = narrow::<_, u16>(numbers, present) {
+            let labels = used(array, &codes);
+            (Codes::Words(codes), labels, Vec::new())
+        } else {
+            places(array)
+        }
+    }, text => return None);
+    let not_a_label = if not_a_label.is_empty() { vec![None; array.columns] } else { not_a_label };
+    let &TypedArray { rows, columns, by_column, .. } = array;
+    Some(EncodedArray { rows, columns, by_column, codes, labels, not_a_label })
+}
+
+/// Labels that are their own codes, if all of them are small enough.
+fn narrow<T: Number, L: Label + NarrowCode>(numbers: &[T], present: Option<&[bool]>) -> Option<Vec<L>> {
+    const STEP: usize = 1 << 12;
+    let mut codes = Vec::with_capacity(numbers.len());
+    for (step, numbers) in numbers.chunks(STEP).enumerate() {
+        let mut fits = true;
+        codes.extend(numbers.iter().map(|number| {
+            let label = number.as_label();
+            fits &= (-1..=L::LAST).contains(&label);
+            // −1 becomes the largest code, which is that of a missing label.
+            L::cut(label)
+        }));
+        if let Some(present) = present {
+            let present = &present[step * STEP..][..numbers.len()];
+            let codes = codes[step * STEP..].iter_mut();
+            codes.zip(present).filter(|(_, present)| !**present).for_each(|(code, _)| *code = L::MISSING);
+        }
+        if !fits {
+            return None;
+        }
+    }
+    Some(codes)
+}
+
+/// A code as narrow as that.
+trait NarrowCode {
+    /// The largest label that is its own code.
+    const LAST: i64;
+    /// The low bits of a label.
+    fn cut(label: i64) -> Self;
+}
+
+impl NarrowCode for u8 {
+    const LAST: i64 = 254;
+    fn cut(label: i64) -> Self {
+        label as Self
+    }
+}
+
+impl NarrowCode for u16 {
+    const LAST: i64 = 65_534;
+    fn cut(label: i64) -> Self {
+        label as Self
+    }
+}
+
+/// The labels of every column in order, where labels are their own codes.
+fn used<L: Label>(array: &TypedArray, codes: &[L]) -> Vec<Vec<u64>> {
+    let all = L::MISSING.index() + 1;
+    let mut seen = vec![false; all * array.columns];
+    if array.by_column {
+        for (column, seen) in codes.chunks(array.rows.max(1)).zip(seen.chunks_mut(all)) {
+            column.iter().for_each(|code| seen[code.index()] = true);
+        }
+    } else {
+        for row in codes.chunks(array.columns) {
+            row.iter().zip(seen.chunks_mut(all)).for_each(|(code, seen)| seen[code.index()] = true);
+        }
+    }
+    seen.chunks(all).map(|seen| (0..all as u64 - 1).filter(|&label| seen[label as usize]).collect()).collect()
+}
+
+/// Labels of any size by their places in lists.
+fn places(array: &TypedArray) -> (Codes, Vec<Vec<u64>>, Vec<Option<usize>>) {
+    let mut codes = vec![MISSING; array.rows * array.columns];
+    let (mut labels, mut not_a_label) = (Vec::new(), Vec::new());
+    for column in 0..array.columns {
+        let (start, step) = array.stride(column);
+        let (mut own, mut known, mut bad) = (Vec::new(), HashMap::new(), None);
+        for row in 0..array.rows {
+            match array.scalar(row, column).map_or(LabelNumber::Missing, LabelNumber::of) {
+                LabelNumber::Missing => {}
+                LabelNumber::NotALabel => _ = bad.get_or_insert(row),
+                LabelNumber::Label(label) => {
+                    codes[start + row * step] = *known.entry(label).or_insert_with(|| {
+                        own.push(label);
+                        own.len() as u32 - 1
+                    });
+                }
+            }
+        }
+        labels.push(own);
+        not_a_label.push(bad);
+    }
+    (Codes::Places(codes), labels, not_a_label)
+}
+
+/// Refuses more clusters than can be held.
+pub(crate) fn check_clusters(path: &Path, name: &str, clusters: usize) -> Result<(), FileError> {
+    if clusters <= MAX_BASE_CLUSTERS {
+        return Ok(());
+    }
+    Err(FileError::Ensemble {
+        path: path.into(),
+        source: EnsembleError::TooManyClusters { name: name.into(), clusters },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::typed_array::Values;
+
+    fn dictionary(values: &[&str]) -> Dictionary {
+        let mut dictionary = Dictionary::default();
+        values.iter().enumerate().for_each(|(i, value)| dictionary.push(value, Row::Line(i as u64 + 2)));
+        dictionary
+    }
+
+    fn labels(values: &[&str]) -> (BaseClustering, Vec<Option<usize>>) {
+        let dictionary = dictionary(values);
+        let (base, order) = dictionary.base(Path::new("a.csv"), "u").unwrap();
+        (base, dictionary.codes().iter().map(|&code| order.get(code as usize).copied().flatten()).collect())
+    }
+
+    #[test]
+    fn numbers_sort_as_numbers_and_texts_as_texts() {
+        let (base, found) = labels(&["10", "9", "", "-1", "nan", "9.0", " 10 "]);
+        assert_eq!(base.values(), ["9", "10"]);
+        assert_eq!(found, [Some(1), Some(0), None, None, None, Some(0), Some(1)]);
+        let (base, found) = labels(&["b10", "b9", "", "-1", "07", "7"]);
+        assert_eq!(base.values(), ["-1", "07", "7", "b10", "b9"]);
+        assert_eq!(found, [Some(3), Some(4), None, Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn what_is_not_a_label_is_named_with_its_line() {
+        for bad in ["-2", "1.5", "inf"] {
+            let message = dictionary(&["1", bad, "2"]).base(Path::new("a.csv"), "u").unwrap_err().to_string();
+            let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn columns_in_pieces_are_the_whole_column() {
+        let values = ["x", "3", "", "x", "y", "3", "412", "412", "00"];
+        let mut whole = dictionary(&values[..4]);
+        whole.append(&dictionary(&values[4..]), |row| Row::Line(row as u64 + 6));
+        let expected = dictionary(&values);
+        assert_eq!((whole.codes(), whole.values()), (expected.codes(), expected.values()));
+        assert_eq!(whole.first, expected.first);
+    }
+
+    /// The label of every cell, whatever the width of the codes is.
+    fn told(encoded: &EncodedArray) -> Vec<Option<u64>> {
+        match &encoded.codes {
+            Codes::Bytes(codes) => codes.iter().map(|&code| (code < u8::MAX).then_some(code.into())).collect(),
+            Codes::Words(codes) => codes.iter().map(|&code| (code < u16::MAX).then_some(code.into())).collect(),
+            Codes::Places(codes) => {
+                let label = |(at, &code): (usize, &u32)| {
+                    let column = if encoded.by_column { at / encoded.rows } else { at % encoded.columns };
+                    encoded.labels[column].get(code as usize).copied()
+                };
+                codes.iter().enumerate().map(label).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_type_and_size_are_encoded() {
+        let column = |values: Values, rows| encode(&TypedArray::column(values, rows, None)).unwrap();
+        let small = column(Values::I64(vec![7, -1, 254, 0]), 4);
+        assert!(matches!(small.codes, Codes::Bytes(_)));
+        assert_eq!((told(&small), &small.labels[0][..]), (vec![Some(7), None, Some(254), Some(0)], &[0, 7, 254][..]));
+        let middle = column(Values::F32(vec![65_534.0, f32::NAN, 255.0]), 3);
+        assert!(matches!(middle.codes, Codes::Words(_)));
+        assert_eq!(told(&middle), [Some(65_534), None, Some(255)]);
+        let large = column(Values::U64(vec![u64::MAX, 0, 65_535]), 3);
+        assert_eq!(told(&large), [Some(u64::MAX), Some(0), Some(65_535)]);
+        let bad = column(Values::F64(vec![1.0, 0.5, -2.0, 1e18]), 4);
+        assert_eq!((told(&bad), bad.not_a_label), (vec![Some(1), None, None, None], vec![Some(1)]));
+        let absent = TypedArray::column(Values::I32(vec![1, 0, 2]), 3, Some(vec![true, false, true]));
+        assert_eq!(told(&encode(&absent).unwrap()), [Some(1), None, Some(2)]);
+        assert!(encode(&TypedArray::column(Values::Chars { width: 1, data: vec![97] }, 1, None)).is_none());
+    }
+
+    #[test]
+    fn columns_of_a_matrix_have_labels_of_their_own() {
+        let values = Values::I16(vec![0, 300, 1, -1, 0, 300]);
+        let array = TypedArray { values, rows: 3, columns: 2, by_column: false, present: None };
+        assert_eq!(encode(&array).unwrap().labels, [vec![0, 1], vec![300]]);
+        let array = TypedArray { by_column: true, ..array };
+        assert_eq!(encode(&array).unwrap().labels, [vec![0, 1, 300], vec![0, 300]]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Ensembles on disk.
+
+use std::path::Path;
+
+use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget};
+
+use super::frame::{Frame, Wanted, labelled};
+use super::label_column::LabelColumn;
+use super::label_rows::{self, EncodedBase, MOST_BYTE_CLUSTERS, Place};
+use super::roles::{self, Roles, Rules, SPLIT};
+use super::stored_ensemble;
+use crate::error::{FileError, Row};
+use crate::format::description::{Format, OpenOptions, Writes};
+use crate::format::reader::{Column, Form, Limit, Reader};
+use crate::format::writer::{Contents, Data};
+use crate::format::{self, FORMATS, Header};
+use crate::label_encoder::Dictionary;
+
+/// What the base clusterings may be called in an archive, objects × base clusterings.
+const MEMBERS: [&str; 3] = ["labels", "members", "ensemble"];
+
+/// Under this key lies how the ensemble was made.
+const RECIPE: &str = "partita.recipe";
+
+/// An ensemble, and the true classes where the file has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedEnsemble {
+    /// The base clusterings.
+    pub ensemble: Ensemble,
+    /// The true classes of the objects.
+    pub truth: Option<LabelColumn>,
+}
+
+/// How to read an ensemble.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct EnsembleOptions {
+    /// The column with the true classes, by name or by position from 1. Without one, a column called `label` or
+    /// `truth` is taken where there is one.
+    pub truth: Option<String>,
+    /// Whether the first line names the columns (text files).
+    pub header: Header,
+    /// What separates fields (text files); found out where not given.
+    pub delimiter: Option<u8>,
+    /// How much memory the labels may take.
+    pub budget: MemoryBudget,
+}
+
+/// Reads an ensemble in any of the formats: delimited text, Parquet or Arrow with one column a base clustering; NPZ, ours
+/// or any archive with an array `labels` (objects × base clusterings); NPY; MATLAB v5 with `members` and `gt`.
+///
+/// A first column called `object`, `id` or `name` names the objects. Where all labels of a base clustering are
+/// numbers they must be whole, and −1 and NaN are missing like empty fields; clusters are numbered in the order of
+/// their labels. [`load_ensemble`] says what was taken for what.
+///
+/// # Errors
+/// [`FileError`] names the file, the row, the column, the value, and what to do.
+///
+/// # Cost
+/// O(n M) time on all threads; 2 to 4 bytes a label, for text 5.
+pub fn read_ensemble(path: &Path, options: &EnsembleOptions) -> Result<LoadedEnsemble, FileError> {
+    load_ensemble(path, options).map(|(loaded, _)| loaded)
+}
+
+/// As [`read_ensemble`], and what every column was taken for.
+///
+/// # Errors
+/// As [`read_ensemble`].
+pub fn load_ensemble(path: &Path, options: &EnsembleOptions) -> Result<(LoadedEnsemble, Roles), FileError> {
+    load(FORMATS, path, options)
+}
+
+pub(crate) fn load(
+    formats: &'static [Format],
+    path: &Path,
+    options: &EnsembleOptions,
+) -> Result<(LoadedEnsemble, Roles), FileError> {
+    let reader = open_reader(formats, path, options)?;
+    if let Some(meta) = reader.note(stored_ensemble::META)? {
+        let (ensemble, truth, roles) = stored_ensemble::read(&*reader, &meta, &limit(options.budget, 0))?;
+        return Ok((LoadedEnsemble { ensemble, truth }, roles));
+    }
+    let frame = open_frame(reader, options)?;
+    let loaded = if frame.reader.typed() { from_columns(&frame, options)? } else { from_text(&frame, options)? };
+    Ok((loaded, frame.roles))
+}
+
+pub(crate) fn open_reader(
+    formats: &'static [Format],
+    path: &Path,
+    options: &EnsembleOptions,
+) -> Result<Box<dyn Reader>, FileError> {
+    format::open_reader(formats, path, OpenOptions { header: options.header, delimiter: options.delimiter })
+}
+
+/// The columns of a file and their roles, of which some are base clusterings.
+pub(crate) fn open_frame(reader: Box<dyn Reader>, options: &EnsembleOptions) -> Result<Frame, FileError> {
+    let rules = Rules { truth: options.truth.as_deref(), truth_names: &["label", "truth"], skip: &[] };
+    let frame = Frame::new(reader, &Wanted { main: &MEMBERS, names: false }, &rules, options.budget)?;
+    if frame.roles.data().is_empty() {
+        return Err(FileError::NoBases { path: frame.path().into(), columns: frame.names.len() });
+    }
+    Ok(frame)
+}
+
+pub(crate) fn limit(budget: MemoryBudget, bytes_per_row: u64) -> Limit {
+    let remedy = "raise the limit or read fewer base clusterings";
+    Limit { budget, what: "the ensemble", remedy, bytes_per_row }
+}
+
+/// Where the base clusterings of a file lie.
+pub(crate) fn places(frame: &Frame) -> Vec<Place> {
+    let place = |column| {
+        let (item, inside) = frame.place(column);
+        Place { item, inside }
+    };
+    frame.roles.data().into_iter().map(place).collect()
+}
+
+fn from_columns(frame: &Frame, options: &EnsembleOptions) -> Result<LoadedEnsemble, FileError> {
+    let (path, places, limit) = (frame.path(), places(frame), limit(options.budget, 0));
+    let cells = frame.rows().unwrap_or(0).saturating_mul(places.len() as u64);
+    // One byte a label in columns and one in rows, and what is being decoded.
+    limit.check(path, cells.saturating_mul(2).saturating_add(frame.transient()))?;
+    let items = label_rows::items(&places);
+    let found = label_rows::read_encoded(frame, &items, &limit)?;
+    let mut bases = Vec::with_capacity(places.len());
+    for (column, place) in frame.roles.data().into_iter().zip(&places) {
+        let at = items.iter().position(|&item| item == place.item).unwrap_or(0);
+        let shown = |row: usize| shown(frame, column, row, &limit);
+        bases.push(label_rows::base(path, &frame.names[column], &found[at], place.inside, &shown)?);
+    }
+    if bases.iter().any(|base| base.base.clusters() > MOST_BYTE_CLUSTERS) {
+        limit.check(path, cells.saturating_mul(4).saturating_add(frame.transient()))?;
+    }
+    let ensemble = assemble(path, bases, &places, &items, &found)?;
+    drop(found);
+    let truth = frame.truth(&limit)?;
+    finish(frame, ensemble, frame.object_names(&limit)?, truth)
+}
+
+/// The value of a row, for a message.
+fn shown(frame: &Frame, column: usize, row: usize, limit: &Limit) -> String {
+    let texts = frame.texts(column, limit).unwrap_or_default();
+    texts.into_iter().nth(row).unwrap_or_default()
+}
+
+/// The ensemble of encoded columns.
+fn assemble(
+    path: &Path,
+    bases: Vec<EncodedBase>,
+    places: &[Place],
+    items: &[usize],
+    found: &[Vec<label_rows::Encoded>],
+) -> Result<Ensemble, FileError> {
+    match label_rows::ensemble(bases, places, items, found) {
+        Some(ensemble) => ensemble.map_err(|source| FileError::Ensemble { path: path.into(), source }),
+        None => Err(FileError::damaged(path, "its columns differ in length; copy or write the file again")),
+    }
+}
+
+fn from_text(frame: &Frame, options: &EnsembleOptions) -> Result<LoadedEnsemble, FileError> {
+    let (columns, truth, objects) = (frame.roles.data(), frame.roles.truth(), frame.roles.objects());
+    let mut wanted: Vec<(usize, Form)> = columns.iter().map(|&at| (at, Form::Labels)).collect();
+    wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
+    let limit = limit(options.budget, frame.names.len() as u64 * 5);
+    let mut read = frame.reader.read(0, &wanted, &limit)?;
+    let object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
+    let truth = truth.and_then(|at| {
+        let values = labelled(read.pop()?.into_texts());
+        Some(LabelColumn { name: frame.names[at].clone(), values })
+    });
+    let found: Vec<Vec<label_rows::Encoded>> =
+        read.into_iter().map(|column| vec![label_rows::encoded(column)]).collect();
+    let base = |(&column, found): (&usize, &Vec<_>)| {
+        label_rows::base(frame.path(), &frame.names[column], found, 0, &|_| String::new())
+    };
+    let bases = columns.iter().zip(&found).map(base).collect::<Result<Vec<_>, _>>()?;
+    let ensemble = assemble(frame.path(), bases, &places(frame), &columns, &found)?;
+    finish(frame, ensemble, object_names, truth)
+}
+
+fn finish(
+    frame: &Frame,
+    mut ensemble: Ensemble,
+    object_names: Option<Vec<String>>,
+    truth: Option<LabelColumn>,
+) -> Result<LoadedEnsemble, FileError> {
+    if let Some(names) = object_names {
+        let wrong = |source| FileError::Ensemble { path: frame.path().into(), source };
+        ensemble = ensemble.with_object_names(names).map_err(wrong)?;
+    }
+    if let Some(recipe) = frame.reader.note(RECIPE)? {
+        ensemble = ensemble.with_recipe(String::from_utf8_lossy(&recipe));
+    }
+    Ok(LoadedEnsemble { ensemble, truth })
+}
+
+/// Writes an ensemble by the ending of the name: `.csv` or `.tsv` (also with `.gz`), `.npz`, `.parquet`. Only NPZ
+/// keeps everything; the same ensemble gives the same bytes.
+///
+/// # Errors
+/// [`FileError::Unwritable`] if a file of this kind would read back as another ensemble (a label −1, a column called
+/// `object`), [`FileError`] for what the system refuses.
+///
+/// # Panics
+/// If the truth does not label every object.
+pub fn write_ensemble(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Result<(), FileError> {
+    assert!(truth.is_none_or(|truth| truth.values.len() == ensemble.objects()), "one true class an object");
+    let format = format::of_target(path, |writes| matches!(writes, Writes::Columns | Writes::Arrays))?;
+    if format.writes == Writes::Arrays {
+        return (format.write)(path, stored_ensemble::contents(ensemble, truth));
+    }
+    check_readable(path, ensemble)?;
+    let whole = whole_numbers(ensemble);
+    (format.write)(path, columns(ensemble, truth, &whole))
+}
+
+/// The labels of every base clustering as whole numbers, where all of them are such.
+fn whole_numbers(ensemble: &Ensemble) -> Vec<Option<Vec<i64>>> {
+    ensemble.bases().iter().map(|base| base.values().iter().map(|value| value.parse().ok()).collect()).collect()
+}
+
+fn columns<'a>(ensemble: &'a Ensemble, truth: Option<&'a LabelColumn>, whole: &'a [Option<Vec<i64>>]) -> Contents<'a> {
+    let mut columns: Vec<(&str, Data<'_>)> = Vec::new();
+    if let Some(names) = ensemble.object_names() {
+        columns.push(("object", Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))))));
+    }
+    for (u, (base, whole)) in ensemble.bases().iter().zip(whole).enumerate() {
+        let labels = ensemble.column(u);
+        let data = match whole {
+            Some(whole) => Data::Integer(Box::new(labels.map(|label| label.map(|cluster| whole[cluster])))),
+            None => Data::Text(Box::new(labels.map(|label| label.map(|cluster| base.values()[cluster].as_str())))),
+        };
+        columns.push((base.name(), data));
+    }
+    if let Some(truth) = truth {
+        columns.push((truth_name(truth), Data::Text(Box::new(truth.values.iter().map(Option::as_deref)))));
+    }
+    let recipe = ensemble.recipe().map(|recipe| (RECIPE, recipe.to_owned()));
+    Contents::Columns { columns, notes: recipe.into_iter().collect() }
+}
+
+/// Names that a column of a text or Parquet file cannot have, because they mean something else.
+const RESERVED: [&str; 7] = ["object", "id", "name", "", "label", "truth", SPLIT];
+
+/// Refuses what would read back as another ensemble from a file with one column a base clustering.
+pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), FileError> {
+    let unwritable = |reason: String| Err(FileError::Unwritable { path: path.into(), reason });
+    let names: Vec<String> = ensemble.bases().iter().map(|base| base.name().to_owned()).collect();
+    roles::distinct(path, &names)?;
+    for base in ensemble.bases() {
+        if RESERVED.contains(&base.name().to_lowercase().as_str()) {
+            return unwritable(format!("a base clustering called '{}' would read back as something else", base.name()));
+        }
+        let mut column = Dictionary::default();
+        base.values().iter().for_each(|value| column.push(value, Row::Row(0)));
+        let readable = |(same, order): &(BaseClustering, Vec<Option<usize>>)| {
+            let value = |&code: &u32| same.values().get(order.get(code as usize).copied().flatten()?);
+            column.codes().iter().map(value).eq(base.values().iter().map(Some))
+        };
+        match column.base(path, base.name()) {
+            Ok(read) if readable(&read) => {}
+            Ok(_)
+            | Err(FileError::NotALabel(_) | FileError::Ensemble { source: EnsembleError::AllMissing { .. }, .. }) => {
+                return unwritable(format!(
+                    "the labels of base clustering '{}' would read back as others",
+                    base.name()
+                ));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// What the truth is called in a file whose columns speak for themselves.
+pub(crate) fn truth_name(truth: &LabelColumn) -> &str {
+    if truth.name == "truth" { "truth" } else { "label" }
+}

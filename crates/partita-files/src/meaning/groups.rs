@@ -1,0 +1,282 @@
+//! Ensembles and tables that stay on the disk: readers of several groups of rows.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+use partita_core::ndarray::Array2;
+use partita_core::{BaseClustering, GroupRows, Label, LabelRows, RowBlocks, SourceError};
+use rayon::prelude::*;
+
+use super::ensemble::{self, EnsembleOptions};
+use super::frame::Frame;
+use super::label_column::LabelColumn;
+use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
+use super::roles::Roles;
+use super::table::{self, TableOptions};
+use crate::error::{Cell, FileError, Row};
+use crate::format::reader::{Form, Layout, Limit};
+use crate::format::{self, FORMATS};
+
+/// Label rows of a group, rows × M: clusters, or the largest code where a label is missing.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LabelBlock {
+    /// Every base clustering has at most 255 clusters.
+    Bytes(Array2<u8>),
+    /// Some base clustering has more.
+    Words(Array2<u16>),
+}
+
+/// An ensemble of whole numbers whose label rows are read group by group, when they are wanted, by any number of threads.
+///
+/// Clusters are numbered in the order of their labels, −1, NaN and nulls are missing: as
+/// [`read_ensemble`](crate::read_ensemble) has it. Truth and names of objects, where there are some, are left out.
+pub struct LabelGroups {
+    frame: Frame,
+    limit: Limit,
+    bases: Vec<BaseClustering>,
+    encoded: Vec<EncodedBase>,
+    places: Vec<Place>,
+    items: Vec<usize>,
+    rows: Vec<usize>,
+}
+
+impl LabelGroups {
+    /// Opens an ensemble and finds the clusters of every base clustering, in one pass over the file on all threads; none
+    /// for a format without groups (text, NPZ, MAT).
+    ///
+    /// # Cost
+    /// O(n M) time; one column of the largest group in memory (9 bytes a row) for every thread.
+    ///
+    /// # Errors
+    /// [`FileError`] as [`read_ensemble`](crate::read_ensemble), and [`FileError::NotALabel`] for labels that are texts.
+    pub fn open(path: &Path, options: &EnsembleOptions) -> Result<Option<Self>, FileError> {
+        if !format::of(FORMATS, path)?.grouped {
+            return Ok(None);
+        }
+        let frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        let limit = ensemble::limit(options.budget, 0);
+        limit.check(path, frame.transient())?;
+        let places = ensemble::places(&frame);
+        let items = label_rows::items(&places);
+        let labels = distinct(&frame, &places, &items, &limit)?;
+        let base = |(column, labels): (usize, &Vec<u64>)| {
+            BaseClustering::new(&frame.names[column], labels.iter().map(ToString::to_string).collect())
+        };
+        let bases: Vec<BaseClustering> = frame.roles.data().into_iter().zip(&labels).map(base).collect();
+        let encoded = bases.iter().cloned().zip(labels);
+        let encoded = encoded.map(|(base, labels)| EncodedBase::of_labels(base, labels)).collect();
+        let rows = frame.extent.groups.clone().unwrap_or_default();
+        Ok(Some(Self { frame, limit, bases, encoded, places, items, rows }))
+    }
+
+    /// The base clusterings, M of them.
+    pub fn bases(&self) -> &[BaseClustering] {
+        &self.bases
+    }
+
+    /// What every column was taken for.
+    pub fn roles(&self) -> &Roles {
+        &self.frame.roles
+    }
+
+    /// Number of objects, n.
+    pub fn objects(&self) -> usize {
+        self.rows.iter().sum()
+    }
+
+    /// Number of groups.
+    pub fn groups(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Objects of a group.
+    pub fn rows(&self, group: usize) -> usize {
+        self.rows[group]
+    }
+
+    /// The label rows of a group in as many bytes a label as the ensemble in memory would have.
+    ///
+    /// # Errors
+    /// [`FileError`] if the file is damaged or was changed since it was opened.
+    pub fn block(&self, group: usize) -> Result<LabelBlock, FileError> {
+        if self.bases.iter().all(|base| base.clusters() <= MOST_BYTE_CLUSTERS) {
+            self.decode(group).map(LabelBlock::Bytes)
+        } else {
+            self.decode(group).map(LabelBlock::Words)
+        }
+    }
+
+    fn decode<L: Label>(&self, group: usize) -> Result<Array2<L>, FileError> {
+        let read = |&item: &usize| {
+            let column = self.frame.reader.read_one(group, item, Form::Labels, &self.limit)?;
+            Ok(vec![label_rows::encoded(column)])
+        };
+        let found: Vec<Result<Vec<Encoded>, FileError>> = self.items.par_iter().map(read).collect();
+        let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let changed = || FileError::damaged(self.frame.path(), "it was changed while it was read; start again");
+        let rows = label_rows::rows::<L>(&self.encoded, &self.places, &self.items, &found).ok_or_else(changed)?;
+        Array2::from_shape_vec((rows.len() / self.bases.len(), self.bases.len()), rows).map_err(|_| changed())
+    }
+}
+
+impl RowBlocks for LabelGroups {
+    fn bases(&self) -> &[BaseClustering] {
+        &self.bases
+    }
+
+    fn groups(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn rows_of(&self, group: usize) -> Range<u64> {
+        let first: usize = self.rows[..group].iter().sum();
+        first as u64..(first + self.rows[group]) as u64
+    }
+
+    fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
+        let failed = |error: FileError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
+        let block = self.block(group).map_err(failed)?;
+        let labels = match &block {
+            LabelBlock::Bytes(labels) => LabelRows::Bytes(labels.view()),
+            LabelBlock::Words(labels) => LabelRows::Words(labels.view()),
+        };
+        take(GroupRows { labels, weights: None });
+        Ok(())
+    }
+}
+
+impl fmt::Debug for LabelGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LabelGroups")
+            .field("path", &self.frame.path())
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What one group says about the columns of an item: their labels, and the first row that is not one, with its text.
+struct Seen {
+    labels: Vec<Vec<u64>>,
+    not_a_label: Vec<Option<(usize, String)>>,
+}
+
+fn seen(frame: &Frame, item: usize, group: usize, limit: &Limit) -> Result<Seen, FileError> {
+    let column = frame.reader.read_one(group, item, Form::Labels, limit)?;
+    match label_rows::encoded(column) {
+        Encoded::Numbers(array) => {
+            let shown = |(inside, row): (usize, &Option<usize>)| {
+                let row = (*row)?;
+                Some((
+                    row,
+                    frame
+                        .reader
+                        .read_one(group, item, Form::Text, limit)
+                        .map_or(String::new(), |column| column.into_text(row, inside)),
+                ))
+            };
+            let not_a_label = array.not_a_label.iter().enumerate().map(shown).collect();
+            Ok(Seen { labels: array.labels, not_a_label })
+        }
+        Encoded::Texts(columns) => {
+            let first = |column: &crate::label_encoder::Dictionary| {
+                let row = column.codes().iter().position(|&code| code == 0)?;
+                Some((row, column.values()[0].clone()))
+            };
+            Ok(Seen { labels: vec![Vec::new(); columns.len()], not_a_label: columns.iter().map(first).collect() })
+        }
+    }
+}
+
+/// The different labels of every base clustering in order.
+fn distinct(frame: &Frame, places: &[Place], items: &[usize], limit: &Limit) -> Result<Vec<Vec<u64>>, FileError> {
+    let (path, groups) = (frame.path(), frame.extent.count());
+    let units: Vec<(usize, usize)> =
+        items.iter().flat_map(|&item| (0..groups).map(move |group| (item, group))).collect();
+    let found: Vec<_> = units.par_iter().map(|&(item, group)| seen(frame, item, group, limit)).collect();
+    let found: Vec<Seen> = found.into_iter().collect::<Result<_, _>>()?;
+    let sizes = frame.extent.groups.clone().unwrap_or_default();
+    let mut labels = Vec::with_capacity(places.len());
+    for (column, place) in frame.roles.data().into_iter().zip(places) {
+        let at = items.iter().position(|&item| item == place.item).unwrap_or(0);
+        let (own, name) = (&found[at * groups..(at + 1) * groups], &frame.names[column]);
+        let bad =
+            own.iter().enumerate().find_map(|(group, seen)| Some((group, seen.not_a_label[place.inside].as_ref()?)));
+        if let Some((group, (row, text))) = bad {
+            let row = sizes[..group].iter().sum::<usize>() + row;
+            return Err(FileError::NotALabel(Cell::new(path, Row::Row(row as u64 + 1), name, text)));
+        }
+        let all = label_rows::sorted(own.iter().flat_map(|seen| seen.labels[place.inside].iter().copied()));
+        label_rows::check_labels(path, name, all.len())?;
+        labels.push(all);
+    }
+    Ok(labels)
+}
+
+/// A table whose numbers are read group by group, when they are wanted.
+pub struct TableGroups {
+    frame: Frame,
+    limit: Limit,
+    features: Vec<usize>,
+    /// Names of the features, d of them.
+    pub columns: Vec<String>,
+    /// What the objects are called, n names.
+    pub object_names: Option<Vec<String>>,
+    /// The classes, where the file has them.
+    pub label: Option<LabelColumn>,
+}
+
+impl TableGroups {
+    /// Opens a table; none for a format without groups of columns (text, NPY, NPZ, MAT).
+    ///
+    /// # Errors
+    /// [`FileError`] as [`read_table`](crate::read_table), but for numbers, which are not read yet.
+    pub fn open(path: &Path, options: &TableOptions) -> Result<Option<Self>, FileError> {
+        if !format::of(FORMATS, path)?.grouped {
+            return Ok(None);
+        }
+        let frame = table::open(FORMATS, path, options)?;
+        if frame.reader.layout() != Layout::Columns {
+            return Ok(None);
+        }
+        let (features, limit) = (frame.roles.data(), table::limit(options, 0));
+        let (object_names, label) = table::words(&frame, &limit)?;
+        let columns = table::names(&frame, &features);
+        Ok(Some(Self { frame, limit, features, columns, object_names, label }))
+    }
+
+    /// What every column was taken for.
+    pub fn roles(&self) -> &Roles {
+        &self.frame.roles
+    }
+
+    /// Rows and columns.
+    pub fn dim(&self) -> (usize, usize) {
+        (self.frame.extent.rows() as usize, self.columns.len())
+    }
+
+    /// Number of groups.
+    pub fn groups(&self) -> usize {
+        self.frame.extent.count()
+    }
+
+    /// The numbers of a group, its rows × d.
+    ///
+    /// # Errors
+    /// [`FileError`] names the row, the column and the value that is not a finite number.
+    pub fn read(&self, group: usize) -> Result<Array2<f64>, FileError> {
+        let numbers = table::group_numbers(&self.frame, group, &self.features, &self.limit)?;
+        let shape = (numbers.len() / self.features.len(), self.features.len());
+        Ok(Array2::from_shape_vec(shape, numbers).expect("every row has every feature"))
+    }
+}
+
+impl fmt::Debug for TableGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableGroups")
+            .field("path", &self.frame.path())
+            .field("dim", &self.dim())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,15 @@
+//! What files mean: tables, ensembles, labels, soft partitions, written once over the readers of all formats.
+
+pub(crate) mod ensemble;
+mod features;
+mod frame;
+pub(crate) mod groups;
+pub(crate) mod label_column;
+mod label_rows;
+pub(crate) mod labels;
+pub(crate) mod roles;
+pub(crate) mod soft;
+pub(crate) mod sparse_counts;
+pub(crate) mod sparse_table;
+mod stored_ensemble;
+pub(crate) mod table;

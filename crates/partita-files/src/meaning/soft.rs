@@ -1,0 +1,77 @@
+//! Soft partitions.
+
+use std::path::Path;
+
+use partita_core::{PartitionError, SoftPartition};
+
+use super::labels::namer;
+use super::table::{TableOptions, read_table};
+use crate::atomic_write::{text_writer, write_text};
+use crate::error::FileError;
+use crate::number::Short;
+
+/// Writes `object,p0,p1,…`, one line an object. Objects without names are numbered from 0. Numbers read back to the
+/// same bits.
+///
+/// # Errors
+/// [`FileError`] for what cannot be written.
+///
+/// # Panics
+/// If there is not one name an object.
+pub fn write_soft(path: &Path, object_names: Option<&[String]>, soft: &SoftPartition) -> Result<(), FileError> {
+    let name = namer(object_names, soft.objects());
+    write_text(path, |out| {
+        let mut rows = text_writer(path, out);
+        rows.write_field("object")?;
+        rows.write_record((0..soft.clusters()).map(|cluster| format!("p{cluster}")))?;
+        for (object, row) in soft.rows().outer_iter().enumerate() {
+            rows.write_field(name(object))?;
+            rows.write_record(row.iter().map(|&p| Short(p).to_string()))?;
+        }
+        rows.flush()
+    })
+}
+
+/// Reads a soft partition from a table of probabilities, and the names of its objects. A column called `label` is left
+/// out.
+///
+/// # Errors
+/// [`FileError`]; [`FileError::Soft`] for the first row that is not on the simplex.
+pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), FileError> {
+    let table = read_table(path, &TableOptions { clusterable: false, ..TableOptions::default() })?;
+    let soft = SoftPartition::new(table.values).map_err(|error| match error {
+        PartitionError::OffSimplex { row, smallest, sum } => {
+            FileError::Soft { path: path.into(), row: row + 1, sum, smallest }
+        }
+        other => FileError::damaged(path, other.to_string()),
+    })?;
+    Ok((table.object_names, soft))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::ndarray::array;
+
+    #[test]
+    fn probabilities_read_back_to_the_same_bits() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.csv", "a.csv.gz"] {
+            let path = folder.path().join(name);
+            let soft = SoftPartition::new(array![[0.25, 0.75], [1.0 / 3.0, 2.0 / 3.0], [0.0, 1.0]]).unwrap();
+            write_soft(&path, None, &soft).unwrap();
+            let (names, again) = read_soft(&path).unwrap();
+            assert_eq!(again, soft);
+            assert_eq!(names.unwrap(), ["0", "1", "2"]);
+        }
+    }
+
+    #[test]
+    fn rows_off_the_simplex_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "object,p0,p1\na,0.5,0.5\nb,0.5,0.6\n").unwrap();
+        let message = read_soft(&path).unwrap_err().to_string();
+        assert!(message.contains("a.csv, row 2: ") && message.ends_with("probabilities that sum to 1"), "{message}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Ensembles of ours in NPZ: an array `labels` (objects × base clusterings, −1 = missing) that NumPy can read, and beside
+//! it `ensemble.json` with all that is not a number.
+
+use std::path::Path;
+
+use partita_core::{BaseClustering, Ensemble};
+use serde::{Deserialize, Serialize};
+
+use super::frame::first_of;
+use super::label_column::{LabelColumn, Labels};
+use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
+use super::roles::{Role, Roles};
+use crate::error::FileError;
+use crate::format::reader::{Column, Form, Limit, Reader};
+use crate::format::writer::{Array, Contents, Elements};
+use crate::label_encoder::{EncodedArray, LabelNumber};
+use crate::typed_array::TypedArray;
+
+/// The member that says how the arrays are meant.
+pub(crate) const META: &str = "ensemble.json";
+const FORMAT: &str = "partita ensemble 1";
+const LABELS: &str = "labels";
+const TRUTH: &str = "truth";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Meta {
+    format: String,
+    bases: Vec<Base>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    truth: Option<Base>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    objects: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    recipe: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Base {
+    name: String,
+    values: Vec<String>,
+}
+
+/// An ensemble as arrays.
+pub(crate) fn contents<'a>(ensemble: &'a Ensemble, truth: Option<&LabelColumn>) -> Contents<'a> {
+    let base = |base: &BaseClustering| Base { name: base.name().into(), values: base.values().to_vec() };
+    let (truth, truth_codes) = truth.map(coded_truth).unzip();
+    let meta = Meta {
+        format: FORMAT.into(),
+        bases: ensemble.bases().iter().map(base).collect(),
+        truth,
+        objects: ensemble.object_names().map(<[String]>::to_vec),
+        recipe: ensemble.recipe().map(str::to_owned),
+    };
+    let meta = serde_json::to_vec(&meta).expect("texts are JSON");
+    let shape = [ensemble.objects(), ensemble.bases().len()];
+    let labels = (0..shape[0]).flat_map(move |i| (0..shape[1]).map(move |u| ensemble.label(i, u)));
+    let most = ensemble.bases().iter().map(BaseClustering::clusters).max().unwrap_or(0);
+    let elements = match most {
+        0..=128 => Elements::I8(Box::new(labels.map(|label| label.map_or(-1, |j| j as i8)))),
+        129..=32_768 => Elements::I16(Box::new(labels.map(|label| label.map_or(-1, |j| j as i16)))),
+        _ => Elements::I32(Box::new(labels.map(|label| label.map_or(-1, |j| j as i32)))),
+    };
+    let mut arrays = vec![(LABELS, Array::new(shape, elements))];
+    if let Some(codes) = truth_codes {
+        arrays.push((TRUTH, Array::new([shape[0]], Elements::I32(Box::new(codes.into_iter())))));
+    }
+    arrays.push((META, Array::bytes(meta)));
+    Contents::Arrays(arrays)
+}
+
+/// The truth as numbers and the texts they stand for.
+fn coded_truth(truth: &LabelColumn) -> (Base, Vec<i32>) {
+    let mut values: Vec<&String> = truth.values.iter().flatten().collect();
+    values.sort_unstable();
+    values.dedup();
+    let code =
+        |value: &Option<String>| value.as_ref().map_or(-1, |v| values.partition_point(|known| *known < v) as i32);
+    let codes = truth.values.iter().map(code).collect();
+    (Base { name: truth.name.clone(), values: values.into_iter().cloned().collect() }, codes)
+}
+
+/// The ensemble that `meta` describes.
+pub(crate) fn read(
+    reader: &dyn Reader,
+    meta: &[u8],
+    limit: &Limit,
+) -> Result<(Ensemble, Option<LabelColumn>, Roles), FileError> {
+    let path = reader.path();
+    let unfit = |reason: String| unfit(path, &reason);
+    let meta = parsed(path, meta)?;
+    let item = first_of(reader, &[LABELS]).ok_or_else(|| unfit(format!("there is no array '{LABELS}'")))?;
+    let extent = reader.extent(item)?;
+    let cells = extent.rows().saturating_mul(extent.columns as u64);
+    let width = if meta.bases.iter().all(|base| base.values.len() <= MOST_BYTE_CLUSTERS) { 2 } else { 4 };
+    limit.check(path, cells.saturating_mul(width).saturating_add(extent.largest()))?;
+    let roles = roles(&meta);
+    let truth = meta.truth.map(|base| truth(reader, base, limit)).transpose()?;
+    if truth.as_ref().is_some_and(|truth| truth.values.len() as u64 != extent.rows()) {
+        return Err(unfit("the truth has another length than the labels".into()));
+    }
+    let bases: Vec<_> = meta.bases.into_iter().map(|base| BaseClustering::new(base.name, base.values)).collect();
+    let labels = label_rows::encoded(reader.read_whole(item, Form::Labels, limit)?);
+    let rows = ensemble(labels, bases).ok_or_else(|| unfit(format!("'{LABELS}' does not fit {META}")))?;
+    let wrong = |source| FileError::Ensemble { path: path.into(), source };
+    let mut ensemble = rows.map_err(wrong)?;
+    if let Some(objects) = meta.objects {
+        ensemble = ensemble.with_object_names(objects).map_err(wrong)?;
+    }
+    if let Some(recipe) = meta.recipe {
+        ensemble = ensemble.with_recipe(recipe);
+    }
+    Ok((ensemble, truth, roles))
+}
+
+fn roles(meta: &Meta) -> Roles {
+    let columns = meta.bases.iter().map(|base| (base.name.clone(), Role::Data)).collect();
+    let truth = meta.truth.as_ref().map(|_| (TRUTH.to_owned(), Role::Truth));
+    let objects = meta.objects.as_ref().map(|_| (META.to_owned(), Role::Objects));
+    Roles { columns, arrays: [(LABELS.to_owned(), Role::Data)].into_iter().chain(truth).chain(objects).collect() }
+}
+
+/// The ensemble of these labels, if every one of them is a cluster.
+fn ensemble(labels: Encoded, bases: Vec<BaseClustering>) -> Option<Result<Ensemble, partita_core::EnsembleError>> {
+    let Encoded::Numbers(array) = &labels else { return None };
+    let clusters =
+        |(base, labels): (&BaseClustering, &Vec<u64>)| labels.iter().all(|&label| label < base.clusters() as u64);
+    let EncodedArray { columns, not_a_label, labels: found, .. } = array;
+    if *columns != bases.len() || not_a_label.iter().any(Option::is_some) || !bases.iter().zip(found).all(clusters) {
+        return None;
+    }
+    let places: Vec<Place> = (0..bases.len()).map(|inside| Place { item: 0, inside }).collect();
+    let whole = |base: BaseClustering| {
+        let labels = (0..base.clusters() as u64).collect();
+        EncodedBase::of_labels(base, labels)
+    };
+    let bases: Vec<EncodedBase> = bases.into_iter().map(whole).collect();
+    label_rows::ensemble(bases, &places, &[0], &[vec![labels]])
+}
+
+/// The truth of an ensemble of ours, if it has one.
+pub(crate) fn read_truth(reader: &dyn Reader, meta: &[u8], limit: &Limit) -> Result<Option<Labels>, FileError> {
+    let meta = parsed(reader.path(), meta)?;
+    let Some(base) = meta.truth else { return Ok(None) };
+    let column = truth(reader, base, limit)?;
+    let object_names = meta.objects.filter(|objects| objects.len() == column.values.len());
+    Ok(Some(Labels { object_names, column }))
+}
+
+fn parsed(path: &Path, meta: &[u8]) -> Result<Meta, FileError> {
+    let meta: Meta =
+        serde_json::from_slice(meta).map_err(|error| unfit(path, &format!("{META} is damaged ({error})")))?;
+    if meta.format == FORMAT {
+        return Ok(meta);
+    }
+    Err(unfit(path, &format!("the format is '{}', not '{FORMAT}'", meta.format)))
+}
+
+fn unfit(path: &Path, reason: &str) -> FileError {
+    FileError::damaged(path, format!("{reason}; generate the ensemble again"))
+}
+
+fn truth(reader: &dyn Reader, base: Base, limit: &Limit) -> Result<LabelColumn, FileError> {
+    let item = first_of(reader, &[TRUTH]);
+    let item = item.ok_or_else(|| unfit(reader.path(), &format!("there is no array '{TRUTH}'")))?;
+    let column = match reader.read_whole(item, Form::Labels, limit)? {
+        Column::Array(codes) => decoded_truth(base, &codes),
+        _ => None,
+    };
+    column.ok_or_else(|| unfit(reader.path(), "the truth has a class without a name"))
+}
+
+fn decoded_truth(base: Base, codes: &TypedArray) -> Option<LabelColumn> {
+    let value = |row: usize| match codes.scalar(row, 0).map(LabelNumber::of)? {
+        LabelNumber::Missing => Some(None),
+        LabelNumber::Label(code) => Some(Some(base.values.get(usize::try_from(code).ok()?)?.clone())),
+        LabelNumber::NotALabel => None,
+    };
+    let values: Vec<Option<String>> = (0..codes.rows).map(value).collect::<Option<_>>()?;
+    Some(LabelColumn { name: base.name, values })
+}

@@ -1,0 +1,436 @@
+//! Tables of numbers.
+
+use std::path::Path;
+
+use partita_core::MemoryBudget;
+use partita_core::ndarray::Array2;
+use rayon::prelude::*;
+
+use super::features::{self, Words};
+use super::frame::{COLUMNS, Frame, OBJECTS, TRUTHS, Wanted, labelled};
+use super::label_column::LabelColumn;
+use super::roles::{Roles, Rules};
+use crate::error::{Cell, FileError, Row};
+use crate::format::description::{Format, OpenOptions, Writes};
+use crate::format::reader::{Column, Form, Limit};
+use crate::format::writer::{Array, Contents, Data};
+use crate::format::{self, FORMATS, Header};
+use crate::number::Short;
+use crate::typed_array::{Number, TypedArray, each_number};
+
+/// What the features may be called in an archive; the first is how we write them.
+const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
+
+/// n objects × d features, finite numbers all, with what else a file says about the objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Names of the features, d of them.
+    pub columns: Vec<String>,
+    /// The numbers, n × d.
+    pub values: Array2<f64>,
+    /// What the objects are called, n names.
+    pub object_names: Option<Vec<String>>,
+    /// The classes, where the file has them.
+    pub label: Option<LabelColumn>,
+}
+
+/// How to read a table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TableOptions {
+    /// The column with the classes, by name or by position from 1. Without one, a column called `label` is taken
+    /// where there is one.
+    pub label: Option<String>,
+    /// Columns to leave out, by name or by position from 1.
+    pub skip: Vec<String>,
+    /// Whether the first line names the columns (text files).
+    pub header: Header,
+    /// What separates fields (text files); found out where not given.
+    pub delimiter: Option<u8>,
+    /// Refuse what cannot be clustered: a single row, or columns that are all constant.
+    pub clusterable: bool,
+    /// Make a column of zeros and ones of every value of a column that holds words, called `column=value` (text files).
+    /// Without, a word is an error.
+    pub one_hot: bool,
+    /// Put the place of a word among the sorted words of its column instead of the word (text files). This makes neighbours
+    /// of words that are none; it is what some papers did.
+    pub codes: bool,
+    /// Fill a missing number with the mean of its column, a missing word with zeros (text files). Without, a gap is an
+    /// error.
+    pub fill: bool,
+    /// How much memory the numbers may take.
+    pub budget: MemoryBudget,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            label: None,
+            skip: Vec::new(),
+            header: Header::default(),
+            delimiter: None,
+            clusterable: true,
+            one_hot: false,
+            codes: false,
+            fill: false,
+            budget: MemoryBudget::default(),
+        }
+    }
+}
+
+/// Reads a table in any of the formats: delimited text (packed where the name ends in `.gz`), NPY, NPZ, MAT, Parquet,
+/// Arrow.
+///
+/// A first column called `object`, `id` or `name`, or not called at all, names the objects; a column called `split`
+/// is left out. [`load_table`] says what was taken for what.
+///
+/// # Errors
+/// [`FileError`] names the file, the row, the column, the value, and what to do.
+///
+/// # Cost
+/// O(n d) time; 8 n d bytes, and up to as much again while a table grows whose rows are not known before.
+pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
+    load_table(path, options).map(|(table, _)| table)
+}
+
+/// As [`read_table`], and what every column was taken for.
+///
+/// # Errors
+/// As [`read_table`].
+pub fn load_table(path: &Path, options: &TableOptions) -> Result<(Table, Roles), FileError> {
+    load(FORMATS, path, options)
+}
+
+pub(crate) fn load(
+    formats: &'static [Format],
+    path: &Path,
+    options: &TableOptions,
+) -> Result<(Table, Roles), FileError> {
+    let frame = open(formats, path, options)?;
+    let features = frame.roles.data();
+    let table = if frame.reader.typed() {
+        let limit = limit(options, 0);
+        let (object_names, label) = words(&frame, &limit)?;
+        let values = numbers(&frame, &features, &limit)?;
+        Table { columns: names(&frame, &features), values, object_names, label }
+    } else {
+        from_text(&frame, &features, options)?
+    };
+    if options.clusterable {
+        check_clusterable(path, &table)?;
+    }
+    Ok((table, frame.roles))
+}
+
+/// The columns of a file and their roles, of which some are features.
+pub(crate) fn open(formats: &'static [Format], path: &Path, options: &TableOptions) -> Result<Frame, FileError> {
+    let how = OpenOptions { header: options.header, delimiter: options.delimiter };
+    let reader = format::open_reader(formats, path, how)?;
+    let rules = Rules { truth: options.label.as_deref(), truth_names: &["label"], skip: &options.skip };
+    let frame = Frame::new(reader, &Wanted { main: &FEATURES, names: true }, &rules, options.budget)?;
+    if frame.roles.data().is_empty() {
+        let columns = frame.names.len();
+        let why = format!("of its {columns} columns none is left beside names, labels and what is left out");
+        return Err(FileError::NoFeatures { path: path.into(), why });
+    }
+    Ok(frame)
+}
+
+pub(crate) fn limit(options: &TableOptions, bytes_per_row: u64) -> Limit {
+    let remedy = "raise the limit or read fewer rows or columns";
+    Limit { budget: options.budget, what: "the table", remedy, bytes_per_row }
+}
+
+pub(crate) fn names(frame: &Frame, features: &[usize]) -> Vec<String> {
+    features.iter().map(|&at| frame.names[at].clone()).collect()
+}
+
+/// Names of the objects, and their classes.
+pub(crate) fn words(frame: &Frame, limit: &Limit) -> Result<(Option<Vec<String>>, Option<LabelColumn>), FileError> {
+    let label = frame.truth(limit)?;
+    Ok((frame.object_names(limit)?, label))
+}
+
+/// The features of a file that knows its rows.
+fn numbers(frame: &Frame, features: &[usize], limit: &Limit) -> Result<Array2<f64>, FileError> {
+    let cells = frame.rows().unwrap_or(0).saturating_mul(features.len() as u64);
+    limit.check(frame.path(), cells.saturating_mul(8).saturating_add(frame.transient()))?;
+    let groups: Vec<usize> = (0..frame.extent.count()).collect();
+    let mut values: Vec<f64> = Vec::new();
+    // A few groups at a time: what is read is then no claim but a fact before room is made for the next.
+    for some in groups.chunks(2 * rayon::current_num_threads()) {
+        let read: Vec<_> = some.par_iter().map(|&group| group_numbers(frame, group, features, limit)).collect();
+        for block in read {
+            let block = block?;
+            if values.is_empty() && groups.len() == some.len() && some.len() == 1 {
+                values = block;
+                continue;
+            }
+            let left = (cells as usize).saturating_sub(values.len());
+            if left > values.capacity() - values.len() && values.try_reserve_exact(left).is_err() {
+                return Err(FileError::damaged(frame.path(), "it claims more values than memory can hold"));
+            }
+            values.extend(block);
+        }
+    }
+    let shape = (values.len() / features.len(), features.len());
+    Ok(Array2::from_shape_vec(shape, values).expect("every row has every feature"))
+}
+
+/// The features of one group, row by row.
+pub(crate) fn group_numbers(
+    frame: &Frame,
+    group: usize,
+    features: &[usize],
+    limit: &Limit,
+) -> Result<Vec<f64>, FileError> {
+    let before = frame.extent.groups.iter().flatten().take(group).map(|&rows| rows as u64).sum();
+    let form = Form::Numbers { gaps: false, words: false };
+    let mut values: Vec<f64> = Vec::new();
+    let mut held: Option<(usize, Column)> = None;
+    let mut first_bad: Option<(usize, usize)> = None;
+    for (place, &feature) in features.iter().enumerate() {
+        let (item, inside) = frame.place(feature);
+        if held.as_ref().is_none_or(|(found, _)| *found != item) {
+            held = Some((item, frame.reader.read_one(group, item, form, limit)?));
+        }
+        let Some((_, column)) = &held else { continue };
+        let rows = column.rows();
+        values.resize(rows * features.len(), 0.0);
+        let bad = match column {
+            Column::Array(array) if !array.is_text() => put(array, inside, &mut values, features.len(), place),
+            Column::Array(_) => {
+                let found = "an array of texts";
+                return Err(FileError::kind(frame.path(), frame.call(feature), found, "an array of numbers"));
+            }
+            Column::Parsed { values: parsed, .. } => {
+                parsed.iter().enumerate().for_each(|(row, &value)| values[row * features.len() + place] = value);
+                parsed.iter().position(|value| !value.is_finite())
+            }
+            Column::Text(_) | Column::Labels(_) => Some(0),
+        };
+        if let Some(row) = bad.filter(|&row| first_bad.is_none_or(|(first, _)| row < first)) {
+            first_bad = Some((row, place));
+            // Columns of their own are told in their order, those of an array in the order of the rows.
+            if rows == 0 || frame.place(features[0]).0 != frame.place(features[features.len() - 1]).0 {
+                return Err(not_finite(frame, column, feature, row, before));
+            }
+        }
+    }
+    match (first_bad, held) {
+        (Some((row, place)), Some((_, column))) => Err(not_finite(frame, &column, features[place], row, before)),
+        _ => Ok(values),
+    }
+}
+
+/// Puts a column of an array into a place of every row; the first row whose value is missing or not finite.
+fn put(array: &TypedArray, column: usize, values: &mut [f64], width: usize, place: usize) -> Option<usize> {
+    let (start, step) = array.stride(column);
+    let rows = values.chunks_exact_mut(width).map(|row| &mut row[place]);
+    let mut finite = true;
+    each_number!(&array.values, numbers => {
+        let numbers = numbers[start..].iter().step_by(step);
+        for (value, number) in rows.zip(numbers) {
+            *value = number.scalar().float();
+            finite &= value.is_finite();
+        }
+    }, text => {});
+    if finite && array.present.is_none() {
+        return None;
+    }
+    (0..array.rows).find(|&row| array.scalar(row, column).is_none_or(|number| !number.float().is_finite()))
+}
+
+/// Why a value is not a feature.
+fn not_finite(frame: &Frame, column: &Column, feature: usize, row: usize, before: u64) -> FileError {
+    let cell = |value: String| Cell::new(frame.path(), Row::Row(before + row as u64 + 1), &frame.names[feature], value);
+    match column {
+        Column::Array(array) => match array.scalar(row, frame.place(feature).1) {
+            Some(number) => FileError::NotFinite(cell(Short(number.float()).to_string())),
+            None => FileError::NoValue(cell(String::new())),
+        },
+        other => match other.clone().into_texts().swap_remove(row) {
+            text if text.is_empty() => FileError::NoValue(cell(text)),
+            text => FileError::NotANumber(cell(text)),
+        },
+    }
+}
+
+/// A table of text, whose rows are known when all are read.
+fn from_text(frame: &Frame, features: &[usize], options: &TableOptions) -> Result<Table, FileError> {
+    let (truth, objects) = (frame.roles.truth(), frame.roles.objects());
+    let words = options.one_hot || options.codes;
+    let form = Form::Numbers { gaps: options.fill, words };
+    let mut wanted: Vec<(usize, Form)> = features.iter().map(|&at| (at, form)).collect();
+    wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
+    let limit = limit(options, 8 * features.len() as u64);
+    let mut read = frame.reader.read(0, &wanted, &limit)?;
+    let object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
+    let label = truth.and_then(|at| Some((at, read.pop()?)));
+    let label =
+        label.map(|(at, column)| LabelColumn { name: frame.truth_name(at), values: labelled(column.into_texts()) });
+    let words = Words { one_hot: options.one_hot, fill: options.fill };
+    let (columns, values) = features::table(frame, features, read, words, &limit)?;
+    Ok(Table { columns, values, object_names, label })
+}
+
+fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
+    if table.values.nrows() == 1 {
+        return Err(FileError::OneRow(path.into()));
+    }
+    let first = table.values.row(0);
+    if table.values.outer_iter().all(|row| row == first) {
+        let (rows, column, value) = (table.values.nrows(), table.columns[0].clone(), first[0]);
+        return Err(FileError::Constant { path: path.into(), rows, column, value });
+    }
+    Ok(())
+}
+
+/// Writes a table by the ending of the name: `.csv` or `.tsv` (also with `.gz`), `.npy` (the numbers alone), `.npz`,
+/// `.parquet`. The label becomes the last column, `label` (`y` in NPZ). Numbers read back to the same bits, and the
+/// same table gives the same bytes.
+///
+/// # Errors
+/// [`FileError`] for what the system refuses.
+///
+/// # Panics
+/// If names, numbers and labels differ in length.
+pub fn write_table(path: &Path, table: &Table) -> Result<(), FileError> {
+    let objects = table.values.nrows();
+    assert_eq!(table.columns.len(), table.values.ncols(), "one name a column");
+    assert!(table.object_names.as_ref().is_none_or(|names| names.len() == objects), "one name an object");
+    assert!(table.label.as_ref().is_none_or(|label| label.values.len() == objects), "one label an object");
+    let format = format::of_target(path, |writes| writes != Writes::Nothing)?;
+    let contents = if format.writes == Writes::Columns { columns(table) } else { arrays(table) };
+    (format.write)(path, contents)
+}
+
+fn columns(table: &Table) -> Contents<'_> {
+    let mut columns: Vec<(&str, Data<'_>)> = Vec::new();
+    if let Some(names) = &table.object_names {
+        columns.push(("object", Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))))));
+    }
+    for (name, values) in table.columns.iter().zip(table.values.columns()) {
+        columns.push((name, Data::Float(Box::new(values.into_iter().copied()))));
+    }
+    if let Some(label) = &table.label {
+        columns.push(("label", Data::Text(Box::new(label.values.iter().map(Option::as_deref)))));
+    }
+    Contents::Columns { columns, notes: Vec::new() }
+}
+
+fn arrays(table: &Table) -> Contents<'_> {
+    let shape = [table.values.nrows(), table.values.ncols()];
+    let mut arrays = vec![(FEATURES[0], Array::floats(shape, table.values.iter().copied()))];
+    arrays.extend(name_arrays(&table.columns, table.object_names.as_deref(), table.label.as_ref()));
+    Contents::Arrays(arrays)
+}
+
+/// Names and classes as arrays beside the values.
+pub(crate) fn name_arrays<'a>(
+    columns: &'a [String],
+    object_names: Option<&'a [String]>,
+    label: Option<&LabelColumn>,
+) -> Vec<(&'static str, Array<'a>)> {
+    let mut arrays = vec![(COLUMNS, Array::texts(columns))];
+    arrays.extend(object_names.map(|names| (OBJECTS, Array::texts(names))));
+    if let Some(label) = label {
+        let values: Vec<String> = label.values.iter().map(|value| value.clone().unwrap_or_default()).collect();
+        arrays.push((TRUTHS[0], Array::texts(values)));
+    }
+    arrays
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::ndarray::array;
+
+    fn read(text: &str, options: &TableOptions) -> Result<Table, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).unwrap();
+        let place = format!("{}/", folder.path().display());
+        read_table(&path, options).map_err(|error| error.to_string().replace(&place, ""))
+    }
+
+    fn labelled(label: &str) -> TableOptions {
+        TableOptions { label: Some(label.into()), ..TableOptions::default() }
+    }
+
+    #[test]
+    fn columns_are_put_to_their_use() {
+        let text = "id,x,split,y,label\n\"a, b\",1,train,2.5,u\nc,-3e2,test,.5,\n";
+        let table = read(text, &TableOptions::default()).unwrap();
+        assert_eq!(table.columns, ["x", "y"]);
+        assert_eq!(table.values, array![[1.0, 2.5], [-300.0, 0.5]]);
+        assert_eq!(table.object_names, Some(vec!["a, b".into(), "c".into()]));
+        assert_eq!(table.label, Some(LabelColumn { name: "label".into(), values: vec![Some("u".into()), None] }));
+
+        let table = read("1,u,2\n3,v,4\n", &labelled("2")).unwrap();
+        assert_eq!((table.values, table.columns), (array![[1.0, 2.0], [3.0, 4.0]], vec!["1".into(), "3".into()]));
+        assert_eq!(table.label.unwrap().name, "label");
+
+        let options = TableOptions { skip: vec!["word".into()], ..TableOptions::default() };
+        assert_eq!(read("x,word\n1,a\n2,b\n", &options).unwrap().values, array![[1.0], [2.0]]);
+    }
+
+    #[test]
+    fn what_is_no_table_is_named_with_a_way_out() {
+        for (text, expected) in [
+            ("x,y\n1,2\n3,b\n", "a.csv, line 3, column 'y': 'b' is not a number; correct it"),
+            ("x,y\n1,2\n3,\n", "a.csv, line 3, column 'y': '' is missing; fill it in"),
+            ("x,y\n1,2\nNaN,4\n", "a.csv, line 3, column 'x': 'NaN' is not finite; replace it"),
+            ("x,y\n1,-inf\n3,4\n", "a.csv, line 2, column 'y': '-inf' is not finite"),
+            ("x,y\n1,2\n3\n", "a.csv, line 3: 1 fields where the first line has 2; check delimiter and quotes"),
+            ("x,y\n", "a.csv has a header line but no rows below it"),
+            ("", "a.csv is empty"),
+            ("x,y\n1,2\n", "a.csv has one row; clustering needs at least two objects"),
+            ("x,y\n1,2\n1,2\n", "a.csv: every feature is constant over all 2 rows (column 'x' is always 1)"),
+            ("label\nu\nv\n", "a.csv has no feature: of its 1 columns none is left"),
+            ("x,x\n1,2\n3,4\n", "a.csv: columns 1 and 2 are both called 'x'; rename one"),
+        ] {
+            let message = read(text, &TableOptions::default()).unwrap_err();
+            assert!(message.starts_with(expected), "{message}");
+        }
+        let message = read("x,lable\n1,2\n3,4\n", &labelled("label")).unwrap_err();
+        assert_eq!(message, "a.csv has no column 'label'; it has 'lable', 'x'");
+    }
+
+    #[test]
+    fn what_can_not_be_clustered_can_still_be_read() {
+        let options = TableOptions { clusterable: false, ..TableOptions::default() };
+        assert_eq!(read("x,y\n1,2\n", &options).unwrap().values, array![[1.0, 2.0]]);
+    }
+
+    #[test]
+    fn words_become_columns_and_gaps_are_filled() {
+        let text = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
+        let options = TableOptions { one_hot: true, fill: true, ..TableOptions::default() };
+        let table = read(text, &options).unwrap();
+        assert_eq!(table.columns, ["x", "kind=tcp", "kind=udp", "y"]);
+        let expected = array![[1., 1., 0., 2.], [3., 0., 1., 4.], [3., 0., 0., 6.], [5., 1., 0., 8.]];
+        assert_eq!(table.values, expected);
+        assert_eq!(table.label.unwrap().values.len(), 4);
+
+        let coded = read(text, &TableOptions { codes: true, fill: true, ..TableOptions::default() }).unwrap();
+        assert_eq!(coded.columns, ["x", "kind", "y"]);
+        assert_eq!(coded.values.column(1), array![0., 1., 1. / 3., 0.], "tcp, udp, their mean, tcp");
+
+        let with = |one_hot: bool, fill: bool| {
+            read(text, &TableOptions { one_hot, fill, ..TableOptions::default() }).unwrap_err()
+        };
+        assert!(with(true, false).contains("line 3, column 'x': '' is missing"), "{}", with(true, false));
+        assert!(with(false, true).contains("line 2, column 'kind': 'tcp' is not a number"), "{}", with(false, true));
+        let empty = read("x,y\n1,\n2,NaN\n", &options).unwrap_err();
+        assert!(empty.contains("column 'y'") && empty.contains("no value"), "{empty}");
+        let infinite = read("x\n1\ninf\n", &options).unwrap_err();
+        assert!(infinite.contains("'inf' is not finite"), "{infinite}");
+    }
+
+    #[test]
+    fn the_budget_is_kept() {
+        let options = TableOptions { budget: MemoryBudget::new(16), ..TableOptions::default() };
+        assert!(read("x,y\n1,2\n3,4\n", &options).unwrap_err().contains("the table needs 32 bytes"));
+    }
+}

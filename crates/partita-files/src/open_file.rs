@@ -1,0 +1,101 @@
+//! Opening files, and reading them at any place from several threads.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{FileError, READ};
+
+/// Whether a text file is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    None,
+    Gzip,
+}
+
+impl Compression {
+    pub(crate) fn of(path: &Path) -> Self {
+        let packed = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+        if packed { Self::Gzip } else { Self::None }
+    }
+
+    /// The bytes of a file, unpacked.
+    pub(crate) fn unpack(self, file: File) -> Box<dyn Read + Send> {
+        match self {
+            Self::None => Box::new(file),
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))),
+        }
+    }
+}
+
+pub(crate) fn lower_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// The file and its length in bytes, if it has any.
+pub(crate) fn open(path: &Path) -> Result<(File, u64), FileError> {
+    let failed = |source| FileError::io(path, READ, source);
+    let file = File::open(path).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?;
+    match () {
+        () if found.is_dir() => Err(FileError::Directory(path.into())),
+        () if found.is_file() && found.len() == 0 => Err(FileError::Empty(path.into())),
+        () => Ok((file, found.len())),
+    }
+}
+
+/// A place in an open file. Clones share the file and have places of their own, so that threads do not disturb each other.
+#[derive(Clone, Debug)]
+pub(crate) struct FileCursor {
+    file: Arc<File>,
+    at: u64,
+    length: u64,
+}
+
+impl FileCursor {
+    pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
+        let (file, length) = open(path)?;
+        Ok(Self { file: Arc::new(file), at: 0, length })
+    }
+
+    /// Bytes in the file.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The same file from another place on.
+    pub(crate) fn from(&self, at: u64) -> Self {
+        Self { at, ..self.clone() }
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
+}
+
+impl Read for FileCursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = read_at(&self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for FileCursor {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = target.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
