@@ -107,6 +107,7 @@ fn table(
     record["recipe"] = serde_json::to_value(&recipe)?;
     record["arguments"] =
         json!(["run", format!("datasets/{name}.csv"), "-k", clusters.to_string(), "-o", "out dir", "--seed", "1"]);
+    record["experiment"] = json!({ "clusters": clusters });
     if let Some(truth) = &truth {
         record["scores"] = serde_json::to_value(Scores::of(&outcome.partition, &Partition::from_values(truth))?)?;
     }
@@ -207,6 +208,7 @@ fn hostile(folder: &Path) -> Anything<()> {
     let (outcome, mut record) = consensus(&PCC_KL, &ensemble, 3)?;
     record["warnings"] = json!(["<script>fail()</script> is no name"]);
     record["arguments"] = json!(["run", "it's \"here\" <b>.csv", "-k", "3"]);
+    record["experiment"] = json!({ "clusters": 3 });
     let columns: Vec<String> = (1..4).map(nasty).collect();
     let truth: Vec<Option<String>> = (0..n).map(|i| (i % 5 > 0).then(|| nasty(i % 3))).collect();
     let mut report = Report::of(nasty(0), record, &outcome, &ensemble);

@@ -79,7 +79,7 @@ fn names_are_text() {
     let ensemble = builder.finish().unwrap().with_object_names((0..n).map(nasty).collect()).unwrap();
     let partition = Partition::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
     let certainty: Vec<f64> = (0..n).map(|i| i as f64 / n as f64).collect();
-    let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)],
+    let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)], "experiment": { "clusters": nasty(2) },
         "settings": { nasty(0): nasty(1) }, "table": nasty(1), "version": nasty(0), "objective": 1.0,
         "objective_name": nasty(0), "stopped": nasty(0), "recipe": { "scale": nasty(0) }, "details": { nasty(1): 1 },
         "methods": [{ "method": nasty(0) }, { "method": nasty(1) }] });

@@ -2,20 +2,19 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use partita::files;
-use partita::{Clusters, Partition, Problem, Seed, SettingPairs};
+use partita::{Clusters, Partition, Problem, SettingPairs};
 use partita_report::{ChoiceRow as ShownRow, Measure};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
 use serde_json::{Value, json};
 
-use super::common::{AnyTable, Compute, method, read_ensemble, read_json, unless_interrupted};
+use partita_app::{AppError, InputTable, Stopwatch, TextTable, VERSION, methods, read_ensemble, read_json, write_json};
+
 use crate::args::{ChooseArgs, Source};
+use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{may_write, print, print_json, say, write_json};
-use crate::progress::Progress;
-use crate::record::{Stopwatch, VERSION};
-use crate::table::TextTable;
+use crate::output::{may_write, print, print_json, say};
+use crate::terminal::{Progress, Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |path| may_write(path, args.force))?;
@@ -26,7 +25,7 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
         Source::Ensemble => of_ensemble(args, &compute)?,
     };
     choice.warnings.iter().for_each(|warning| say(warning));
-    let record = record(args, &choice, &stopwatch)?;
+    let record = record(args, &choice, &stopwatch);
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }
@@ -48,32 +47,32 @@ fn guess(path: &Path) -> Source {
 
 fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings: ChooseSettings = SettingPairs::parse(&args.set)?.apply()?;
-    let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
-    let AnyTable::Dense(table) = table else {
+    let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
+    let InputTable::Dense(table) = table else {
         let here = args.table.table.display();
         return Err(Failure::input(format!(
             "{here}: is sparse or larger than memory; give a dense sample of its rows"
         )));
     };
-    let (seed, progress) = (Seed::new(compute.seed), Progress::new("base clusterings"));
+    let (seed, progress) = (compute.seed, Progress::new("base clusterings"));
     let found = choose_clusters(table.values.view(), args.clusters.clone(), seed, &settings, compute.budget, &progress);
-    Ok(found.with_context(|| args.table.table.display().to_string())?)
+    Ok(found.map_err(|source| AppError::Select { input: args.table.table.clone(), source })?)
 }
 
 fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings: EnsembleChoiceSettings = SettingPairs::parse(&args.set)?.apply()?;
-    let method = method(&args.method)?;
-    let loaded = read_ensemble(&args.table.table, args.table.label.as_ref())?;
+    let method = methods::find(&args.method)?;
+    let loaded = read_ensemble(&args.table.table, args.table.read.label.as_ref())?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
-    (problem.seed, problem.budget) = (Seed::new(compute.seed), compute.budget);
-    let progress = Progress::new(method.card().name);
+    (problem.seed, problem.budget) = (compute.seed, compute.budget);
+    let progress = Progress::new(methods::name_of(method));
     let found = choose_clusters_of_ensemble(method, &problem, args.clusters.clone(), &settings, &progress);
-    Ok(found.with_context(|| args.table.table.display().to_string())?)
+    Ok(found.map_err(|source| AppError::Select { input: args.table.table.clone(), source })?)
 }
 
 /// The choice as JSON, with the labels at every K and what is needed to do it again.
-fn record(args: &ChooseArgs, choice: &Choice, stopwatch: &Stopwatch) -> Result<Value, Failure> {
-    let mut record = serde_json::to_value(choice)?;
+fn record(args: &ChooseArgs, choice: &Choice, stopwatch: &Stopwatch) -> Value {
+    let mut record = serde_json::to_value(choice).unwrap_or_default();
     let spent = stopwatch.read();
     for (row, value) in choice.rows.iter().zip(record["rows"].as_array_mut().into_iter().flatten()) {
         value["labels"] = json!(row.partition.as_ref().map(Partition::labels));
@@ -82,7 +81,7 @@ fn record(args: &ChooseArgs, choice: &Choice, stopwatch: &Stopwatch) -> Result<V
     record["seconds"] = json!(spent.seconds);
     record["version"] = json!(VERSION);
     record["arguments"] = json!(std::env::args().skip(1).collect::<Vec<_>>());
-    Ok(record)
+    record
 }
 
 /// The table for people.
@@ -108,7 +107,7 @@ fn shown(choice: &Choice) -> String {
 
 /// What a report shows of a saved choice.
 pub(crate) fn saved_choice(path: &Path, objects: usize) -> Result<partita_report::Choice, Failure> {
-    let saved = read_json(path)?;
+    let saved = read_json(path, "write it anew with `partita choose-k -o`")?;
     let here = path.display();
     let wrong = |what: &str| Failure::input(format!("{here}: {what}; write it anew with `partita choose-k -o`"));
     let rows = saved["rows"].as_array().ok_or_else(|| wrong("there are no rows"))?;

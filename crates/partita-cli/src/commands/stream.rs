@@ -2,19 +2,18 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anyhow::Context;
 use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
 use partita::mixture::{LabelSource, Streamed, StreamedLabels, stream_mm, stream_vb};
 use partita::ndarray::Array2;
 use partita::{BaseClustering, Clusters, ConsensusError, Model, ProblemSize, SettingPairs};
+use partita_app::{AppError, Stopwatch, VERSION, seeds, write_json};
 use serde_json::{Value, json};
 
-use super::common::{Compute, unless_interrupted};
 use crate::args::ConsensusArgs;
+use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{print_json, say, write_json};
-use crate::progress::Progress;
-use crate::record::{Stopwatch, VERSION};
+use crate::output::{self, print_json, say};
+use crate::terminal::{Progress, unless_interrupted};
 
 /// Methods that read rows group by group.
 const STREAMED: [&str; 2] = ["nbce-vb", "mm"];
@@ -103,8 +102,8 @@ pub(super) fn consensus(args: &ConsensusArgs, rows: &Rows, compute: &Compute) ->
     };
     let written = match &args.output {
         Some(path) => write_whole(path, fit).map_err(Failure::from),
-        None if args.json => fit(&mut io::sink()).map_err(Failure::from),
-        None => fit(&mut io::stdout().lock()).map_err(Failure::from),
+        None if args.json => fit(&mut io::sink()).map_err(output::failed),
+        None => fit(&mut io::stdout().lock()).map_err(output::failed),
     };
     let streamed = streamed?;
     written?;
@@ -123,7 +122,6 @@ fn run(
     compute: &Compute,
     sink: &mut dyn FnMut(StreamedLabels) -> Result<(), String>,
 ) -> Result<Streamed, Failure> {
-    let here = args.ensemble.display();
     let largest = rows.0.bases().iter().map(BaseClustering::clusters).max().unwrap_or(1);
     let clusters = match args.clusters {
         Clusters::Exactly(clusters) => clusters,
@@ -132,13 +130,13 @@ fn run(
         Clusters::Auto => (2 * largest).max(2),
     };
     let (pairs, progress) = (SettingPairs::parse(&args.set)?, Progress::new(args.method.clone()));
-    let (seed, budget) = (compute.consensus_seed(), compute.budget);
+    let (seed, budget) = (seeds::consensus(compute.seed), compute.budget);
     let streamed = if args.method == "mm" {
         stream_mm(&rows.0, clusters, seed, &pairs.apply()?, budget, &progress, sink)
     } else {
         stream_vb(&rows.0, clusters, seed, &pairs.apply()?, budget, &progress, sink)
     };
-    Ok(streamed.with_context(|| here.to_string())?)
+    Ok(streamed.map_err(|error| AppError::content(&args.ensemble, error.to_string()))?)
 }
 
 fn record(args: &ConsensusArgs, rows: &Rows, compute: &Compute, streamed: &Streamed, stopwatch: &Stopwatch) -> Value {
@@ -146,7 +144,7 @@ fn record(args: &ConsensusArgs, rows: &Rows, compute: &Compute, streamed: &Strea
     json!({
         "method": args.method,
         "settings": streamed.settings,
-        "seed": compute.seed,
+        "seed": compute.seed.number(),
         "objective": streamed.objective.value,
         "objective_name": streamed.objective.name,
         "rounds": streamed.rounds,

@@ -62,7 +62,7 @@ impl Iris {
 
     pub(crate) fn report(&self) -> Report<'_> {
         let record = json!({ "method": "pcc-kl", "seed": 1, "table": "iris.csv", "seconds": 0.5, "version": "0.0.0",
-            "arguments": ["run", "iris.csv", "-k", "3"], "recipe": { "scale": "none" } });
+            "arguments": ["run", "iris.csv", "-k", "3"], "experiment": { "clusters": 3 }, "recipe": { "scale": "none" } });
         let mut report = Report::of("iris", record, &self.outcome, &self.ensemble);
         report.features =
             Some(partita_core::Features::new(&self.table.columns, self.table.values.view()).expect("it is finite"));

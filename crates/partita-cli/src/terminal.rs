@@ -1,4 +1,4 @@
-//! Progress bars and Ctrl-C. The only place that knows of either.
+//! The terminal: progress bars, notes on stderr, and Ctrl-C.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use partita::{Flow, Monitor};
+use partita_app::Observer;
 
 use crate::failure::Failure;
 
 /// Nothing is shown of what takes less.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Where stderr is no terminal, a line is written this often.
+/// Where stderr is not a terminal, a line is written this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -24,13 +25,35 @@ pub(crate) fn listen_for_ctrl_c() -> Result<(), Failure> {
             std::process::exit(130);
         }
         crate::output::say("stopping; once more to leave at once");
-    })?;
-    Ok(())
+    })
+    .map_err(|error| Failure::input(format!("Ctrl-C cannot be listened for: {error}")))
 }
 
 /// Whether Ctrl-C was pressed.
 pub(crate) fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
+}
+
+/// After a command's work: says so when Ctrl-C cut it short.
+pub(crate) fn unless_interrupted(kept: impl FnOnce() -> String) -> Result<(), Failure> {
+    if interrupted() { Err(Failure::interrupted(kept())) } else { Ok(()) }
+}
+
+/// Shows the progress of an experiment, and stops it after Ctrl-C.
+pub(crate) struct Terminal;
+
+impl Observer for Terminal {
+    fn begin(&self, what: &str) -> Box<dyn Monitor + '_> {
+        Box::new(Progress::new(what))
+    }
+
+    fn note(&self, text: &str) {
+        crate::output::say(text);
+    }
+
+    fn stop_asked(&self) -> bool {
+        interrupted()
+    }
 }
 
 /// A bar for one piece of work. It appears after two seconds.

@@ -1,4 +1,4 @@
-//! How long the phases of a computation took: what libraries tell by spans, summed by name.
+//! Wall seconds by phase of a computation: the time in the `tracing` spans of the libraries, summed by name.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,12 +12,13 @@ use tracing_subscriber::registry::LookupSpan;
 static SECONDS: Mutex<BTreeMap<&'static str, f64>> = Mutex::new(BTreeMap::new());
 
 /// Takes what has been summed so far and starts anew.
-pub(crate) fn taken() -> BTreeMap<&'static str, f64> {
+pub fn taken() -> BTreeMap<&'static str, f64> {
     SECONDS.lock().map(|mut seconds| std::mem::take(&mut *seconds)).unwrap_or_default()
 }
 
 /// Sums the time between the opening and the closing of spans.
-pub(crate) struct Phases;
+#[derive(Debug)]
+pub struct Phases;
 
 struct Opened(Instant);
 

@@ -1,20 +1,24 @@
-//! Text tables for people.
+//! Tables as text, for people.
 
 /// Rows of text under headings; the first column is flush left, the others flush right.
-pub(crate) struct TextTable {
+#[derive(Clone, Debug)]
+pub struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
 impl TextTable {
-    pub(crate) fn new<T: ToString>(headings: impl IntoIterator<Item = T>) -> Self {
+    /// A table with these headings.
+    pub fn new<T: ToString>(headings: impl IntoIterator<Item = T>) -> Self {
         Self { rows: vec![headings.into_iter().map(|heading| heading.to_string()).collect()] }
     }
 
-    pub(crate) fn row<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
+    /// Adds a row.
+    pub fn row<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
         self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }
 
-    pub(crate) fn render(&self) -> String {
+    /// The table, its columns aligned.
+    pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();
         let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
