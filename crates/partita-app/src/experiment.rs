@@ -327,7 +327,7 @@ mod tests {
             Value::Object(method.settings.clone()),
             serde_json::json!({"a": 1e-5, "b": "auto", "c": "8", "d": null})
         );
-        let pairs = SettingPairs::parse(&["a=1e-5", "b=auto", "c=\"8\"", "d=null"]).unwrap();
+        let pairs = SettingPairs::parse(&["a=0.00001", "b=auto", "c=\"8\"", "d=null"]).unwrap();
         assert_eq!(method.pairs().unwrap(), pairs);
         assert_eq!(method.set("a").unwrap_err().to_string(), "'a' is no setting; write name=value");
     }

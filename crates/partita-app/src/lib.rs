@@ -42,6 +42,7 @@
 //! # }
 //! ```
 
+mod choice;
 mod clusters;
 mod consensus;
 mod error;
@@ -67,6 +68,7 @@ mod table;
 mod text_table;
 mod weights;
 
+pub use choice::{SavedChoice, curves};
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
     EXPERIMENT_VERSION, Encode, Experiment, Impute, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput,

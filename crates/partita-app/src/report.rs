@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use partita::files::{self, LabelColumn};
 use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Outcome, Partition, Seed, SoftPartition};
-use partita_report::{Choice, Rendered, Report, render};
+use partita_report::{ClusterCurves, Rendered, Report, render};
 
 use crate::experiment::{Input, TableInput};
 use crate::inputs::read_ensemble;
@@ -47,7 +47,7 @@ pub(crate) fn page(
     record: &RunRecord,
     place: usize,
     shown: &Shown<'_>,
-    choice: Option<Choice>,
+    choice: Option<ClusterCurves>,
 ) -> Result<Rendered, AppError> {
     let data = record.experiment.source().file_name().unwrap_or_default();
     let method = record.methods.get(place).map_or("", |method| &method.method);
@@ -115,7 +115,7 @@ impl RunFolder {
     pub fn report(
         &self,
         method: Option<&str>,
-        choice: Option<Choice>,
+        choice: Option<ClusterCurves>,
         observer: &dyn Observer,
     ) -> Result<Rendered, AppError> {
         let place = self.place(method)?;

@@ -37,8 +37,8 @@
 
 mod agreement;
 mod axes;
-mod choice;
 mod clusters;
+mod curves;
 mod error;
 mod figure;
 mod figures;
@@ -51,7 +51,7 @@ mod report;
 mod svg;
 mod text;
 
-pub use choice::{Choice, ChoiceRow, Measure};
+pub use curves::{ClusterCurves, CurvePoint, Measure};
 pub use error::ReportError;
 pub use figure::Figure;
 pub use render::{Rendered, figures, html, render};

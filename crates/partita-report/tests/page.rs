@@ -4,7 +4,7 @@ mod common;
 
 use common::Iris;
 use partita_core::{Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2};
-use partita_report::{Choice, ChoiceRow, Report, figures, html, render};
+use partita_report::{ClusterCurves, CurvePoint, Report, figures, html, render};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -90,8 +90,9 @@ fn names_are_text() {
     (report.ensemble, report.truth) = (Some(&ensemble), Some(truth.as_slice()));
     report.features = Some(Features::new(&columns, values.view()).unwrap());
     report.labels_file = Some(nasty(0));
-    let rows = vec![ChoiceRow { clusters: 2, objective: Some(1.0), ..ChoiceRow::default() }];
-    report.choice = Some(Choice { rows, verdict: nasty(0), objective_name: nasty(1), ..Choice::default() });
+    let rows = vec![CurvePoint { clusters: 2, objective: Some(1.0), ..CurvePoint::default() }];
+    report.choice =
+        Some(ClusterCurves { rows, reason: nasty(0), objective_name: nasty(1), ..ClusterCurves::default() });
     let rendered = render(&report).unwrap();
     well_formed(&rendered.html);
     assert_eq!(rendered.html.matches("<script").count(), 2);

@@ -48,7 +48,7 @@ impl Consensus for BestOf {
             seeded: true,
             certainty: "that of the method chosen",
             time: "that of all methods tried",
-            memory: "that of the hungriest method tried",
+            memory: "that of the method that needs most tried",
             // Each method tried says its own, and one that does not fit is left out.
             bytes: |size| (size.objects * size.base_clusterings) as u64,
             remedy: "sample the objects",

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use partita::files;
-use partita::{Clusters, Partition, Problem, SettingPairs};
-use partita_report::{ChoiceRow as ShownRow, Measure};
+use partita::{Clusters, Problem, SettingPairs};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
-use serde_json::{Value, json};
 
-use partita_app::{AppError, InputTable, Stopwatch, TextTable, VERSION, methods, read_ensemble, read_json, write_json};
+use partita_app::{
+    AppError, InputTable, SavedChoice, Stopwatch, TextTable, VERSION, methods, read_ensemble, write_json,
+};
 
 use crate::args::{ChooseArgs, Source};
 use crate::compute::Compute;
@@ -25,14 +25,20 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
         Source::Ensemble => of_ensemble(args, &compute)?,
     };
     choice.warnings.iter().for_each(|warning| say(warning));
-    let record = record(args, &choice, &stopwatch);
+    let record = SavedChoice {
+        choice,
+        file: args.table.table.clone(),
+        seconds: stopwatch.read().seconds,
+        version: VERSION.to_owned(),
+        arguments: std::env::args().skip(1).collect(),
+    };
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }
     if args.json {
         print_json(&record)?;
     } else {
-        print(&format!("{}\n{}\n", shown(&choice), choice.reason))?;
+        print(&format!("{}\n{}\n", shown(&record.choice), record.choice.reason))?;
     }
     unless_interrupted(|| "some numbers of clusters or references are missing".into())
 }
@@ -70,20 +76,6 @@ fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> 
     Ok(found.map_err(|source| AppError::Select { input: args.table.table.clone(), source })?)
 }
 
-/// The choice as JSON, with the labels at every K and what is needed to do it again.
-fn record(args: &ChooseArgs, choice: &Choice, stopwatch: &Stopwatch) -> Value {
-    let mut record = serde_json::to_value(choice).unwrap_or_default();
-    let spent = stopwatch.read();
-    for (row, value) in choice.rows.iter().zip(record["rows"].as_array_mut().into_iter().flatten()) {
-        value["labels"] = json!(row.partition.as_ref().map(Partition::labels));
-    }
-    record["file"] = json!(args.table.table);
-    record["seconds"] = json!(spent.seconds);
-    record["version"] = json!(VERSION);
-    record["arguments"] = json!(std::env::args().skip(1).collect::<Vec<_>>());
-    record
-}
-
 /// The table for people.
 fn shown(choice: &Choice) -> String {
     let mut table = TextTable::new(["k", "rcsi", "p", "pac", "delta area", "certainty", "anmi", "lifetime", "bic", ""]);
@@ -103,56 +95,4 @@ fn shown(choice: &Choice) -> String {
         ]);
     }
     table.render()
-}
-
-/// What a report shows of a saved choice.
-pub(crate) fn saved_choice(path: &Path, objects: usize) -> Result<partita_report::Choice, Failure> {
-    let saved = read_json(path, "write it anew with `partita choose-k -o`")?;
-    let here = path.display();
-    let wrong = |what: &str| Failure::input(format!("{here}: {what}; write it anew with `partita choose-k -o`"));
-    let rows = saved["rows"].as_array().ok_or_else(|| wrong("there are no rows"))?;
-    let labels = |row: &Value| -> Option<Partition> {
-        let labels: Vec<u32> = serde_json::from_value(row["labels"].clone()).ok()?;
-        let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
-        // A sample of the objects cannot be drawn beside all of them.
-        (labels.len() == objects && clusters <= objects).then(|| Partition::new(labels, clusters).ok()).flatten()
-    };
-    Ok(partita_report::Choice {
-        chosen: saved["clusters"].as_u64().map(|clusters| clusters as usize),
-        verdict: saved["reason"].as_str().unwrap_or_default().to_owned(),
-        rows: rows.iter().map(shown_row).collect(),
-        objective_name: if rows.iter().any(|row| row["bic"].is_number()) { "BIC".into() } else { "objective".into() },
-        measures: measures(rows),
-        partitions: rows.iter().map(labels).collect::<Option<Vec<_>>>().unwrap_or_default(),
-    })
-}
-
-/// What may have decided, where it was measured.
-fn measures(rows: &[Value]) -> Vec<Measure> {
-    let names = [
-        ("rcsi", "stability against data without clusters (RCSI)"),
-        ("lifetime", "lifetime in the tree"),
-        ("anmi", "mean NMI with the base clusterings"),
-    ];
-    let measure = |(field, name): (&str, &str)| {
-        let values: Vec<Option<f64>> = rows.iter().map(|row| row[field].as_f64()).collect();
-        values.iter().any(Option::is_some).then(|| Measure { name: name.into(), values })
-    };
-    names.into_iter().filter_map(measure).collect()
-}
-
-fn shown_row(row: &Value) -> ShownRow {
-    let number = |name: &str| row[name].as_f64();
-    let null = &row["references"][0]["pac"];
-    ShownRow {
-        clusters: row["clusters"].as_u64().unwrap_or(0) as usize,
-        cdf: serde_json::from_value(row["cdf"].clone()).unwrap_or_default(),
-        area: number("area"),
-        delta_area: number("delta_area"),
-        pac: number("pac"),
-        null_pac: null["mean"].as_f64(),
-        null_range: null["low"].as_f64().zip(null["high"].as_f64()),
-        certainty: number("certainty"),
-        objective: row["bic"].as_f64().or_else(|| row["objective"]["value"].as_f64()),
-    }
 }

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use partita_app::{RunFolder, write_text};
+use partita_app::{RunFolder, SavedChoice, curves, write_text};
 use partita_report::{Figure, Rendered};
 
-use super::choose::saved_choice;
 use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output::{may_write, say};
@@ -17,7 +16,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let beside = run.page_of(method)?;
     let output = args.output.as_ref().unwrap_or(&beside);
     may_write(output, args.force)?;
-    let choice = args.choice.as_deref().map(|path| saved_choice(path, run.objects())).transpose()?;
+    let saved = args.choice.as_deref().map(SavedChoice::open).transpose()?;
+    let choice = saved.map(|saved| curves(&saved.choice, run.objects()));
     let rendered = run.report(method, choice, &Terminal)?;
     write_text(output, &rendered.html)?;
     args.figures.as_deref().map_or(Ok(()), |folder| write_figures(folder, &rendered, args.force))?;

@@ -127,8 +127,8 @@ fn chosen(page: &Page<'_, '_>) -> String {
         _ => None,
     };
     let why = match (&page.report.choice, asked.as_deref()) {
-        (Some(choice), _) if !choice.verdict.is_empty() && choice.chosen == Some(live) => {
-            return choice.verdict.clone();
+        (Some(choice), _) if !choice.reason.is_empty() && choice.chosen == Some(live) => {
+            return choice.reason.clone();
         }
         (_, Some("auto")) => "chosen by the method".into(),
         (_, Some(asked)) if asked == live.to_string() => "as asked for".into(),

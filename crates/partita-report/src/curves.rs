@@ -1,12 +1,10 @@
-//! What was found for other numbers of clusters, as data.
+//! Measures over the numbers of clusters that were tried, as a report draws them.
 
 use partita_core::Partition;
-use serde::{Deserialize, Serialize};
 
-/// One number of clusters and what came of it. What was not measured is absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ChoiceRow {
+/// The measures of one number of clusters. What was not measured is absent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CurvePoint {
     /// The number of clusters, K.
     pub clusters: usize,
     /// The consensus CDF at equal steps from 0 to 1, ends included.
@@ -36,15 +34,15 @@ pub struct Measure {
     pub values: Vec<Option<f64>>,
 }
 
-/// How the number of clusters was chosen.
+/// Curves over the numbers of clusters, and the number that was chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Choice {
+pub struct ClusterCurves {
     /// One row for every K tried, rising.
-    pub rows: Vec<ChoiceRow>,
+    pub rows: Vec<CurvePoint>,
     /// The K that was chosen; none where the table does not choose.
     pub chosen: Option<usize>,
     /// Why, in a sentence.
-    pub verdict: String,
+    pub reason: String,
     /// What the column `objective` holds.
     pub objective_name: String,
     /// Further columns of the table; the first is drawn as a curve too.

@@ -1,4 +1,4 @@
-//! Tables without clusters that are shaped like a given one.
+//! Null models: tables without clusters that are shaped like a given one.
 
 use partita_core::Seed;
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
@@ -19,7 +19,7 @@ pub enum Null {
     Box,
     /// Every principal component in an order of its own: keeps what each looks like, and so clusters along one.
     Permuted,
-    /// Of an ensemble: every base clustering with its labels dealt out anew. Sizes stay, agreement goes.
+    /// Of an ensemble: every base clustering with its labels permuted at random. Sizes stay, agreement goes.
     PermutedLabels,
 }
 

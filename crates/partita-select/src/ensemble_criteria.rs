@@ -1,10 +1,10 @@
-//! From the consensus at many K to a number of clusters.
+//! Criteria that choose a number of clusters of an ensemble, and the test against ensembles without agreement.
 
 use partita_core::SettingsError;
 use serde_json::json;
 
 use crate::choice::{ChoiceRow, Criterion, Reference, Spread};
-use crate::verdict::{LEAST_DRAWS, Verdict, chance, standard};
+use crate::decision::{Decision, LEAST_DRAWS, chance, standard};
 use crate::{Null, SelectError};
 
 /// The number that a criterion chooses, before anybody asked whether there is anything.
@@ -87,22 +87,22 @@ pub(crate) fn compare(rows: &mut [ChoiceRow], drawn: &[Vec<ChoiceRow>]) {
 
 impl Choosing {
     /// The number chosen, or 1 if base clusterings agree no more than by chance.
-    pub(crate) fn verdict(self, rows: &[ChoiceRow], significance: f64) -> Verdict {
+    pub(crate) fn decision(self, rows: &[ChoiceRow], significance: f64) -> Decision {
         let Self { clusters, said, warning } = self;
         let row = rows.iter().find(|row| row.clusters == clusters);
         let reference = row.and_then(|row| Some((row.p?, row.anmi?, row.references.first()?.anmi?.mean)));
         let Some((p, anmi, mean)) = reference else {
             let reason = format!("{clusters} clusters: {said}; nothing was compared with ensembles without agreement");
-            return Verdict { clusters, reason, warnings: warning.into_iter().collect() };
+            return Decision { clusters, reason, warnings: warning.into_iter().collect() };
         };
         let shown = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
-        let against = format!("mean NMI {anmi:.3} against {mean:.3} with labels dealt out anew, {shown}");
+        let against = format!("mean NMI {anmi:.3} against {mean:.3} with permuted labels, {shown}");
         if p > significance {
             let reason =
                 format!("1 cluster: base clusterings do not agree about {clusters} more than by chance ({against})");
-            return Verdict { clusters: 1, reason, warnings: Vec::new() };
+            return Decision { clusters: 1, reason, warnings: Vec::new() };
         }
         let reason = format!("{clusters} clusters: {said}; {against}");
-        Verdict { clusters, reason, warnings: warning.into_iter().collect() }
+        Decision { clusters, reason, warnings: warning.into_iter().collect() }
     }
 }

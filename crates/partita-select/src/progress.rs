@@ -1,4 +1,4 @@
-//! One monitor over many computations that have watches of their own.
+//! Progress of many computations as one: a monitor over monitors.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

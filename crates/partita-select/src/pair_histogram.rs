@@ -1,4 +1,4 @@
-//! How decided the pairs of an ensemble are, from a histogram of their counts.
+//! Histogram of co-association: the consensus CDF, PAC and disagreement of the pairs of an ensemble.
 
 use partita_coassoc::{CoAssociation, EvidenceRows};
 use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Seed, chunks};
@@ -13,14 +13,14 @@ const MOST_BASES: usize = 1000;
 /// Points of a curve: 0, 1/100, …, 1.
 const POINTS: usize = 101;
 
-/// How many pairs of objects were seen together c times of N: at N (N + 1) / 2 + c.
+/// How many pairs of objects were put together c times of N: at N (N + 1) / 2 + c.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PairTally {
+pub(crate) struct PairHistogram {
     bases: usize,
     counts: Vec<u64>,
 }
 
-impl PairTally {
+impl PairHistogram {
     /// Counts all pairs if there are no more than `most`, else all pairs of some objects drawn evenly.
     pub(crate) fn of(
         ensemble: &Ensemble,
@@ -55,9 +55,9 @@ impl PairTally {
         let all = pairs.objects() * (pairs.objects() - 1) / 2;
         let ranges: Vec<_> = chunks(all, CHUNK).collect();
         let part = |range: std::ops::Range<usize>| {
-            let mut tally = Self::new(ensemble.bases().len());
-            range.for_each(|pair| tally.add(together.at(pair), seen.at(pair)));
-            tally
+            let mut histogram = Self::new(ensemble.bases().len());
+            range.for_each(|pair| histogram.add(together.at(pair), seen.at(pair)));
+            histogram
         };
         let new = || Self::new(ensemble.bases().len());
         Ok(ranges.into_par_iter().map(part).reduce(new, Self::and))
@@ -68,7 +68,7 @@ impl PairTally {
         let mut chosen = vec![false; ensemble.objects()];
         rows.iter().for_each(|&i| chosen[i as usize] = true);
         let new = || Self::new(ensemble.bases().len());
-        let one = |mut tally: Self, &i: &u32| {
+        let one = |mut histogram: Self, &i: &u32| {
             if monitor.tick(0, 1) == Flow::Stop {
                 return Err(SelectError::Interrupted);
             }
@@ -76,10 +76,10 @@ impl PairTally {
             let fresh = |j: usize| j > i as usize || (j < i as usize && !chosen[j]);
             evidence.for_each(i as usize, |j, c, n| {
                 if fresh(j) {
-                    tally.add(c, n);
+                    histogram.add(c, n);
                 }
             });
-            Ok(tally)
+            Ok(histogram)
         };
         rows.par_iter().try_fold(new, one).try_reduce(new, |a, b| Ok(a.and(b)))
     }
@@ -163,20 +163,20 @@ mod tests {
     use partita_core::{EnsembleBuilder, Silent};
     use partita_metrics::ConsensusCdf;
 
-    fn tally(ensemble: &Ensemble, most: u64) -> PairTally {
-        PairTally::of(ensemble, most, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap()
+    fn histogram(ensemble: &Ensemble, most: u64) -> PairHistogram {
+        PairHistogram::of(ensemble, most, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap()
     }
 
     #[test]
-    fn a_tally_can_be_checked_by_eye() {
+    fn a_histogram_can_be_checked_by_eye() {
         let mut builder = EnsembleBuilder::new(3);
         builder.push("a", [Some(0), Some(0), Some(1)]).unwrap();
         builder.push("b", [Some(0), Some(1), None]).unwrap();
         // 0-1: once of two. 0-2 and 1-2: never of one.
-        let tally = tally(&builder.finish().unwrap(), 100);
-        assert_eq!((tally.pac(), tally.disagreement()), (1.0 / 3.0, 1.0));
-        assert!((tally.area() - (1.0 - 0.5 / 3.0)).abs() < 1e-15);
-        let cdf = tally.cdf();
+        let histogram = histogram(&builder.finish().unwrap(), 100);
+        assert_eq!((histogram.pac(), histogram.disagreement()), (1.0 / 3.0, 1.0));
+        assert!((histogram.area() - (1.0 - 0.5 / 3.0)).abs() < 1e-15);
+        let cdf = histogram.cdf();
         assert_eq!((cdf[0], cdf[49], cdf[50], cdf[100]), (2.0 / 3.0, 2.0 / 3.0, 1.0, 1.0));
     }
 
@@ -184,14 +184,14 @@ mod tests {
     fn it_agrees_with_the_distribution_of_the_values() {
         for seed in (0..40).map(Seed::new) {
             let ensemble = draw_ensemble(seed, 0.2).ensemble;
-            let tally = tally(&ensemble, u64::MAX);
+            let histogram = histogram(&ensemble, u64::MAX);
             let pairs = CoAssociation::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
             let n = ensemble.objects();
             let values = (0..n * (n - 1) / 2)
                 .map(|pair| f64::from(pairs.together().at(pair)) / f64::from(pairs.seen().at(pair)));
             let cdf = ConsensusCdf::of(values);
-            assert!((tally.pac() - cdf.pac()).abs() < 1e-12 && (tally.area() - cdf.area()).abs() < 1e-12);
-            tally
+            assert!((histogram.pac() - cdf.pac()).abs() < 1e-12 && (histogram.area() - cdf.area()).abs() < 1e-12);
+            histogram
                 .cdf()
                 .iter()
                 .enumerate()
@@ -209,11 +209,11 @@ mod tests {
             builder.push(u.to_string(), labels).unwrap();
         }
         let ensemble = builder.finish().unwrap();
-        let (all, some) = (tally(&ensemble, u64::MAX), tally(&ensemble, 30_000));
+        let (all, some) = (histogram(&ensemble, u64::MAX), histogram(&ensemble, 30_000));
         let pairs: u64 = some.counts.iter().sum();
         assert!((28_000..=30_000).contains(&pairs), "{pairs}: each once");
         assert!((all.disagreement() - some.disagreement()).abs() < 0.01, "{all:?} {some:?}");
         let whole = draw(600, 600, Seed::new(3));
-        assert_eq!(PairTally::part(&ensemble, &whole, &Silent).unwrap(), all);
+        assert_eq!(PairHistogram::part(&ensemble, &whole, &Silent).unwrap(), all);
     }
 }

@@ -1,4 +1,4 @@
-//! From what was measured to a number of clusters.
+//! The decision on a number of clusters of a table: relative stability (RCSI), its error, and its p value.
 
 use std::f64::consts::LN_10;
 
@@ -22,7 +22,7 @@ pub(crate) struct Draw {
 }
 
 /// What is said of a table.
-pub(crate) struct Verdict {
+pub(crate) struct Decision {
     pub(crate) clusters: usize,
     pub(crate) reason: String,
     pub(crate) warnings: Vec<String>,
@@ -112,7 +112,7 @@ const NEAR: f64 = 0.04;
 type Rated<'a> = (&'a ChoiceRow, f64, f64);
 
 /// The number of clusters, or 1.
-pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
+pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Decision {
     let rated: Vec<Rated<'_>> = rows.iter().filter_map(|row| Some((row, row.rcsi?, row.p?))).collect();
     let Some(&first) = rated.first() else { return unrated(rows) };
     let highest = rated.iter().fold(first, |best, &one| if one.1 > best.1 { one } else { best });
@@ -131,7 +131,7 @@ pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
             row.clusters,
             times(rcsi)
         );
-        return Verdict { clusters: 1, reason, warnings: Vec::new() };
+        return Decision { clusters: 1, reason, warnings: Vec::new() };
     }
     let shown = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
     let reason = format!(
@@ -145,7 +145,7 @@ pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Verdict {
     let unstable = "the data are tighter than tables without clusters, but at no number of clusters more stable: there are \
                     groups, but their number is uncertain";
     let warnings = last.then_some(edge).into_iter().chain((rcsi <= 0.0).then(|| unstable.to_owned()));
-    Verdict { clusters: row.clusters, reason, warnings: warnings.collect() }
+    Decision { clusters: row.clusters, reason, warnings: warnings.collect() }
 }
 
 /// What comes next to the chosen, or what it is preferred to.
@@ -166,7 +166,7 @@ fn times(rcsi: f64) -> String {
 }
 
 /// Without references the lowest PAC is all there is.
-fn unrated(rows: &[ChoiceRow]) -> Verdict {
+fn unrated(rows: &[ChoiceRow]) -> Decision {
     let best = rows.iter().fold(&rows[0], |best, row| if row.pac < best.pac { row } else { best });
     let reason = format!(
         "{} clusters have the lowest PAC, {:.3}; nothing was compared with tables without clusters",
@@ -174,7 +174,7 @@ fn unrated(rows: &[ChoiceRow]) -> Verdict {
         best.pac.unwrap_or(f64::NAN)
     );
     let warning = "PAC alone finds clusters in anything, and rather too many".to_owned();
-    Verdict { clusters: best.clusters, reason, warnings: vec![warning] }
+    Decision { clusters: best.clusters, reason, warnings: vec![warning] }
 }
 
 #[cfg(test)]
@@ -212,8 +212,8 @@ mod tests {
     #[test]
     fn one_cluster_is_an_answer() {
         // 0.02 for one of three numbers is 0.06 for all.
-        let verdict = decide(&rows(&[(0.2, 0.01, 0.5), (0.3, 0.01, 0.02), (0.1, 0.01, 0.9)]), 0.05);
-        assert_eq!(verdict.clusters, 1, "{}", verdict.reason);
+        let decision = decide(&rows(&[(0.2, 0.01, 0.5), (0.3, 0.01, 0.02), (0.1, 0.01, 0.9)]), 0.05);
+        assert_eq!(decision.clusters, 1, "{}", decision.reason);
         let loose = decide(&rows(&[(-0.2, 0.01, 1e-9), (-0.1, 0.01, 1e-9), (-0.2, 0.01, 1e-9)]), 0.05);
         assert_eq!((loose.clusters, loose.warnings.len()), (3, 1), "tight, but not stable");
     }
