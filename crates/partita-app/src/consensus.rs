@@ -31,7 +31,7 @@ impl Shared<'_> {
         let mut problem = Problem::new(self.ensemble, self.clusters);
         (problem.features, problem.weights) = (self.features, self.weights);
         (problem.seed, problem.budget) = (seeds::consensus(Seed::new(self.seed)), self.budget);
-        problem.settings = choice.pairs()?;
+        problem.settings = choice.settings.clone();
         let name = methods::name_of(method);
         phases::taken();
         let stopwatch = Stopwatch::start();

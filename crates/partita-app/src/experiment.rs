@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use partita::files::TableOptions;
 use partita::generate::Recipe;
-use partita::{Clusters, MemoryBudget, SettingPairs, SettingsError};
+use partita::{Clusters, MemoryBudget, SettingMap};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::machine::default_budget;
 
@@ -124,7 +123,7 @@ pub struct MethodChoice {
     pub name: String,
     /// Settings by name.
     #[serde(default)]
-    pub settings: Map<String, Value>,
+    pub settings: SettingMap,
 }
 
 /// Where weights of base clusterings come from.
@@ -270,29 +269,7 @@ impl TableInput {
 impl MethodChoice {
     /// A method with its default settings.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), settings: Map::new() }
-    }
-
-    /// A setting as a text `name=value` says it: the value is JSON where it can be read so, text otherwise.
-    ///
-    /// # Errors
-    /// [`SettingsError::Form`] without `=`.
-    pub fn set(&mut self, text: &str) -> Result<(), SettingsError> {
-        let (name, value) = text.split_once('=').ok_or_else(|| SettingsError::Form(text.to_owned()))?;
-        let (name, value) = (name.trim(), value.trim());
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-        self.settings.insert(name.to_owned(), value);
-        Ok(())
-    }
-
-    /// The settings as methods take them.
-    pub(crate) fn pairs(&self) -> Result<SettingPairs, SettingsError> {
-        let text = |(name, value): (&String, &Value)| match value {
-            // A text that looks like JSON keeps its quotes, so that it stays a text.
-            Value::String(text) if serde_json::from_str::<Value>(text).is_err() => format!("{name}={text}"),
-            value => format!("{name}={value}"),
-        };
-        SettingPairs::parse(&self.settings.iter().map(text).collect::<Vec<_>>())
+        Self { name: name.into(), settings: SettingMap::default() }
     }
 }
 
@@ -302,9 +279,8 @@ mod tests {
 
     #[test]
     fn an_experiment_survives_json() {
-        let mut method = MethodChoice::new("pcc-kl");
-        method.set("restarts = 3").unwrap();
-        method.set("initialization=greedy").unwrap();
+        let settings = SettingMap::parse(&["restarts = 3", "initialization=greedy"]).unwrap();
+        let method = MethodChoice { name: "pcc-kl".into(), settings };
         let mut experiment =
             Experiment::of_table(TableInput::new("t.csv"), Recipe::default(), Clusters::Exactly(3), method);
         experiment.seed = u64::MAX;
@@ -315,20 +291,5 @@ mod tests {
         let text = serde_json::to_string(&auto).unwrap();
         assert!(text.contains(r#""clusters":"auto""#), "{text}");
         assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), auto);
-    }
-
-    #[test]
-    fn settings_are_numbers_or_texts() {
-        let mut method = MethodChoice::new("m");
-        for text in ["a=1e-5", "b=auto", "c=\"8\"", "d=null"] {
-            method.set(text).unwrap();
-        }
-        assert_eq!(
-            Value::Object(method.settings.clone()),
-            serde_json::json!({"a": 1e-5, "b": "auto", "c": "8", "d": null})
-        );
-        let pairs = SettingPairs::parse(&["a=0.00001", "b=auto", "c=\"8\"", "d=null"]).unwrap();
-        assert_eq!(method.pairs().unwrap(), pairs);
-        assert_eq!(method.set("a").unwrap_err().to_string(), "'a' is no setting; write name=value");
     }
 }

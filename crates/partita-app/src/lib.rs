@@ -42,6 +42,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod choice;
 mod clusters;
 mod consensus;

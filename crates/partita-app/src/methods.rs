@@ -1,12 +1,8 @@
 //! The list of methods, and what can be refused before a method runs.
 
-use partita::ndarray::array;
-use partita::{
-    Clusters, Consensus, ConsensusError, EnsembleBuilder, Features, MemoryBudget, Problem, ProblemSize, SettingsError,
-    Silent,
-};
+use partita::{Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingMap};
 
-use crate::{AppError, MethodChoice};
+use crate::AppError;
 
 /// Every consensus method, and the choice among them.
 pub fn all() -> impl Iterator<Item = &'static dyn Consensus> {
@@ -27,41 +23,27 @@ pub fn find(name: &str) -> Result<&'static dyn Consensus, AppError> {
 
 /// Name of a method.
 pub fn name_of(method: &dyn Consensus) -> &'static str {
-    method.card().name
+    method.info().name
 }
 
 /// Whether a method gives probabilities.
 pub(crate) fn is_soft(method: &dyn Consensus) -> bool {
-    method.card().soft
+    method.info().capabilities.soft
 }
 
-/// Refuses settings that the method does not take, whatever the ensemble is: the method is asked for the consensus of
-/// four objects with them. What else it says of so few is ignored.
-pub(crate) fn check_settings(method: &dyn Consensus, choice: &MethodChoice) -> Result<(), AppError> {
-    let mut builder = EnsembleBuilder::new(4);
-    for name in ["a", "b"] {
-        builder.push(name, [0, 0, 1, 1].map(Some))?;
-    }
-    let ensemble = builder.finish()?;
-    let (columns, values) = (["x".to_owned()], array![[0.0], [1.0], [8.0], [9.0]]);
-    let mut problem = Problem::new(&ensemble, Clusters::Exactly(2));
-    (problem.features, problem.settings) = (Features::new(&columns, values.view()).ok(), choice.pairs()?);
-    match partita::consense(method, &problem, &Silent) {
-        Err(ConsensusError::Settings { source: SettingsError::Unfit { .. }, .. }) => Ok(()),
-        Err(error @ ConsensusError::Settings { .. }) => Err(error.into()),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a number of clusters that the method cannot give of so many objects.
-pub(crate) fn check_clusters(method: &dyn Consensus, clusters: Clusters, objects: usize) -> Result<(), ConsensusError> {
-    method.card().check_clusters(clusters, objects)
-}
-
-/// Refuses a problem of which the method would hold more than the budget.
-pub(crate) fn check_budget(method: &dyn Consensus, size: &ProblemSize, budget: MemoryBudget) -> Result<(), AppError> {
-    let card = method.card();
-    Ok(budget.check(card.name, (card.bytes)(size), card.remedy)?)
+/// Refuses a problem that the method cannot solve, before anything is computed: settings it does not take, a number of
+/// clusters it cannot give, more memory than there may be.
+pub(crate) fn check(
+    method: &dyn Consensus,
+    settings: &SettingMap,
+    size: &ProblemSize,
+    budget: MemoryBudget,
+) -> Result<(), ConsensusError> {
+    let (info, clusters) = (method.info(), if size.auto { Clusters::Auto } else { Clusters::Exactly(size.clusters) });
+    let bytes =
+        method.bytes(settings, size).map_err(|source| ConsensusError::Settings { method: info.name, source })?;
+    info.check_clusters(clusters, size.objects)?;
+    Ok(budget.check(info.name, bytes, info.remedy)?)
 }
 
 #[cfg(test)]
@@ -76,15 +58,19 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_refused_before_anything_is_read() {
-        let mut choice = MethodChoice::new("ssce");
-        choice.set("gamma=-1").unwrap();
-        let refusal = |choice: &MethodChoice| {
-            let method = find(&choice.name).unwrap();
-            check_settings(method, choice).map_err(|error| error.to_string())
+    fn what_cannot_be_solved_is_refused_before_it_is_tried() {
+        let clusters = Clusters::Exactly(3);
+        let mut size = ProblemSize::of_bases(100, &[], clusters);
+        let refusal = |set: &str, size: &ProblemSize, budget: u64| {
+            let settings = SettingMap::parse(&[set]).unwrap();
+            let checked = check(find("ssce").unwrap(), &settings, size, MemoryBudget::new(budget));
+            checked.map_err(|error| error.to_string())
         };
-        assert!(refusal(&choice).unwrap_err().contains("'gamma' is -1"));
-        choice.set("gamma=1").unwrap();
-        assert_eq!(refusal(&choice), Ok(()));
+        assert_eq!(refusal("gamma=1", &size, u64::MAX), Ok(()));
+        assert!(refusal("gamma=-1", &size, u64::MAX).unwrap_err().contains("'gamma' is -1"));
+        assert!(refusal("gama=1", &size, u64::MAX).unwrap_err().contains("'gama'"));
+        assert!(refusal("gamma=1", &size, 10).unwrap_err().contains("memory budget"));
+        size.clusters = 101;
+        assert!(refusal("gamma=1", &size, u64::MAX).unwrap_err().contains("101 clusters"));
     }
 }

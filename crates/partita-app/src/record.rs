@@ -80,7 +80,7 @@ pub struct MethodRecord {
     /// Name of the method.
     pub method: String,
     /// All its settings.
-    pub settings: Value,
+    pub settings: Map<String, Value>,
     /// The seed of the run.
     pub seed: u64,
     /// What it optimised, at the result.

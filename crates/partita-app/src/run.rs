@@ -3,7 +3,7 @@
 use chrono::{SecondsFormat, Utc};
 use partita::files::{self, LabelColumn};
 use partita::metrics::Scores;
-use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
+use partita::{Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
 
 use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
@@ -56,7 +56,7 @@ impl Experiment {
     /// As [`run`](Self::run).
     pub fn compute(&self, observer: &dyn Observer) -> Result<Finished, AppError> {
         let (started, budget) = (now(), self.budget());
-        let methods = self.checked_methods()?;
+        let methods = self.found_methods()?;
         let mut inputs = Inputs::read(self, budget, observer)?;
         self.check(&methods, &inputs, budget)?;
         let bases = self.base_clusterings(&mut inputs, budget, observer)?;
@@ -88,8 +88,8 @@ impl Experiment {
         Ok(finished)
     }
 
-    /// The methods by name, their settings checked.
-    fn checked_methods(&self) -> Result<Vec<&'static dyn Consensus>, AppError> {
+    /// The methods by name.
+    fn found_methods(&self) -> Result<Vec<&'static dyn Consensus>, AppError> {
         if self.version != EXPERIMENT_VERSION {
             let reason = format!("the experiment has version {}; this program runs {EXPERIMENT_VERSION}", self.version);
             return Err(AppError::request(reason));
@@ -98,24 +98,32 @@ impl Experiment {
             self.methods.iter().map(|choice| methods::find(&choice.name)).collect::<Result<_, _>>()?;
         let first = found.first().ok_or_else(|| AppError::request("an experiment needs at least one method"))?;
         outputs::check(&self.outputs, *first)?;
-        found.iter().zip(&self.methods).try_for_each(|(method, choice)| methods::check_settings(*method, choice))?;
         Ok(found)
     }
 
     /// Refuses what cannot work before anything is computed.
     fn check(&self, methods: &[&'static dyn Consensus], inputs: &Inputs, budget: MemoryBudget) -> Result<(), AppError> {
-        let objects = inputs.objects();
-        for method in methods {
-            methods::check_clusters(*method, self.clusters, objects)
+        let size = self.size(inputs)?;
+        for (method, choice) in methods.iter().zip(&self.methods) {
+            methods::check(*method, &choice.settings, &size, budget)
                 .map_err(|source| AppError::Consensus { input: self.source().into(), source })?;
         }
-        // The size of an ensemble that exists is known to the method itself.
-        let Input::Table { recipe, .. } = &self.input else { return Ok(()) };
-        recipe.check(objects)?;
-        let (base_clusterings, clusters) = (recipe.runs(), expected_clusters(self.clusters, objects));
-        let base_clusters = base_clusterings * objects.isqrt();
-        let size = ProblemSize { objects, base_clusterings, base_clusters, clusters };
-        methods.iter().try_for_each(|method| methods::check_budget(*method, &size, budget))
+        Ok(())
+    }
+
+    /// The size of the problem: that of the ensemble, or what the recipe leads one to expect.
+    fn size(&self, inputs: &Inputs) -> Result<ProblemSize, AppError> {
+        if let Some(ensemble) = &inputs.ensemble {
+            return Ok(ProblemSize::of(ensemble, self.clusters));
+        }
+        let mut size = ProblemSize::of_bases(inputs.objects(), &[], self.clusters);
+        if let Input::Table { recipe, .. } = &self.input {
+            recipe.check(size.objects)?;
+            size.base_clusterings = recipe.runs();
+            size.largest_base_clustering = size.objects.isqrt();
+            size.base_clusters = size.base_clusterings * size.largest_base_clustering;
+        }
+        Ok(size)
     }
 
     /// Makes the base clusterings, or takes those that were read.
@@ -181,14 +189,6 @@ impl Experiment {
             write_text(&folder_of(folder, method, place).join(REPORT), &page.html)?;
         }
         Ok(())
-    }
-}
-
-/// K, or √n where the method chooses it.
-fn expected_clusters(clusters: Clusters, objects: usize) -> usize {
-    match clusters {
-        Clusters::Exactly(clusters) => clusters,
-        Clusters::Auto => objects.isqrt(),
     }
 }
 

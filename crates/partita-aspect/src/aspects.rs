@@ -1,12 +1,12 @@
 //! The model and one round of EM.
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{SoftPartition, chunks};
+use partita_core::{ClustersError, SoftPartition, chunks};
+use partita_kernels::{LANES, Partners, log_likelihood, responsibilities};
 use rayon::prelude::*;
 
 use crate::counts::{DyadCounts, Store};
 use crate::error::AspectError;
-use crate::kernel::{LANES, Partners, expect, log_likelihood};
 
 /// Probabilities at or below this become 0: they would only grow smaller, and numbers near 1e-308 are slow.
 const SNAP: f64 = 1e-100;
@@ -45,7 +45,7 @@ impl Aspects {
             }
         }
         if members.nrows() != shares.len() {
-            return Err(AspectError::Clusters { clusters: shares.len(), objects: members.nrows() });
+            return Err(ClustersError { clusters: shares.len(), objects: members.nrows() }.into());
         }
         let objects = members.ncols();
         let stride = objects.next_multiple_of(LANES);
@@ -196,7 +196,7 @@ struct Expected<'a>(&'a mut [f64]);
 
 impl Work for Expected<'_> {
     fn take<T: Copy + Into<f64>>(&mut self, partners: Partners<'_, T>, q: &[f64], _after: usize) {
-        expect(partners, q, self.0);
+        responsibilities(partners, q, self.0);
     }
 }
 

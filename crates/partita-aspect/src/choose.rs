@@ -1,10 +1,10 @@
 //! How many components.
 
-use partita_core::{Monitor, Outcome, Seed};
+use partita_core::{Monitor, Outcome, Seed, SettingChoice};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::counts::DyadCounts;
+use crate::diagnostics::{Criteria, PencaChoice, PencaDiagnostics};
 use crate::error::AspectError;
 use crate::penca::{PencaSettings, Progress, Raced, Run, check, outcome, race};
 use crate::starts::Guide;
@@ -21,7 +21,7 @@ use crate::starts::Guide;
 /// `mdl` is the message length of Figueiredo and Jain (2002): a component's n − 1 parameters are told with the
 /// precision that its own S p_r observations allow. Both take the pairs as independent, which pairs of the same base
 /// clustering are not: on ensembles of many small clusters both choose more components than there are classes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Criterion {
@@ -38,6 +38,11 @@ const PATIENCE: usize = 3;
 /// The most components that are tried.
 const MOST: usize = 30;
 
+/// The most components that are tried for so many objects.
+pub(crate) fn most(objects: usize) -> usize {
+    objects.isqrt().clamp(1, MOST)
+}
+
 /// Tries one number of components after the other and keeps the one that `settings.criterion` likes best.
 /// `details.criteria` has both criteria for every number tried.
 ///
@@ -48,11 +53,11 @@ pub(crate) fn choose(
     seed: Seed,
     settings: &PencaSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, AspectError> {
-    let most = counts.objects().isqrt().clamp(1, MOST);
+) -> Result<Outcome<PencaDiagnostics>, AspectError> {
+    let most = most(counts.objects());
     let runs = u64::from(settings.restarts) + 2;
     let progress = Progress::new(monitor, runs * most as u64 * u64::from(settings.rounds.get()));
-    let (mut told, mut kept): (Vec<Value>, Option<(f64, usize, Raced)>) = (Vec::new(), None);
+    let (mut told, mut kept): (Vec<Criteria>, Option<(f64, usize, Raced)>) = (Vec::new(), None);
     for clusters in 1..=most {
         let starts = guide.starts(counts, clusters, settings.restarts, seed.child(clusters as u64));
         check(counts, &starts, settings)?;
@@ -60,8 +65,7 @@ pub(crate) fn choose(
         let run = raced.best();
         let (bic, mdl) = criteria(counts, run);
         let value = if settings.criterion == Criterion::Bic { bic } else { mdl };
-        told.push(json!({ "clusters": clusters, "live": run.aspects.live(), "log_likelihood": run.value(),
-                          "bic": bic, "mdl": mdl }));
+        told.push(Criteria { clusters, live: run.aspects.live(), log_likelihood: run.value(), bic, mdl });
         let interrupted = run.stopped == Some(partita_core::Stopped::Interrupted);
         if kept.as_ref().is_none_or(|(best, ..)| value < *best) {
             kept = Some((value, clusters, raced));
@@ -73,8 +77,7 @@ pub(crate) fn choose(
     }
     let (_, clusters, raced) = kept.expect("one component is always tried");
     let mut outcome = outcome(counts, raced);
-    outcome.details.insert("criteria".into(), told.into());
-    outcome.details.insert("chosen".into(), clusters.into());
+    outcome.details.choice = Some(PencaChoice { criteria: told, chosen: clusters });
     Ok(outcome)
 }
 

@@ -3,7 +3,7 @@
 use partita_coassoc::{CoAssociation, Counts, SparseEvidence, square};
 use rayon::prelude::*;
 
-use crate::kernel::LANES;
+use partita_kernels::LANES;
 
 /// Where fewer than one pair in so many was ever together, only those are kept.
 const RARE: usize = 8;

@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, ClustersError, FitError, SettingsError};
 use partita_linkage::LinkageError;
 
 /// Why there is no aspect model.
@@ -9,13 +9,8 @@ use partita_linkage::LinkageError;
 #[non_exhaustive]
 pub enum AspectError {
     /// K out of range.
-    #[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
-    Clusters {
-        /// Clusters asked for.
-        clusters: usize,
-        /// Objects there are.
-        objects: usize,
-    },
+    #[error(transparent)]
+    Clusters(#[from] ClustersError),
     /// The model belongs to other objects.
     #[error("the aspects have {found} objects, the counts {expected}")]
     Objects {
@@ -48,16 +43,15 @@ pub enum AspectError {
     Tree(#[from] LinkageError),
 }
 
-impl AspectError {
-    /// The same in the words of [`partita_core::Consensus`].
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Budget(error) | Self::Evidence(CoassocError::Budget(error)) => error.into(),
-            Self::Evidence(CoassocError::Interrupted) | Self::Tree(LinkageError::Interrupted) => {
-                ConsensusError::Interrupted
+impl From<AspectError> for FitError {
+    fn from(error: AspectError) -> Self {
+        match error {
+            AspectError::Budget(error) | AspectError::Evidence(CoassocError::Budget(error)) => error.into(),
+            AspectError::Evidence(CoassocError::Interrupted) | AspectError::Tree(LinkageError::Interrupted) => {
+                Self::Interrupted
             }
-            Self::Settings(error) => error.of(method),
-            other => ConsensusError::Method { method, source: Box::new(other) },
+            AspectError::Settings(error) => error.into(),
+            other => Self::other(other),
         }
     }
 }

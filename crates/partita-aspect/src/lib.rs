@@ -43,11 +43,13 @@
 //! Lourenço, Fred, Figueiredo: *A generative dyadic model for evidence accumulation clustering*, SIMBAD 2011.
 //! Figueiredo, Jain: *Unsupervised learning of finite mixture models*, PAMI 24, 2002 (the message length).
 
+#![forbid(unsafe_code)]
+
 mod aspects;
 mod choose;
 mod counts;
+mod diagnostics;
 mod error;
-mod kernel;
 mod method;
 mod penca;
 mod starts;
@@ -55,7 +57,8 @@ mod starts;
 pub use aspects::Aspects;
 pub use choose::Criterion;
 pub use counts::DyadCounts;
+pub use diagnostics::{Criteria, PencaChoice, PencaDiagnostics, PencaRestart};
 pub use error::AspectError;
-pub use method::{PENCA, Penca};
+pub use method::PENCA;
 pub use penca::{PencaSettings, penca};
 pub use starts::Start;

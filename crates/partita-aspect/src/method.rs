@@ -1,15 +1,14 @@
-//! PEnCA as a [`Consensus`].
+//! PEnCA as a method.
+
+use std::num::Saturating;
 
 use partita_coassoc::{CoAssociation, SparseEvidence};
-use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize, Reads,
-    Seed, SettingHelp,
-};
+use partita_core::{Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Seed, Weights};
 use partita_linkage::{Linkage, link_f32};
-use serde_json::Value;
 
-use crate::choose::choose;
+use crate::choose::{choose, most};
 use crate::counts::DyadCounts;
+use crate::diagnostics::PencaDiagnostics;
 use crate::error::AspectError;
 use crate::penca::{PencaSettings, penca};
 use crate::starts::Guide;
@@ -18,7 +17,7 @@ use crate::starts::Guide;
 pub static PENCA: Penca = Penca;
 
 /// The method of [`PENCA`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Penca;
 
 /// Trees to start from, those of evidence accumulation: single link finds clusters of any shape, average link holds on where
@@ -31,63 +30,50 @@ const TREE: usize = 5000;
 /// What to do when all pairs are too many.
 const WAY_OUT: &str = "take a sample of the pairs (partners=100)";
 
-static CARD: MethodCard = MethodCard {
+static INFO: MethodInfo = MethodInfo {
     name: "penca",
     family: "aspect",
     summary: "a mixture of clusters that draw pairs of objects; soft, can choose the number of clusters",
     reference: "Lourenço, Fred and Figueiredo 2011, SIMBAD",
-    reads: Reads::Labels,
-    missing: MissingLabels::Handled,
-    soft: true,
-    chooses_clusters: true,
-    clusters_is_maximum: true,
-    weighted: false,
-    seeded: true,
     certainty: "probability of the object's most probable cluster",
     time: "pairs · (M + K · rounds)",
     memory: "n² up to 10,000 objects, then n",
-    bytes,
     remedy: WAY_OUT,
-    settings: &[
-        SettingHelp {
-            name: "restarts",
-            help: "random starts besides those from the evidence; the highest likelihood stays",
-        },
-        SettingHelp { name: "rounds", help: "the most rounds of one start" },
-        SettingHelp {
-            name: "tolerance",
-            help: "stop when ten rounds gain no more than this, in nats a pair that is together",
-        },
-        SettingHelp {
-            name: "criterion",
-            help: "bic or mdl: what chooses the number of clusters where it is not given",
-        },
-        SettingHelp {
-            name: "partners",
-            help: "mean partners of an object in a sample of the pairs; 0 for all pairs; unset: all up to 10,000 \
-                   objects, then 100",
-        },
-    ],
+    capabilities: Capabilities {
+        soft: true,
+        auto_clusters: true,
+        clusters_is_maximum: true,
+        seeded: true,
+        base_weights: Weights::Refused("it counts how often objects are together"),
+        ..Capabilities::HARD_LABELS
+    },
 };
 
 /// All pairs: triangles, their square and a tree. Some: the sample, and its copy without pairs that are never together.
-fn bytes(size: &ProblemSize) -> u64 {
-    let (n, settings) = (size.objects as u64, PencaSettings::default());
+fn bytes(size: &ProblemSize, settings: &PencaSettings) -> u64 {
+    let size = size.at_most(most(size.objects));
+    let [n, _, _, k] = size.saturating();
     let counts = if let Some(partners) = settings.sampled(size.objects) {
-        let pairs = n * u64::from(partners) / 2;
-        SparseEvidence::bytes(size.objects, size.base_clusterings, pairs, true) + pairs * 12
+        let pairs = n * Saturating(u64::from(partners)) / Saturating(2);
+        let sample = SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true);
+        Saturating(sample) + pairs * Saturating(12)
     } else {
-        CoAssociation::bytes(size.objects, size.base_clusterings, true)
-            + DyadCounts::bytes(size.objects, size.base_clusterings)
-            + if size.objects <= TREE { 2 * n * n } else { 0 }
+        let tree = if size.objects <= TREE { n * n * Saturating(2) } else { Saturating(0) };
+        Saturating(CoAssociation::bytes(size.objects, size.base_clusterings, true))
+            + Saturating(DyadCounts::bytes(size.objects, size.base_clusterings))
+            + tree
     };
-    counts + (u64::from(settings.restarts) + 12) * n * size.clusters as u64 * 16
+    (counts + (Saturating(u64::from(settings.restarts)) + Saturating(12)) * n * k * Saturating(16)).0
 }
 
 /// The child of the seed that draws pairs; starts have small numbers.
 const PAIRS: u64 = u64::MAX;
 
-fn solve(problem: &Problem<'_>, settings: &PencaSettings, monitor: &dyn Monitor) -> Result<Outcome, AspectError> {
+fn solve(
+    problem: &Problem<'_>,
+    settings: &PencaSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
     let objects = ensemble.objects();
     let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
@@ -111,20 +97,25 @@ fn solve(problem: &Problem<'_>, settings: &PencaSettings, monitor: &dyn Monitor)
     }
 }
 
-impl Consensus for Penca {
-    fn card(&self) -> &'static MethodCard {
-        &CARD
+impl Method for Penca {
+    type Settings = PencaSettings;
+    type Diagnostics = PencaDiagnostics;
+    type Error = AspectError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
     }
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(PencaSettings::default()).expect("settings are plain data")
+    fn bytes(&self, size: &ProblemSize, settings: &PencaSettings) -> u64 {
+        bytes(size, settings)
     }
 
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let method = CARD.name;
-        let settings: PencaSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let mut outcome = solve(problem, &settings, monitor).map_err(|error| error.of(method))?;
-        outcome.settings = serde_json::to_value(&settings).expect("settings are plain data");
-        Ok(outcome)
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &PencaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
+        solve(problem, settings, monitor)
     }
 }

@@ -3,34 +3,40 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, Monitor, Objective, Outcome, Sense, SettingsError, Stopped};
+use partita_core::{Flow, Monitor, Objective, Outcome, Sense, Settings, Stopped};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::aspects::Aspects;
 use crate::choose::Criterion;
 use crate::counts::DyadCounts;
+use crate::diagnostics::{PencaDiagnostics, PencaRestart};
 use crate::error::AspectError;
 use crate::starts::Start;
 
 /// Settings of [`penca`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PencaSettings {
-    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. They find likelier clusters, which as a
-    /// rule are nearer in size and further from the classes: see [the crate](crate).
+    /// Random initializations besides those made from the evidence; the highest likelihood is kept.
+    ///
+    /// They are drawn from Dirichlet(1) and find likelier clusters, which as a rule are nearer in size and further from the
+    /// classes: see [the crate](crate).
+    #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when ten rounds raise the log-likelihood by at most this much, in nats for every time that two objects are
     /// together.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// What chooses the number of clusters where it is not given: `bic` or `mdl`.
+    /// What chooses the number of clusters where it is not given: bic or mdl.
     pub criterion: Criterion,
-    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset, all pairs are read up to
-    /// 10,000 objects, and 100 partners beyond.
+    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 100
+    /// partners beyond.
+    #[setting(range = 0..=1_000_000)]
     pub partners: Option<u32>,
 }
 
@@ -129,7 +135,7 @@ pub fn penca(
     starts: Vec<Start>,
     settings: &PencaSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, AspectError> {
+) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     check(counts, &starts, settings)?;
     let progress = Progress::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
     let raced = race(counts, starts, settings, &progress);
@@ -142,7 +148,7 @@ pub(crate) fn check(counts: &DyadCounts, starts: &[Start], settings: &PencaSetti
     if let Some(start) = starts.iter().find(|start| start.aspects.objects() != expected) {
         return Err(AspectError::Objects { found: start.aspects.objects(), expected });
     }
-    Ok(SettingsError::not_negative("tolerance", settings.tolerance)?)
+    Ok(settings.check_ranges()?)
 }
 
 /// Runs from several starts, and which of them is best.
@@ -210,26 +216,30 @@ fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, pr
 /// What [`Objective::name`] says.
 const OBJECTIVE: &str = "log-likelihood of the pairs that are together, nats";
 
-pub(crate) fn outcome(counts: &DyadCounts, raced: Raced) -> Outcome {
+pub(crate) fn outcome(counts: &DyadCounts, raced: Raced) -> Outcome<PencaDiagnostics> {
     let Raced { names, mut runs, best } = raced;
-    let told: Vec<Value> = (names.iter().zip(&runs))
-        .map(|(name, run)| {
-            json!({ "start": name, "log_likelihood": run.value(), "rounds": run.rounds,
-                    "stopped": run.stopped.map_or_else(|| "outrun".into(), |stopped| stopped.to_string()) })
-        })
-        .collect();
+    let restart = |(name, run): (&String, &Run)| PencaRestart {
+        start: name.clone(),
+        log_likelihood: run.value(),
+        rounds: run.rounds,
+        stopped: run.stopped.map_or_else(|| "outrun".into(), |stopped| stopped.to_string()),
+    };
+    let restarts = names.iter().zip(&runs).map(restart).collect();
     let interrupted = runs.iter().any(|run| run.stopped == Some(Stopped::Interrupted));
     let kept = runs.swap_remove(best);
     let stopped = if interrupted { Stopped::Interrupted } else { kept.stopped.unwrap_or(Stopped::RoundLimit) };
     let value = kept.value();
     let mut outcome = Outcome::soft(kept.aspects.soft(), stopped);
     outcome.rounds = kept.rounds.into();
-    outcome.details.insert("restarts".into(), told.into());
-    outcome.details.insert("start".into(), names[best].clone().into());
-    outcome.details.insert("live_clusters".into(), outcome.partition.live_clusters().into());
-    outcome.details.insert("live_components".into(), kept.aspects.live().into());
-    outcome.details.insert("shares".into(), kept.aspects.shares().into());
-    outcome.details.insert("pairs_together".into(), counts.total().into());
+    let diagnostics = PencaDiagnostics {
+        restarts,
+        start: names[best].clone(),
+        live_clusters: outcome.partition.live_clusters(),
+        live_components: kept.aspects.live(),
+        shares: kept.aspects.shares().to_vec(),
+        pairs_together: counts.total(),
+        choice: None,
+    };
     outcome.objective = Some(Objective { name: OBJECTIVE, sense: Sense::Maximise, value, trace: kept.trace });
     let alone = counts.alone();
     if alone > 0 {
@@ -238,5 +248,5 @@ pub(crate) fn outcome(counts: &DyadCounts, raced: Raced) -> Outcome {
              probabilities are the clusters' shares"
         ));
     }
-    outcome
+    outcome.with(diagnostics)
 }

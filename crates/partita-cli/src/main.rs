@@ -1,5 +1,7 @@
 //! The command line of Partita: it parses flags, shows progress and prints; `partita-app` does the work.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod commands;
 mod compute;

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, chunks};
+use partita_kernels::BLOCK;
 use rayon::prelude::*;
 
-use crate::kernel::LANES;
 use crate::tiles::{GROUP, Tiles};
 use crate::{CoassocError, most_that_fit};
 
@@ -201,7 +201,7 @@ fn triangles<T: Copy + Default + Send>(
     let mut together = vec![T::default(); pairs];
     let mut seen = vec![T::default(); if tiles.missing() { pairs } else { 0 }];
     let (done, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
-    let parts: Vec<_> = chunks(n, LANES).zip(parts(&mut together, n)).zip(parts(&mut seen, n)).collect();
+    let parts: Vec<_> = chunks(n, BLOCK).zip(parts(&mut together, n)).zip(parts(&mut seen, n)).collect();
     parts.into_par_iter().for_each(|((rows, together), seen)| {
         if stopped.load(Ordering::Relaxed) {
             return;
@@ -220,7 +220,7 @@ fn triangles<T: Copy + Default + Send>(
 
 /// Cuts a packed triangle (or nothing) at every block of rows.
 fn parts<T>(mut triangle: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> {
-    chunks(n, LANES).map(move |rows| {
+    chunks(n, BLOCK).map(move |rows| {
         let pairs: usize = rows.map(|i| n - 1 - i).sum();
         let pairs = pairs.min(triangle.len());
         let (part, rest) = std::mem::take(&mut triangle).split_at_mut(pairs);
@@ -232,18 +232,18 @@ fn parts<T>(mut triangle: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> 
 /// The counts of one block of objects with all later ones.
 fn count_block<T: Copy>(tiles: &Tiles, start: usize, together: &mut [T], seen: &mut [T], narrow: impl Fn(u16) -> T) {
     let n = tiles.objects();
-    let (mut c, mut both) = ([[0; LANES]; GROUP], [[0; LANES]; GROUP]);
-    for block in start / LANES..tiles.blocks() {
-        for first in (start..(start + LANES).min(n)).step_by(GROUP) {
+    let (mut c, mut both) = ([[0; BLOCK]; GROUP], [[0; BLOCK]; GROUP]);
+    for block in start / BLOCK..tiles.blocks() {
+        for first in (start..(start + BLOCK).min(n)).step_by(GROUP) {
             tiles.count(first, block, &mut c, &mut both);
             for r in 0..GROUP.min(n - first) {
                 let i = first + r;
-                let from = (block * LANES).max(i + 1);
-                let to = ((block + 1) * LANES).min(n);
+                let from = (block * BLOCK).max(i + 1);
+                let to = ((block + 1) * BLOCK).min(n);
                 if from >= to {
                     continue;
                 }
-                let lanes = from % LANES..from % LANES + (to - from);
+                let lanes = from % BLOCK..from % BLOCK + (to - from);
                 let at = place(n, i, from) - place(n, start, start + 1);
                 let write = |out: &mut [T], counts: &[u16]| {
                     out.iter_mut().zip(counts).for_each(|(out, &count)| *out = narrow(count));

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Ensemble, Label, LabelRows};
+use partita_core::{Ensemble, EnsembleRows, Label, LabelRows, PassRunner, Silent};
 use rayon::prelude::*;
+
+use crate::Overlap;
 
 /// Numbers in a table that is counted into at once: about what a second-level cache holds.
 const TABLE: usize = 1 << 17;
@@ -38,6 +40,11 @@ pub fn cluster_weights(ensemble: &Ensemble, theta: f64) -> Vec<f64> {
 /// That of [`cluster_weights`] times one more than the rounds.
 pub fn trusted_cluster_weights(ensemble: &Ensemble, theta: f64, rounds: u32) -> Vec<f64> {
     let sizes = sizes(ensemble);
+    if counted_once(&sizes, ensemble.objects()) {
+        let rows = EnsembleRows::new(ensemble);
+        let overlap = Overlap::count(&PassRunner::new(&rows, &Silent)).expect("rows in memory can be read");
+        return overlap.cluster_weights(theta, rounds);
+    }
     let objects = match ensemble.rows() {
         LabelRows::Bytes(rows) => all_own_weights(rows, &sizes),
         LabelRows::Words(rows) => all_own_weights(rows, &sizes),
@@ -51,14 +58,71 @@ pub fn trusted_cluster_weights(ensemble: &Ensemble, theta: f64, rounds: u32) -> 
     weights
 }
 
+/// Whether one table of all pairs of base clusters is quicker than a table for every two base clusterings: it is counted
+/// once, however many rounds there are, but it is large where base clusters are many.
+fn counted_once(sizes: &[usize], objects: usize) -> bool {
+    let side: usize = sizes.iter().sum();
+    side <= MOST_COUNTED_ONCE && side * side <= (objects * sizes.len()).max(TABLE)
+}
+
+/// The largest table that is counted at once in memory: 32 MB.
+const MOST_COUNTED_ONCE: usize = 2048;
+
+impl Overlap {
+    /// [`trusted_cluster_weights`] from the overlap table alone, to the same bits.
+    ///
+    /// # Cost
+    /// O((ΣJ)² · rounds) time.
+    pub fn cluster_weights(&self, theta: f64, rounds: u32) -> Vec<f64> {
+        let sizes = self.sizes();
+        let objects: Vec<Vec<f64>> = self.offsets().windows(2).map(|ends| sizes[ends[0]..ends[1]].to_vec()).collect();
+        // The tallies without trust; entropies are found once.
+        let pairs = self.entropies();
+        let mut trust = vec![1.0; objects.len()];
+        let mut weights = self.weights_under(&pairs, theta, &trust);
+        for _ in 0..rounds {
+            renew_trust(&mut trust, &objects, &weights);
+            weights = self.weights_under(&pairs, theta, &trust);
+        }
+        weights
+    }
+
+    /// The tally of every base cluster (line) within every base clustering (column).
+    fn entropies(&self) -> Vec<Vec<Tally>> {
+        let table = self.table();
+        let line = |cluster: usize| {
+            let counts = table.row(cluster);
+            let within = |ends: &[usize]| Tally::of(counts.iter().take(ends[1]).skip(ends[0]).copied());
+            self.offsets().windows(2).map(within).collect()
+        };
+        (0..table.nrows()).into_par_iter().map(line).collect()
+    }
+
+    fn weights_under(&self, tallies: &[Vec<Tally>], theta: f64, trust: &[f64]) -> Vec<f64> {
+        let sizes = self.sizes();
+        let mut weights = Vec::with_capacity(sizes.len());
+        for (v, ends) in self.offsets().windows(2).enumerate() {
+            for cluster in ends[0]..ends[1] {
+                // Added up as the tables of two base clusterings are: earlier ones, then the own and the later ones.
+                let mut all = Tally::default();
+                (0..v).for_each(|u| all.add(tallies[cluster][u].times(trust[u])));
+                let mut later = Tally { bits: 0.0, seen: if sizes[cluster] > 0.0 { trust[v] } else { 0.0 } };
+                (v + 1..trust.len()).for_each(|u| later.add(tallies[cluster][u].times(trust[u])));
+                all.add(later);
+                weights.push(all.index(theta));
+            }
+        }
+        weights
+    }
+}
+
 /// The index of every base cluster when base clusterings are trusted so much.
 fn weights_under(ensemble: &Ensemble, sizes: &[usize], theta: f64, trust: &[f64]) -> Vec<f64> {
     let tallies = match ensemble.rows() {
         LabelRows::Bytes(rows) => tallies(rows, sizes, trust),
         LabelRows::Words(rows) => tallies(rows, sizes, trust),
     };
-    let index = |tally: &Tally| if tally.seen > 0.0 { (-tally.bits / (theta * tally.seen)).exp() } else { 1.0 };
-    tallies.iter().map(index).collect()
+    tallies.iter().map(|tally| tally.index(theta)).collect()
 }
 
 /// The least that a base clustering is trusted, in shares of the most trusted one: none is left without a say, so
@@ -137,6 +201,10 @@ impl Tally {
     fn add(&mut self, other: Self) {
         self.bits += other.bits;
         self.seen += other.seen;
+    }
+
+    fn index(self, theta: f64) -> f64 {
+        if self.seen > 0.0 { (-self.bits / (theta * self.seen)).exp() } else { 1.0 }
     }
 
     fn times(self, trust: f64) -> Self {

@@ -8,6 +8,7 @@
 //! | [`EvidenceRows`]: one object with all others, when asked for | nM a row | nM |
 //! | [`SparseEvidence::sample`]: pairs drawn without replacement | m (M + log m) | about 30 m bytes |
 //! | [`SparseEvidence::strongest`]: the strongest neighbours of every object | n²M, or n log n for candidates | 50 n q bytes |
+//! | [`Overlap`]: how many objects each pair of base clusters shares | n M² / 2 | (ΣJ)² numbers |
 //! | [`vat_order`], [`heat_map`]: a picture | n²M, n M | nM |
 //!
 //! ```
@@ -25,10 +26,12 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod dense;
 mod eci;
 mod error;
-mod kernel;
+mod overlap;
 mod pairs;
 mod parts;
 mod picture;
@@ -42,6 +45,7 @@ mod tiles;
 pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
 pub use error::{CoassocError, most_that_fit};
+pub use overlap::Overlap;
 pub use picture::{heat_map, vat_order};
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;

@@ -2,9 +2,8 @@
 
 use partita_core::ndarray::ArrayView2;
 use partita_core::{Ensemble, Label, LabelRows};
+use partita_kernels::{WIDTH, pair_agreements, pair_common_bits};
 use rayon::prelude::*;
-
-use crate::kernel::{Simd, WIDTH, pair_agreements, pair_common_bits};
 
 /// Pairs counted in one go by one thread.
 const BATCH: usize = 1 << 14;
@@ -53,22 +52,21 @@ impl Rows {
 
     /// c of every pair, and N of every pair if labels are missing.
     pub(crate) fn count(&self, pairs: &[(u32, u32)]) -> (Vec<u16>, Option<Vec<u16>>) {
-        let simd = Simd::best();
         let mut together = vec![0; pairs.len()];
         let mut seen = vec![0; if self.absent.is_some() { pairs.len() } else { 0 }];
         let filling = (self.chunks * WIDTH - self.bases) as u16;
         let batches = pairs.par_chunks(BATCH).zip(together.par_chunks_mut(BATCH));
         batches.for_each(|(pairs, counts)| {
             match &self.labels {
-                Labels::Bytes(rows) => pair_agreements(simd, rows, self.chunks, pairs, counts),
-                Labels::Words(rows) => pair_agreements(simd, rows, self.chunks, pairs, counts),
+                Labels::Bytes(rows) => pair_agreements(rows, self.chunks, pairs, counts),
+                Labels::Words(rows) => pair_agreements(rows, self.chunks, pairs, counts),
             }
             counts.iter_mut().for_each(|count| *count -= filling);
         });
         if let Some(absent) = &self.absent {
             let batches = pairs.par_chunks(BATCH).zip(together.par_chunks_mut(BATCH)).zip(seen.par_chunks_mut(BATCH));
             batches.for_each(|((pairs, c), seen)| {
-                pair_common_bits(simd, &absent.bits, absent.words, pairs, seen);
+                pair_common_bits(&absent.bits, absent.words, pairs, seen);
                 for ((&(i, j), c), seen) in pairs.iter().zip(c).zip(seen) {
                     let both = *seen;
                     *c -= both;

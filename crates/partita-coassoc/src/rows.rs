@@ -1,9 +1,9 @@
 //! Counts of one object with all others, made when asked for.
 
 use partita_core::Ensemble;
+use partita_kernels::BLOCK;
 
 use crate::CoassocError;
-use crate::kernel::LANES;
 use crate::tiles::Tiles;
 
 /// The co-association a row at a time, from the labels: nothing of size n² is held.
@@ -48,11 +48,11 @@ impl EvidenceRows {
     /// If the object is out of range.
     pub fn for_each(&self, object: usize, mut take: impl FnMut(usize, u32, u32)) {
         assert!(object < self.objects(), "object {object} of {}", self.objects());
-        let (mut c, mut seen) = ([[0; LANES]], [[self.base_clusterings() as u16; LANES]]);
+        let (mut c, mut seen) = ([[0; BLOCK]], [[self.base_clusterings() as u16; BLOCK]]);
         for block in 0..self.0.blocks() {
             self.0.count(object, block, &mut c, &mut seen);
-            let start = block * LANES;
-            for lane in 0..LANES.min(self.objects() - start) {
+            let start = block * BLOCK;
+            for lane in 0..BLOCK.min(self.objects() - start) {
                 take(start + lane, u32::from(c[0][lane]), u32::from(seen[0][lane]));
             }
         }
@@ -69,15 +69,15 @@ impl EvidenceRows {
     /// If the object is out of range.
     pub fn for_each_weighted(&self, object: usize, weights: &[u32], mut take: impl FnMut(usize, u32, u32)) {
         assert!(object < self.objects(), "object {object} of {}", self.objects());
-        let (mut c, mut seen) = ([[0; LANES]], [[self.base_clusterings() as u16; LANES]]);
-        let mut sum = [0; LANES];
+        let (mut c, mut seen) = ([[0; BLOCK]], [[self.base_clusterings() as u16; BLOCK]]);
+        let mut sum = [0; BLOCK];
         for block in 0..self.0.blocks() {
             self.0.weigh(object, weights, block, &mut sum);
             if self.missing() {
                 self.0.count(object, block, &mut c, &mut seen);
             }
-            let start = block * LANES;
-            for lane in 0..LANES.min(self.objects() - start) {
+            let start = block * BLOCK;
+            for lane in 0..BLOCK.min(self.objects() - start) {
                 take(start + lane, sum[lane], u32::from(seen[0][lane]));
             }
         }

@@ -2,8 +2,7 @@
 
 use partita_core::ndarray::ArrayView2;
 use partita_core::{Ensemble, Label, LabelRows};
-
-use crate::kernel::{LANES, Simd, Tally, agreements, common_bits, weighted_agreements};
+use partita_kernels::{BLOCK, Tally, agreements, common_bits, weighted_agreements};
 
 /// Objects whose counts are taken together.
 pub(crate) const GROUP: usize = 4;
@@ -13,32 +12,31 @@ pub(crate) const GROUP: usize = 4;
 pub(crate) struct Tiles {
     objects: usize,
     bases: usize,
-    simd: Simd,
     columns: Columns,
     absent: Option<Absent>,
 }
 
 #[derive(Clone, Debug)]
 enum Columns {
-    Bytes(Vec<[u8; LANES]>),
-    Words(Vec<[u16; LANES]>),
+    Bytes(Vec<[u8; BLOCK]>),
+    Words(Vec<[u16; BLOCK]>),
 }
 
 /// Which labels are missing: a bit each, eight base clusterings a column; and how many of every object.
 #[derive(Clone, Debug)]
 struct Absent {
-    bits: Vec<[u8; LANES]>,
+    bits: Vec<[u8; BLOCK]>,
     counts: Vec<u16>,
 }
 
 impl Tiles {
     pub(crate) fn new(ensemble: &Ensemble) -> Self {
-        fn columns<L: Label>(rows: ArrayView2<'_, L>) -> Vec<[L; LANES]> {
+        fn columns<L: Label>(rows: ArrayView2<'_, L>) -> Vec<[L; BLOCK]> {
             let bases = rows.ncols();
-            let mut columns = vec![[L::MISSING; LANES]; rows.nrows().div_ceil(LANES) * bases];
+            let mut columns = vec![[L::MISSING; BLOCK]; rows.nrows().div_ceil(BLOCK) * bases];
             for (i, row) in rows.outer_iter().enumerate() {
                 for (u, &label) in row.iter().enumerate() {
-                    columns[i / LANES * bases + u][i % LANES] = label;
+                    columns[i / BLOCK * bases + u][i % BLOCK] = label;
                 }
             }
             columns
@@ -49,7 +47,7 @@ impl Tiles {
             LabelRows::Words(rows) => Columns::Words(columns(rows)),
         };
         let absent = (ensemble.missing() > 0).then(|| Absent::new(ensemble));
-        Self { objects, bases, simd: Simd::best(), columns, absent }
+        Self { objects, bases, columns, absent }
     }
 
     pub(crate) fn objects(&self) -> usize {
@@ -61,7 +59,7 @@ impl Tiles {
     }
 
     pub(crate) fn blocks(&self) -> usize {
-        self.objects.div_ceil(LANES)
+        self.objects.div_ceil(BLOCK)
     }
 
     pub(crate) fn missing(&self) -> bool {
@@ -71,22 +69,22 @@ impl Tiles {
     /// c and N of R objects from `first` on (all in one block) with the objects of a block. N is left alone when
     /// nothing is missing. What stands in the lanes past the last object means nothing.
     pub(crate) fn count<const R: usize>(&self, first: usize, block: usize, c: &mut Tally<R>, seen: &mut Tally<R>) {
-        let (home, offset) = (first / LANES, first % LANES);
+        let (home, offset) = (first / BLOCK, first % BLOCK);
         let of = |block: usize, columns: usize| block * columns..(block + 1) * columns;
-        *c = [[0; LANES]; R];
+        *c = [[0; BLOCK]; R];
         let (here, there) = (of(block, self.bases), of(home, self.bases));
         match &self.columns {
-            Columns::Bytes(all) => agreements(self.simd, &all[here], &all[there], offset, c),
-            Columns::Words(all) => agreements(self.simd, &all[here], &all[there], offset, c),
+            Columns::Bytes(all) => agreements(&all[here], &all[there], offset, c),
+            Columns::Words(all) => agreements(&all[here], &all[there], offset, c),
         }
         let Some(absent) = &self.absent else { return };
-        *seen = [[0; LANES]; R];
+        *seen = [[0; BLOCK]; R];
         let columns = self.bases.div_ceil(8);
-        common_bits(self.simd, &absent.bits[of(block, columns)], &absent.bits[of(home, columns)], offset, seen);
-        let others = &absent.counts[block * LANES..][..LANES];
+        common_bits(&absent.bits[of(block, columns)], &absent.bits[of(home, columns)], offset, seen);
+        let others = &absent.counts[block * BLOCK..][..BLOCK];
         for r in 0..R {
             let labelled = (self.bases as u16).wrapping_sub(absent.counts[first + r]);
-            for lane in 0..LANES {
+            for lane in 0..BLOCK {
                 let both = seen[r][lane];
                 c[r][lane] = c[r][lane].wrapping_sub(both);
                 seen[r][lane] = labelled.wrapping_sub(others[lane]).wrapping_add(both);
@@ -96,20 +94,20 @@ impl Tiles {
 
     /// The summed weight of what an object shares with each object of a block: `weights` has one weight a base
     /// clustering, that of the cluster the object is in.
-    pub(crate) fn weigh(&self, object: usize, weights: &[u32], block: usize, sum: &mut [u32; LANES]) {
-        fn row<L: Label>(columns: &[[L; LANES]], lane: usize, weights: &[u32]) -> Vec<(L, u32)> {
+    pub(crate) fn weigh(&self, object: usize, weights: &[u32], block: usize, sum: &mut [u32; BLOCK]) {
+        fn row<L: Label>(columns: &[[L; BLOCK]], lane: usize, weights: &[u32]) -> Vec<(L, u32)> {
             let weight = |label: L, weight: u32| if label == L::MISSING { 0 } else { weight };
             columns.iter().zip(weights).map(|(column, &w)| (column[lane], weight(column[lane], w))).collect()
         }
-        let (home, lane) = (object / LANES, object % LANES);
+        let (home, lane) = (object / BLOCK, object % BLOCK);
         let of = |block: usize| block * self.bases..(block + 1) * self.bases;
-        *sum = [0; LANES];
+        *sum = [0; BLOCK];
         match &self.columns {
             Columns::Bytes(all) => {
-                weighted_agreements(self.simd, &all[of(block)], &row(&all[of(home)], lane, weights), sum);
+                weighted_agreements(&all[of(block)], &row(&all[of(home)], lane, weights), sum);
             }
             Columns::Words(all) => {
-                weighted_agreements(self.simd, &all[of(block)], &row(&all[of(home)], lane, weights), sum);
+                weighted_agreements(&all[of(block)], &row(&all[of(home)], lane, weights), sum);
             }
         }
     }
@@ -121,14 +119,14 @@ impl Absent {
             let columns = rows.ncols().div_ceil(8);
             for (i, row) in rows.outer_iter().enumerate() {
                 for (u, _) in row.iter().enumerate().filter(|(_, label)| **label == L::MISSING) {
-                    absent.bits[i / LANES * columns + u / 8][i % LANES] |= 1 << (u % 8);
+                    absent.bits[i / BLOCK * columns + u / 8][i % BLOCK] |= 1 << (u % 8);
                     absent.counts[i] += 1;
                 }
             }
         }
-        let blocks = ensemble.objects().div_ceil(LANES);
+        let blocks = ensemble.objects().div_ceil(BLOCK);
         let columns = blocks * ensemble.bases().len().div_ceil(8);
-        let mut absent = Self { bits: vec![[0; LANES]; columns], counts: vec![0; blocks * LANES] };
+        let mut absent = Self { bits: vec![[0; BLOCK]; columns], counts: vec![0; blocks * BLOCK] };
         match ensemble.rows() {
             LabelRows::Bytes(rows) => fill(rows, &mut absent),
             LabelRows::Words(rows) => fill(rows, &mut absent),

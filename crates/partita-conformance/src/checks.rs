@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::{
     BaseClustering, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Monitor, Outcome, Partition,
-    Problem, Reads, Seed, SettingPairs, Silent, consense,
+    Problem, Reads, Seed, SettingMap, Silent, consense,
 };
 
 use crate::draw::{Drawn, draw, ensemble, shuffled};
@@ -26,13 +26,13 @@ pub fn check(method: &dyn Consensus) -> usize {
 /// # Panics
 /// With the method's name and the broken promise.
 pub fn check_with(method: &dyn Consensus, settings: &[&str], draws: u64) -> usize {
-    let settings = SettingPairs::parse(settings).expect("settings of the form name=value");
+    let settings = SettingMap::parse(settings).expect("settings of the form name=value");
     let mut bench = Bench { method, settings, checks: 0 };
     bench.card();
     bench.refusals();
     bench.unanimous();
     for seed in (0..draws).map(Seed::new) {
-        let missing = if method.card().missing == MissingLabels::Refused { 0.0 } else { 0.3 };
+        let missing = if method.info().capabilities.missing == MissingLabels::Refused { 0.0 } else { 0.3 };
         bench.drawn(&draw(seed, missing), seed);
     }
     bench.checks
@@ -40,13 +40,13 @@ pub fn check_with(method: &dyn Consensus, settings: &[&str], draws: u64) -> usiz
 
 struct Bench<'a> {
     method: &'a dyn Consensus,
-    settings: SettingPairs,
+    settings: SettingMap,
     checks: usize,
 }
 
 impl Bench<'_> {
     fn holds(&mut self, promise: bool, what: &str) {
-        assert!(promise, "{}: {what}", self.method.card().name);
+        assert!(promise, "{}: {what}", self.method.info().name);
         self.checks += 1;
     }
 
@@ -61,26 +61,25 @@ impl Bench<'_> {
         let mut problem = Problem::new(&drawn.ensemble, clusters);
         problem.seed = seed;
         problem.settings = self.settings.clone();
-        if self.method.card().reads == Reads::LabelsAndFeatures {
+        if self.method.info().capabilities.reads == Reads::LabelsAndFeatures {
             problem.features = Some(Features::new(&columns, drawn.features.view()).expect("finite features"));
         }
         consense(self.method, &problem, monitor)
     }
 
     fn outcome(&self, drawn: &Drawn, clusters: Clusters, seed: Seed) -> Outcome {
-        self.run(drawn, clusters, seed, &Silent).unwrap_or_else(|error| panic!("{}: {error}", self.method.card().name))
+        self.run(drawn, clusters, seed, &Silent).unwrap_or_else(|error| panic!("{}: {error}", self.method.info().name))
     }
 
     /// The card agrees with the settings.
     fn card(&mut self) {
         let defaults = self.method.default_settings();
-        let mut known: Vec<&str> =
-            defaults.as_object().expect("settings are an object").keys().map(String::as_str).collect();
-        let mut told: Vec<&str> = self.method.card().settings.iter().map(|setting| setting.name).collect();
+        let mut known: Vec<&str> = defaults.keys().map(String::as_str).collect();
+        let mut told: Vec<&str> = self.method.settings().iter().map(|setting| setting.name).collect();
         known.sort_unstable();
         told.sort_unstable();
         self.holds(known == told, &format!("the card explains {told:?}, the settings are {known:?}"));
-        let name = self.method.card().name;
+        let name = self.method.info().name;
         let plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
         self.holds(plain && !name.is_empty(), "a name is lower case with hyphens");
     }
@@ -94,7 +93,10 @@ impl Bench<'_> {
             self.holds(matches!(error, Err(ConsensusError::Clusters { .. })), "K out of range is refused");
         }
         let auto = self.run(&drawn, Clusters::Auto, Seed::new(0), &Silent);
-        self.holds(auto.is_ok() == self.method.card().chooses_clusters, "K = auto is answered as the card says");
+        self.holds(
+            auto.is_ok() == self.method.info().capabilities.auto_clusters,
+            "K = auto is answered as the card says",
+        );
         let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(2));
         let columns = ["x".to_owned(), "y".to_owned()];
         problem.features = Features::new(&columns, drawn.features.view()).ok();
@@ -109,7 +111,7 @@ impl Bench<'_> {
     fn settings(&mut self, mut problem: Problem<'_>) {
         let method = self.method;
         let mut refused = |pair: &str| {
-            problem.settings = SettingPairs::parse(&[pair]).expect("a pair");
+            problem.settings = SettingMap::parse(&[pair]).expect("a pair");
             match consense(method, &problem, &Silent) {
                 Ok(_) => Some(false),
                 Err(ConsensusError::Settings { .. }) => Some(true),
@@ -117,7 +119,7 @@ impl Bench<'_> {
             }
         };
         self.holds(refused("no-such-setting=1") == Some(true), "an unknown setting is refused");
-        for setting in method.card().settings.iter().map(|setting| setting.name) {
+        for setting in method.settings().iter().map(|setting| setting.name) {
             self.holds(refused(&format!("{setting}=-1")) == Some(true), &format!("{setting} is not below 0"));
             for edge in ["0", "1e-300", "1e300"] {
                 let answer = refused(&format!("{setting}={edge}"));
@@ -139,7 +141,7 @@ impl Bench<'_> {
         };
         let (one, all) = (hidden(&|u| u == 1), hidden(&|_| true));
         let clusters = Clusters::Exactly(drawn.clusters);
-        let missing = self.method.card().missing;
+        let missing = self.method.info().capabilities.missing;
         drawn.ensemble = one;
         let answer = self.run(&drawn, clusters, Seed::new(0), &Silent);
         let refused = matches!(answer, Err(ConsensusError::Missing { .. }));
@@ -175,7 +177,7 @@ impl Bench<'_> {
         self.shape(&one, drawn);
         let two = pool(2).install(|| self.outcome(drawn, clusters, seed));
         self.holds(same_bits(&one, &two), "one thread and two give the same bits");
-        if !self.method.card().seeded {
+        if !self.method.info().capabilities.seeded {
             let other = self.outcome(drawn, clusters, seed.child(1));
             self.holds(same_bits(&one, &other), "the card says that the seed changes nothing");
         }
@@ -185,7 +187,7 @@ impl Bench<'_> {
     }
 
     fn shape(&mut self, outcome: &Outcome, drawn: &Drawn) {
-        let card = self.method.card();
+        let card = self.method.info();
         let n = drawn.ensemble.objects();
         self.holds(
             outcome.partition.objects() == n && outcome.certainty.len() == n,
@@ -193,15 +195,15 @@ impl Bench<'_> {
         );
         let live = outcome.partition.live_clusters();
         self.holds(live >= 1 && live <= drawn.clusters, "at most K clusters");
-        let exact = card.clusters_is_maximum || outcome.partition.clusters() == drawn.clusters;
+        let exact = card.capabilities.clusters_is_maximum || outcome.partition.clusters() == drawn.clusters;
         self.holds(exact, "K clusters, unless K is a maximum");
         self.holds(outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)), "certainty is in 0..=1");
-        self.holds(outcome.soft.is_some() == card.soft, "a soft result, as the card says");
+        self.holds(outcome.soft.is_some() == card.capabilities.soft, "a soft result, as the card says");
         if let Some(soft) = &outcome.soft {
             self.holds(soft.hard() == outcome.partition, "the labels are the most probable clusters");
         }
         let settings = self.method.default_settings();
-        let keys = |value: &serde_json::Value| value.as_object().map(|o| o.keys().cloned().collect::<Vec<_>>());
+        let keys = |map: &serde_json::Map<String, serde_json::Value>| map.keys().cloned().collect::<Vec<_>>();
         self.holds(keys(&outcome.settings) == keys(&settings), "the outcome carries all its settings");
         if let Some(objective) = &outcome.objective {
             self.holds(objective.value.is_finite(), "the objective is a number");
@@ -224,7 +226,7 @@ impl Bench<'_> {
 
     /// Objects with the same label row have the same label.
     fn twins(&mut self, outcome: &Outcome, drawn: &Drawn) {
-        if self.method.card().reads != Reads::Labels || !self.method.card().soft {
+        if self.method.info().capabilities.reads != Reads::Labels || !self.method.info().capabilities.soft {
             return;
         }
         let fragments = drawn.ensemble.fragments();

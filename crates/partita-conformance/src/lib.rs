@@ -18,6 +18,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod checks;
 mod draw;
 pub mod race;

@@ -1,5 +1,5 @@
 //! The vocabulary of Partita: what an ensemble of clusterings is, what a consensus of it is, and what
-//! every consensus method promises.
+//! every consensus method is held to.
 //!
 //! Pick this crate if you write a consensus method of your own or pass ensembles between Partita's
 //! components. It opens no file, starts no thread, does no linear algebra and prints nothing.
@@ -10,8 +10,11 @@
 //! | [`Fragments`] | the distinct label rows of an ensemble, with how often each occurs |
 //! | [`Partition`], [`SoftPartition`] | a hard result; a soft one, rows on the simplex |
 //! | [`Dendrogram`] | merges with heights, in the layout of SciPy |
-//! | [`Consensus`], [`MethodCard`] | a method, and what it promises |
+//! | [`Method`], [`MethodInfo`], [`Capabilities`] | a method, what it is, and what can be relied upon |
+//! | [`Consensus`], [`consense`] | any method, and the call that checks and runs it |
+//! | [`Settings`], [`SettingMap`] | settings declared once; settings by name |
 //! | [`Problem`], [`Outcome`] | what a method is given, and what it gives back |
+//! | [`RowBlocks`], [`RowPass`], [`PassRunner`] | label rows wherever they are, sums over them, and who runs those |
 //! | [`Model`] | a fitted consensus that labels new objects |
 //! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, trust in base clusterings |
 //!
@@ -33,15 +36,20 @@
 mod budget;
 mod builder;
 mod canonical;
+mod consensus;
 mod dendrogram;
 mod ensemble;
 mod fragments;
 mod method;
 mod model;
 mod monitor;
+mod multi_start;
 mod outcome;
 mod partition;
 mod problem;
+mod progress_counter;
+mod row_consensus;
+mod row_passes;
 mod seed;
 mod settings;
 mod weights;
@@ -49,17 +57,30 @@ mod weights;
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::EnsembleBuilder;
 pub use canonical::CanonicalOrder;
+pub use consensus::{Consensus, ConsensusError, consense};
 pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
-pub use method::{Consensus, ConsensusError, MethodCard, MissingLabels, Reads, SettingHelp, consense};
+pub use method::{Capabilities, FitError, Method, MethodInfo, MissingLabels, Reads, Weights};
 pub use model::{Model, ModelError, ModelInput, ModelReads};
 pub use monitor::{Flow, Monitor, Silent, chunks};
+pub use multi_start::MultiStart;
 pub use outcome::{Objective, Outcome, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
-pub use problem::{Clusters, Features, Problem, ProblemSize};
+pub use problem::{Clusters, ClustersError, Features, Problem, ProblemSize};
+pub use progress_counter::ProgressCounter;
+pub use row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, RowProblem, consense_rows};
+pub use row_passes::{
+    Assigned, BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks,
+    RowFit, RowMap, RowPass, SourceError,
+};
 pub use seed::Seed;
-pub use settings::{SettingPairs, SettingsError};
-pub use weights::BaseWeights;
+pub use settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError};
+pub use weights::{BaseWeights, WeightsError};
 
 pub use ndarray;
+pub use partita_derive::{SettingChoice, Settings};
+
+// The derive macros name this crate from outside.
+#[cfg(test)]
+extern crate self as partita_core;

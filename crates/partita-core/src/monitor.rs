@@ -16,6 +16,11 @@ pub enum Flow {
 pub trait Monitor: Sync {
     /// `done` of `total` units are finished. `total` is an upper bound where the number is not known.
     fn tick(&self, done: u64, total: u64) -> Flow;
+
+    /// Whether to go on, asked where there is no progress to tell.
+    fn flow(&self) -> Flow {
+        Flow::Continue
+    }
 }
 
 /// A [`Monitor`] that neither shows nor stops anything.

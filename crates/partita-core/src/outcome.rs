@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ndarray::Axis;
+use ndarray::{Array2, Axis};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::settings::json_of;
 use crate::{CanonicalOrder, Dendrogram, Model, Partition, SoftPartition};
 
 /// Why a method stopped.
@@ -16,7 +17,7 @@ use crate::{CanonicalOrder, Dendrogram, Model, Partition, SoftPartition};
 pub enum Stopped {
     /// Its tolerance was met.
     Converged,
-    /// It is no iteration: the answer is exact.
+    /// Not iterative: the answer is exact.
     Exact,
     /// It used up its rounds.
     RoundLimit,
@@ -58,13 +59,13 @@ pub struct Objective {
     pub trace: Vec<f64>,
 }
 
-/// A consensus and how it came about.
+/// A consensus and how it came about. `D` are the diagnostics of one method; a list of methods has them as JSON.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct Outcome<D = Map<String, Value>> {
     /// The hard result.
     pub partition: Partition,
-    /// How sure the method is of every object's label, in 0..=1; its card says what the number means.
+    /// How sure the method is of every object's label, in 0..=1; its info says what the number means.
     pub certainty: Vec<f64>,
     /// The soft result, where the method has one. Its most probable clusters are the hard result.
     pub soft: Option<SoftPartition>,
@@ -80,15 +81,15 @@ pub struct Outcome {
     pub dendrogram: Option<Dendrogram>,
     /// A model that labels new objects.
     pub model: Option<Arc<dyn Model>>,
-    /// The settings it ran with, all of them.
-    pub settings: Value,
+    /// The settings it ran with, all of them. Plain functions leave it empty: their caller has the settings.
+    pub settings: Map<String, Value>,
     /// What a user should know before trusting the result.
     pub warnings: Vec<String>,
     /// Facts of this method's own, such as the spread over restarts.
-    pub details: Map<String, Value>,
+    pub details: D,
 }
 
-impl Outcome {
+impl Outcome<()> {
     /// The outcome of a method without a soft result.
     ///
     /// # Panics
@@ -105,9 +106,9 @@ impl Outcome {
             kkt_gap: None,
             dendrogram: None,
             model: None,
-            settings: Value::Object(Map::new()),
+            settings: Map::new(),
             warnings: Vec::new(),
-            details: Map::new(),
+            details: (),
         }
     }
 
@@ -116,7 +117,51 @@ impl Outcome {
     pub fn soft(soft: SoftPartition, stopped: Stopped) -> Self {
         Self { soft: Some(soft.clone()), ..Self::hard(soft.hard(), soft.certainty(), stopped) }
     }
+}
 
+impl<D> Outcome<D> {
+    /// The same with other diagnostics.
+    pub fn with<E>(self, details: E) -> Outcome<E> {
+        self.map_details(|_| details)
+    }
+
+    /// The same with diagnostics made from these.
+    pub fn map_details<E>(self, map: impl FnOnce(D) -> E) -> Outcome<E> {
+        Outcome {
+            partition: self.partition,
+            certainty: self.certainty,
+            soft: self.soft,
+            stopped: self.stopped,
+            rounds: self.rounds,
+            objective: self.objective,
+            kkt_gap: self.kkt_gap,
+            dendrogram: self.dendrogram,
+            model: self.model,
+            settings: self.settings,
+            warnings: self.warnings,
+            details: map(self.details),
+        }
+    }
+
+    /// The labels, without a copy.
+    pub fn into_labels(self) -> Vec<u32> {
+        self.partition.into_labels()
+    }
+
+    /// The probabilities, n × K, without a copy, where the method has them.
+    pub fn into_probabilities(self) -> Option<Array2<f64>> {
+        self.soft.map(SoftPartition::into_rows)
+    }
+}
+
+impl<D: Serialize> Outcome<D> {
+    /// The same with diagnostics as JSON.
+    pub fn erased(self) -> Outcome {
+        self.map_details(|details| json_of(&details))
+    }
+}
+
+impl Outcome {
     /// Gives objects that nothing tells apart (consecutive runs of equal `rows`) their mean soft row.
     pub(crate) fn level(mut self, same_as_previous: &[bool]) -> Self {
         let Some(soft) = self.soft.take() else { return self };

@@ -82,6 +82,11 @@ impl Partition {
         &self.labels
     }
 
+    /// The labels, without a copy.
+    pub fn into_labels(self) -> Vec<u32> {
+        self.labels
+    }
+
     /// Number of objects, n.
     pub fn objects(&self) -> usize {
         self.labels.len()
@@ -137,6 +142,11 @@ impl SoftPartition {
     /// The probabilities, n × K.
     pub fn rows(&self) -> ArrayView2<'_, f64> {
         self.0.view()
+    }
+
+    /// The probabilities, n × K, without a copy.
+    pub fn into_rows(self) -> Array2<f64> {
+        self.0
     }
 
     /// Number of objects, n.

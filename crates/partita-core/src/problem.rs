@@ -1,8 +1,10 @@
 //! What a method is given.
 
+use std::num::Saturating;
+
 use ndarray::ArrayView2;
 
-use crate::{BaseWeights, Ensemble, MemoryBudget, Seed, SettingPairs};
+use crate::{BaseClustering, BaseWeights, ConsensusError, Ensemble, MemoryBudget, Seed, SettingMap};
 
 /// How many clusters the consensus shall have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,26 @@ pub enum Clusters {
     Exactly(usize),
     /// The method chooses.
     Auto,
+}
+
+/// K out of range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
+pub struct ClustersError {
+    /// Clusters asked for.
+    pub clusters: usize,
+    /// Objects there are.
+    pub objects: usize,
+}
+
+impl ClustersError {
+    /// Refuses K = 0 and more clusters than objects.
+    ///
+    /// # Errors
+    /// [`ClustersError`] with both numbers.
+    pub fn check(clusters: usize, objects: usize) -> Result<(), Self> {
+        if (1..=objects).contains(&clusters) { Ok(()) } else { Err(Self { clusters, objects }) }
+    }
 }
 
 /// The table behind the ensemble: n objects × d named columns of finite numbers.
@@ -61,7 +83,7 @@ pub struct Problem<'a> {
     /// Trust in the base clusterings, for methods that take it.
     pub weights: Option<&'a BaseWeights>,
     /// Settings of the method by name.
-    pub settings: SettingPairs,
+    pub settings: SettingMap,
     /// Memory that may be held at once.
     pub budget: MemoryBudget,
 }
@@ -75,23 +97,60 @@ impl<'a> Problem<'a> {
             seed: Seed::default(),
             features: None,
             weights: None,
-            settings: SettingPairs::default(),
+            settings: SettingMap::default(),
             budget: MemoryBudget::UNLIMITED,
         }
     }
 
-    /// The numbers that cost depends on. Where the method chooses K, √n stands for it.
-    pub fn size(&self) -> ProblemSize {
-        let objects = self.ensemble.objects();
-        ProblemSize {
-            objects,
-            base_clusterings: self.ensemble.bases().len(),
-            base_clusters: self.ensemble.bases().iter().map(crate::BaseClustering::clusters).sum(),
-            clusters: match self.clusters {
-                Clusters::Exactly(clusters) => clusters,
-                Clusters::Auto => objects.isqrt(),
-            },
+    /// The same with this seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Seed::new(seed);
+        self
+    }
+
+    /// The same with settings of the method.
+    #[must_use]
+    pub fn settings(mut self, settings: SettingMap) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The same with the table behind the ensemble.
+    #[must_use]
+    pub fn features(mut self, features: Features<'a>) -> Self {
+        self.features = Some(features);
+        self
+    }
+
+    /// The same with weights of base clusterings.
+    #[must_use]
+    pub fn base_weights(mut self, weights: &'a BaseWeights) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// The same with a memory budget.
+    #[must_use]
+    pub fn budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The number of clusters asked for.
+    ///
+    /// # Errors
+    /// [`ConsensusError::Auto`] where the method shall choose and does not.
+    pub fn given_clusters(&self, method: &'static str) -> Result<usize, ConsensusError> {
+        match self.clusters {
+            Clusters::Exactly(clusters) => Ok(clusters),
+            Clusters::Auto => Err(ConsensusError::Auto { method }),
         }
+    }
+
+    /// The numbers that cost depends on.
+    pub fn size(&self) -> ProblemSize {
+        ProblemSize::of(self.ensemble, self.clusters)
     }
 }
 
@@ -104,11 +163,46 @@ pub struct ProblemSize {
     pub base_clusterings: usize,
     /// Clusters of all base clusterings together, ΣJ.
     pub base_clusters: usize,
-    /// Clusters of the consensus, K.
+    /// Clusters of the largest base clustering.
+    pub largest_base_clustering: usize,
+    /// Clusters of the consensus, K; √n where the method chooses.
     pub clusters: usize,
+    /// Whether the method chooses K.
+    pub auto: bool,
 }
 
 impl ProblemSize {
+    /// The size of a consensus of `ensemble`.
+    pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
+        Self::of_bases(ensemble.objects(), ensemble.bases(), clusters)
+    }
+
+    /// The size of a consensus of so many objects.
+    pub fn of_bases(objects: usize, bases: &[BaseClustering], clusters: Clusters) -> Self {
+        Self {
+            objects,
+            base_clusterings: bases.len(),
+            base_clusters: bases.iter().map(BaseClustering::clusters).sum(),
+            largest_base_clustering: bases.iter().map(BaseClustering::clusters).max().unwrap_or(1),
+            clusters: match clusters {
+                Clusters::Exactly(clusters) => clusters,
+                Clusters::Auto => objects.isqrt(),
+            },
+            auto: clusters == Clusters::Auto,
+        }
+    }
+
+    /// The same where the method chooses at most so many clusters.
+    #[must_use]
+    pub fn at_most(self, most: usize) -> Self {
+        Self { clusters: if self.auto { most.clamp(1, self.objects.max(1)) } else { self.clusters }, ..self }
+    }
+
+    /// n, M, ΣJ and K for estimates of memory: their sums and products end at the largest number instead of overflowing.
+    pub fn saturating(&self) -> [Saturating<u64>; 4] {
+        [self.objects, self.base_clusterings, self.base_clusters, self.clusters].map(|number| Saturating(number as u64))
+    }
+
     /// Unordered pairs of objects, n (n − 1) / 2.
     pub const fn pairs(&self) -> u64 {
         let n = self.objects as u64;

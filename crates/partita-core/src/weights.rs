@@ -4,6 +4,29 @@
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaseWeights(Vec<f64>);
 
+/// Not one weight a base clustering.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found} weights for {bases} base clusterings")]
+pub struct WeightsError {
+    /// Weights given.
+    pub found: usize,
+    /// Base clusterings there are.
+    pub bases: usize,
+}
+
+impl WeightsError {
+    /// Refuses weights of another number of base clusterings.
+    ///
+    /// # Errors
+    /// [`WeightsError`] with both numbers.
+    pub fn check(weights: Option<&BaseWeights>, bases: usize) -> Result<(), Self> {
+        match weights.map(|weights| weights.as_slice().len()) {
+            Some(found) if found != bases => Err(Self { found, bases }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl BaseWeights {
     /// Weights in proportion to `weights`.
     ///

@@ -1,9 +1,12 @@
 //! Evidence accumulation: a tree over the co-association.
 
 use partita_coassoc::{EvidenceRows, most_that_fit};
-use partita_core::{BudgetError, Clusters, Dendrogram, Ensemble, MemoryBudget, Monitor, Outcome, Partition, Stopped};
+use partita_core::{
+    BudgetError, Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor, Outcome,
+    Partition, Problem, ProblemSize, Settings, Stopped, Weights,
+};
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Dissimilarities, unit};
 use crate::{EacError, certainty};
@@ -37,7 +40,7 @@ pub fn eac(
     linkage: Linkage,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
-) -> Result<Outcome, EacError> {
+) -> Result<Outcome<TreeDiagnostics>, EacError> {
     let fragments = ensemble.fragments();
     let distinct = fragments.ensemble().objects();
     let (bases, missing) = (ensemble.bases().len(), ensemble.missing() > 0);
@@ -47,11 +50,19 @@ pub fn eac(
     let tree = unfold(&link_rows(&rows, fragments.weights(), linkage, monitor)?, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(ensemble, &partition);
-    Ok(outcome(partition, certainty, tree, distinct))
+    Ok(outcome(partition, certainty, tree).with(TreeDiagnostics { distinct_rows: distinct }))
+}
+
+/// Facts about a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TreeDiagnostics {
+    /// Label rows that differ: the leaves before equal rows are unfolded.
+    pub distinct_rows: usize,
 }
 
 /// What to do when the budget is too small.
-pub(crate) const WAY_OUT: &str = "take eac-sparse or eac-single, which do not hold all pairs, or fewer objects";
+pub(crate) const REMEDY: &str = "take eac-sparse or eac-single, which do not hold all pairs, or fewer objects";
 
 /// Refuses a tree over so many distinct rows that does not fit, and says how many would.
 pub(crate) fn check_budget(
@@ -60,7 +71,7 @@ pub(crate) fn check_budget(
     bytes: impl Fn(usize) -> u64,
 ) -> Result<(), BudgetError> {
     let fit = most_that_fit(budget, distinct as u64, |distinct| bytes(distinct as usize));
-    let remedy = format!("{fit} distinct label rows would fit; {WAY_OUT}");
+    let remedy = format!("{fit} distinct label rows would fit; {REMEDY}");
     budget.check(&format!("the tree over {distinct} distinct label rows"), bytes(distinct), &remedy)
 }
 
@@ -77,9 +88,107 @@ pub(crate) fn number(tree: &Dendrogram, clusters: Clusters) -> usize {
     }
 }
 
-pub(crate) fn outcome(partition: Partition, certainty: Vec<f64>, tree: Dendrogram, distinct: usize) -> Outcome {
+pub(crate) fn outcome(partition: Partition, certainty: Vec<f64>, tree: Dendrogram) -> Outcome<()> {
     let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
     outcome.dendrogram = Some(tree);
-    outcome.details.insert("distinct_rows".into(), json!(distinct));
     outcome
+}
+
+/// Settings of [`eac`]: there are none besides the linkage, which is in the method's name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct EacSettings {}
+
+/// A method of this crate that differs from the others in its linkage.
+#[derive(Debug)]
+pub struct Eac {
+    linkage: Linkage,
+    info: &'static MethodInfo,
+}
+
+/// Average link on the evidence.
+pub static EAC_AVERAGE: Eac = Eac {
+    linkage: Linkage::Average,
+    info: &info(
+        "eac-average",
+        "average link on how often objects are together; finds K by the longest lifetime, the default of -k auto",
+    ),
+};
+
+/// Single link on the evidence.
+pub static EAC_SINGLE: Eac = Eac {
+    linkage: Linkage::Single,
+    info: &MethodInfo {
+        memory: "nM",
+        ..info("eac-single", "single link on how often objects are together; follows long shapes, and bridges too")
+    },
+};
+
+/// Complete link on the evidence.
+pub static EAC_COMPLETE: Eac = Eac {
+    linkage: Linkage::Complete,
+    info: &info(
+        "eac-complete",
+        "complete link on how often objects are together; compact clusters, each pair of which was together",
+    ),
+};
+
+/// Ward's link on the evidence, taken for distances.
+pub static EAC_WARD: Eac = Eac {
+    linkage: Linkage::Ward,
+    info: &info("eac-ward", "Ward's link on how often objects are together; clusters of similar size"),
+};
+
+/// Centroid link on the evidence, taken for distances.
+pub static EAC_CENTROID: Eac = Eac {
+    linkage: Linkage::Centroid,
+    info: &info("eac-centroid", "centroid link on how often objects are together; heights may fall"),
+};
+
+pub(crate) const TREE: Capabilities = Capabilities {
+    auto_clusters: true,
+    tree: true,
+    cuts_tree: true,
+    base_weights: Weights::Refused("it counts how often objects are together"),
+    ..Capabilities::HARD_LABELS
+};
+
+/// What the methods of this crate have in common.
+pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInfo {
+    MethodInfo {
+        name,
+        family: "eac",
+        summary,
+        reference: "Fred and Jain 2005, IEEE TPAMI 27(6)",
+        certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
+        time: "n²M",
+        memory: "n²",
+        remedy: REMEDY,
+        capabilities: TREE,
+    }
+}
+
+impl Method for Eac {
+    type Settings = EacSettings;
+    type Diagnostics = TreeDiagnostics;
+    type Error = EacError;
+
+    fn info(&self) -> &'static MethodInfo {
+        self.info
+    }
+
+    /// Bytes when no label row occurs twice and no label is missing; the method checks again when it knows.
+    fn bytes(&self, size: &ProblemSize, _settings: &EacSettings) -> u64 {
+        bytes(size.objects, size.base_clusterings, false, self.linkage)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        _settings: &EacSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<TreeDiagnostics>, EacError> {
+        eac(problem.ensemble, problem.clusters, self.linkage, problem.budget, monitor)
+    }
 }

@@ -1,7 +1,7 @@
-//! What can go wrong.
+//! Errors of evidence accumulation.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, FitError, SettingsError};
 use partita_linkage::LinkageError;
 
 /// Why there is no consensus by accumulated evidence.
@@ -22,16 +22,15 @@ pub enum EacError {
     Tree(#[from] LinkageError),
 }
 
-impl EacError {
-    /// The same in the words of [`partita_core::Consensus`].
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Budget(error) | Self::Evidence(CoassocError::Budget(error)) => error.into(),
-            Self::Evidence(CoassocError::Interrupted) | Self::Tree(LinkageError::Interrupted) => {
-                ConsensusError::Interrupted
+impl From<EacError> for FitError {
+    fn from(error: EacError) -> Self {
+        match error {
+            EacError::Budget(error) | EacError::Evidence(CoassocError::Budget(error)) => error.into(),
+            EacError::Evidence(CoassocError::Interrupted) | EacError::Tree(LinkageError::Interrupted) => {
+                Self::Interrupted
             }
-            Self::Settings(error) => error.of(method),
-            other => ConsensusError::Method { method, source: Box::new(other) },
+            EacError::Settings(error) => error.into(),
+            other => Self::other(other),
         }
     }
 }

@@ -29,20 +29,20 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod certainty;
 mod eac;
 mod error;
 mod evidence;
 mod lwea;
-mod methods;
 mod moves;
 mod sparse;
 
 pub use certainty::certainty;
-pub use eac::{bytes, eac};
-pub use error::EacError;
-pub use lwea::{LweaSettings, lwea, lwea_bytes};
-pub use methods::{
-    EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_SPARSE, EAC_WARD, Eac, EacSettings, EacSparse, LWEA, Lwea,
+pub use eac::{
+    EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_WARD, EacSettings, TreeDiagnostics, bytes, eac,
 };
-pub use sparse::{EacSparseSettings, eac_sparse, eac_strongest, sparse_bytes};
+pub use error::EacError;
+pub use lwea::{LWEA, LweaDiagnostics, LweaSettings, lwea, lwea_bytes};
+pub use sparse::{EAC_SPARSE, EacSparseSettings, SparseDiagnostics, eac_sparse, eac_strongest, sparse_bytes};

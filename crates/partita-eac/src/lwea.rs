@@ -1,28 +1,43 @@
 //! Locally weighted evidence accumulation.
 
 use partita_coassoc::{EvidenceRows, trusted_cluster_weights};
-use partita_core::{Clusters, Ensemble, Fragments, MemoryBudget, Monitor, Outcome, SettingsError};
+use partita_core::{
+    Capabilities, Clusters, Ensemble, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, Settings,
+};
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::EacError;
 use crate::certainty::Tables;
-use crate::eac::{check_budget, number, outcome};
+use crate::eac::{TREE, check_budget, info, number, outcome};
 use crate::evidence::{Weighted, rounded_unit};
 use crate::moves::moved;
 
 /// Settings of [`lwea`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct LweaSettings {
     /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster.
+    #[setting(above = 0.0)]
     pub theta: f64,
     /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
+    #[setting(range = 0..=1000)]
     pub trust_rounds: u32,
     /// How often objects move from their cluster of the tree to one they have more evidence for (paper: 0).
+    #[setting(range = 0..=1000)]
     pub move_rounds: u32,
+}
+
+/// Facts about a tree whose cut was improved by moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LweaDiagnostics {
+    /// Label rows that differ: the leaves before equal rows are unfolded.
+    pub distinct_rows: usize,
+    /// Objects that left their cluster of the tree.
+    pub moved: usize,
 }
 
 impl Default for LweaSettings {
@@ -80,8 +95,8 @@ pub fn lwea(
     settings: &LweaSettings,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
-) -> Result<Outcome, EacError> {
-    SettingsError::positive("theta", settings.theta)?;
+) -> Result<Outcome<LweaDiagnostics>, EacError> {
+    settings.validate(&ProblemSize::of(ensemble, clusters))?;
     // With missing labels an object may have more in common with another than with its equal.
     let fragments = if ensemble.missing() == 0 { Some(ensemble.fragments()) } else { None };
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);
@@ -101,13 +116,49 @@ pub fn lwea(
     let worth = |cluster: usize| weights[cluster];
     let (partition, elsewhere) = moved(ensemble, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);
     let certainty = Tables::new(ensemble, &partition, worth).all();
-    let mut outcome = outcome(partition, certainty, tree, distinct);
-    outcome.details.insert("moved".into(), json!(elsewhere));
-    Ok(outcome)
+    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics { distinct_rows: distinct, moved: elsewhere }))
 }
 
 /// Bytes that [`lwea`] holds at once, at most, over so many distinct label rows.
 pub fn lwea_bytes(objects: usize, base_clusterings: usize) -> u64 {
     let rows = partita_linkage::bytes(objects, rounded_unit(objects), Linkage::Average);
     rows + (objects * (base_clusterings * 5 / 2 + 16)) as u64
+}
+
+/// [`lwea`] as a method.
+#[derive(Debug)]
+pub struct Lwea;
+
+/// Locally weighted evidence accumulation.
+pub static LWEA: Lwea = Lwea;
+
+static INFO: MethodInfo = MethodInfo {
+    reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
+    time: "n²M + nM²",
+    // Objects move after the cut.
+    capabilities: Capabilities { cuts_tree: false, ..TREE },
+    ..info("lwea", "average link where base clusters that the others break up count less; good all round")
+};
+
+impl Method for Lwea {
+    type Settings = LweaSettings;
+    type Diagnostics = LweaDiagnostics;
+    type Error = EacError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &LweaSettings) -> u64 {
+        lwea_bytes(size.objects, size.base_clusterings)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &LweaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<LweaDiagnostics>, EacError> {
+        lwea(problem.ensemble, problem.clusters, settings, problem.budget, monitor)
+    }
 }

@@ -1,21 +1,36 @@
 //! Single link where all pairs are too many.
 
 use partita_coassoc::{SparseEvidence, StrongestSettings};
-use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Monitor, Outcome, Seed, SettingsError, Stopped};
+use partita_core::{
+    Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, Seed, Settings,
+};
 use partita_linkage::{cut, link_edges, unfold};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use crate::eac::number;
+use crate::eac::{TREE, info, number, outcome};
 use crate::{EacError, certainty};
 
 /// Settings of [`eac_sparse`] as a method. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct EacSparseSettings {
     /// The strongest neighbours of every object that evidence is kept for.
+    #[setting(range = 1..=1_000_000, alias = "n_neighbors")]
     pub neighbours: usize,
+}
+
+/// Facts about a tree of some pairs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SparseDiagnostics {
+    /// Pairs that the tree was made of.
+    pub pairs: usize,
+    /// Trees of the forest that the pairs make, joined at height 1.
+    pub components: usize,
+    /// Label rows among which neighbours were searched.
+    pub distinct_rows: usize,
 }
 
 impl Default for EacSparseSettings {
@@ -36,7 +51,11 @@ impl Default for EacSparseSettings {
 ///
 /// # Cost
 /// O(m log m + n M K) time for m pairs, 16 bytes a pair and O(n M) memory.
-pub fn eac_sparse(ensemble: &Ensemble, evidence: &SparseEvidence, clusters: Clusters) -> Result<Outcome, EacError> {
+pub fn eac_sparse(
+    ensemble: &Ensemble,
+    evidence: &SparseEvidence,
+    clusters: Clusters,
+) -> Result<Outcome<SparseDiagnostics>, EacError> {
     assert_eq!(ensemble.objects(), evidence.objects(), "evidence of these objects");
     let (tree, pairs) = forest(evidence)?;
     Ok(from_tree(ensemble, tree, pairs, clusters))
@@ -50,16 +69,13 @@ fn forest(evidence: &SparseEvidence) -> Result<(Dendrogram, usize), EacError> {
     Ok((link_edges(evidence.objects(), edges, 1.0)?, pairs))
 }
 
-fn from_tree(ensemble: &Ensemble, tree: Dendrogram, pairs: usize, clusters: Clusters) -> Outcome {
+fn from_tree(ensemble: &Ensemble, tree: Dendrogram, pairs: usize, clusters: Clusters) -> Outcome<SparseDiagnostics> {
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(ensemble, &partition);
     let components = tree.merges().iter().filter(|merge| merge.height >= 1.0).count() + 1;
-    let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
-    outcome.dendrogram = Some(tree);
-    outcome.details.insert("pairs".into(), json!(pairs));
-    outcome.details.insert("components".into(), json!(components));
+    let mut outcome = outcome(partition, certainty, tree);
     outcome.warnings.push(format!("the tree is that of {pairs} pairs, not of all"));
-    outcome
+    outcome.with(SparseDiagnostics { pairs, components, distinct_rows: ensemble.objects() })
 }
 
 /// [`eac_sparse`] on the strongest neighbours of every distinct label row, without n² memory. Objects with the same row
@@ -77,15 +93,15 @@ pub fn eac_strongest(
     settings: &EacSparseSettings,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
-) -> Result<Outcome, EacError> {
-    SettingsError::range("neighbours", settings.neighbours, settings.neighbours > 0, "at least 1")?;
+) -> Result<Outcome<SparseDiagnostics>, EacError> {
+    settings.validate(&ProblemSize::of(ensemble, clusters))?;
     let how = StrongestSettings::default();
     let fragments = ensemble.fragments();
     let folded = fragments.ensemble();
     let evidence = SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, monitor)?;
     let (tree, pairs) = forest(&evidence)?;
     let mut outcome = from_tree(ensemble, unfold(&tree, fragments.of_object()), pairs, clusters);
-    outcome.details.insert("distinct_rows".into(), json!(folded.objects()));
+    outcome.details.distinct_rows = folded.objects();
     Ok(outcome)
 }
 
@@ -93,4 +109,42 @@ pub fn eac_strongest(
 pub fn sparse_bytes(objects: usize, base_clusterings: usize, neighbours: usize) -> u64 {
     let pairs = (objects * neighbours.min(objects)) as u64;
     SparseEvidence::bytes(objects, base_clusterings, pairs, true) + 24 * pairs + 64 * objects as u64
+}
+
+/// [`eac_strongest`] as a method.
+#[derive(Debug)]
+pub struct EacSparse;
+
+/// Single link on the evidence of every object's strongest neighbours.
+pub static EAC_SPARSE: EacSparse = EacSparse;
+
+static INFO: MethodInfo = MethodInfo {
+    time: "n²M to 30,000 objects, then nM + n log n",
+    memory: "nM",
+    remedy: "take fewer neighbours",
+    capabilities: Capabilities { seeded: true, ..TREE },
+    ..info("eac-sparse", "single link on every object's strongest neighbours; for many objects")
+};
+
+impl Method for EacSparse {
+    type Settings = EacSparseSettings;
+    type Diagnostics = SparseDiagnostics;
+    type Error = EacError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &EacSparseSettings) -> u64 {
+        sparse_bytes(size.objects, size.base_clusterings, settings.neighbours)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &EacSparseSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SparseDiagnostics>, EacError> {
+        eac_strongest(problem.ensemble, problem.clusters, problem.seed, settings, problem.budget, monitor)
+    }
 }

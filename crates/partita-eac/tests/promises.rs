@@ -3,21 +3,9 @@
 use partita_core::{
     Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Partition, Problem, Seed, Silent, consense,
 };
-use partita_eac::{
-    EAC_AVERAGE, EAC_CENTROID, EAC_COMPLETE, EAC_SINGLE, EAC_SPARSE, EAC_WARD, Eac, LWEA, LweaSettings, bytes, eac,
-    lwea, lwea_bytes,
-};
+use partita_eac::{EAC_AVERAGE, EAC_SINGLE, LWEA, LweaSettings, bytes, eac, lwea, lwea_bytes};
 use partita_linkage::Linkage;
 use rand::RngExt;
-
-#[test]
-fn every_method_keeps_the_promises_on_its_card() {
-    let methods: [&dyn Consensus; 7] =
-        [&EAC_AVERAGE, &EAC_SINGLE, &EAC_COMPLETE, &EAC_WARD, &EAC_CENTROID, &EAC_SPARSE, &LWEA];
-    for method in methods {
-        assert!(partita_conformance::check_with(method, &[], 200) > 2_000);
-    }
-}
 
 fn fixture_ensemble(fixtures: &serde_json::Value) -> Ensemble {
     let rows = fixtures["labels"].as_array().expect("an array");
@@ -38,7 +26,7 @@ fn cuts_agree_with_an_independent_implementation() {
     let fixtures = partita_conformance::fixtures();
     let ensemble = fixture_ensemble(&fixtures);
     let truth = Partition::from_values(&labels(&fixtures["truth"]));
-    for (name, method) in [("average", &EAC_AVERAGE), ("single", &EAC_SINGLE)] as [(&str, &Eac); 2] {
+    for (name, method) in [("average", &EAC_AVERAGE), ("single", &EAC_SINGLE)] {
         let outcome = consense(method, &Problem::new(&ensemble, Clusters::Exactly(3)), &Silent).unwrap();
         let expected = Partition::from_values(&labels(&fixtures["eac"][name]["labels"]));
         assert_eq!(outcome.partition.by_appearance(), expected.by_appearance(), "{name}");

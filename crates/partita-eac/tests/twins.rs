@@ -91,7 +91,7 @@ fn heights(tree: &Dendrogram) -> Vec<f64> {
 }
 
 /// Compares a tree with the twin's, and counts the cuts that were compared.
-fn agree(outcome: &Outcome, twin: &(Vec<f64>, Vec<Partition>), ties: bool, what: &str) -> usize {
+fn agree<D>(outcome: &Outcome<D>, twin: &(Vec<f64>, Vec<Partition>), ties: bool, what: &str) -> usize {
     let tree = outcome.dendrogram.as_ref().expect("a tree");
     let found = heights(tree);
     assert_eq!(found.len(), twin.0.len());
@@ -191,7 +191,7 @@ fn locally_weighted_evidence_is_the_naive_twin() {
         let first = cut(tree, 2 + seed as usize % 4);
         let expected = naive_moves(&ensemble, &weights, &first, settings.move_rounds);
         assert_eq!(outcome.partition, expected, "moves of draw {seed}");
-        moved += outcome.details["moved"].as_u64().expect("a number");
+        moved += outcome.details.moved;
         for (i, found) in outcome.certainty.iter().enumerate() {
             let expected = naive_certainty(&ensemble, &weights, &expected, i);
             assert!((found - expected).abs() < 1e-12, "certainty of object {i} of draw {seed}: {found}, {expected}");

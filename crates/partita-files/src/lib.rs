@@ -44,6 +44,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod archive;
 mod catalogue;
 mod coded;

@@ -22,7 +22,7 @@ use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{Seed, Silent};
 use partita_files::{SynthSettings, Table, TableOptions, read_table, synthesise, write_table};
-use partita_generate::{KMeans, KMeansRun, KMeansSettings, kmeans_many};
+use partita_kmeans::{KMeans, KMeansRun, KMeansSettings, kmeans_many};
 use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
 

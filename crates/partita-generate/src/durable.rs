@@ -10,8 +10,8 @@ use crate::generate::{Generated, assemble, bytes};
 use crate::make::{check_groups, make};
 use crate::part_file::{Header, PartFile, read};
 use crate::plan::{Plan, plan};
-use crate::progress::Progress;
 use crate::{GenerateError, Recipe, TableView};
+use partita_core::ProgressCounter;
 
 /// Where finished base clusterings are kept. Start from [`Durable::new`] and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +78,8 @@ pub fn generate_durable<'a>(
     };
     let mut kept: BTreeMap<usize, Found> = kept.into_iter().collect();
     let missing: Vec<Plan> = plans.iter().filter(|plan| !kept.contains_key(&plan.run)).copied().collect();
-    let progress = Progress::new(plans.len(), monitor);
-    kept.keys().for_each(|_| progress.finished());
+    let progress = ProgressCounter::new(monitor, plans.len() as u64);
+    kept.keys().for_each(|_| progress.add(1));
     let resumed = kept.len();
     let made = make(values, recipe, &missing, budget, &progress, &|plan, found| file.append(plan.run, found))?;
     file.close()?;

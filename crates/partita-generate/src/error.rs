@@ -1,6 +1,7 @@
 //! What can be wrong with a recipe or the table it is given.
 
 use partita_core::{BudgetError, EnsembleError};
+use partita_kmeans::KMeansError;
 use partita_linkage::LinkageError;
 use partita_spectral::SpectralError;
 
@@ -112,9 +113,6 @@ pub enum GenerateError {
         /// Rows of the table.
         rows: usize,
     },
-    /// Weights or starting centres of a wrong shape or value.
-    #[error("{0}")]
-    Shape(String),
     /// The monitor said stop before the first base clustering was finished.
     #[error("stopped before the first of {asked} base clusterings was finished")]
     NothingFinished {
@@ -169,6 +167,9 @@ pub enum GenerateError {
     /// The computation does not fit the memory budget.
     #[error(transparent)]
     Budget(#[from] BudgetError),
+    /// A table that k-means cannot work with.
+    #[error(transparent)]
+    KMeans(#[from] KMeansError),
     /// Distances make no tree.
     #[error(transparent)]
     Linkage(#[from] LinkageError),

@@ -5,13 +5,13 @@ use partita_core::{BaseClustering, Ensemble, MemoryBudget, Monitor, Seed, Stoppe
 use serde::Serialize;
 
 use crate::found::Found;
-use crate::kmeans::NONE;
 use crate::make::{check_groups, make, stays_sparse};
 use crate::plan::{Plan, plan};
-use crate::progress::Progress;
 use crate::spectral::{DENSE_ROWS, NEIGHBOURS};
 use crate::tree::linkage;
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView};
+use partita_core::ProgressCounter;
+use partita_kmeans::UNLABELLED;
 
 /// An ensemble, and how its base clusterings came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ pub fn generate<'a>(
         bytes(recipe, &values),
         "ask for fewer or simpler base clusterings, or sample the rows",
     )?;
-    let progress = Progress::new(plans.len(), monitor);
+    let progress = ProgressCounter::new(monitor, plans.len() as u64);
     let found = make(values, recipe, &plans, budget, &progress, &|_, _| ())?;
     assemble(&plans, found, n, recipe.to_json(seed))
 }
@@ -118,7 +118,7 @@ pub(crate) fn assemble(
     if finished.is_empty() {
         return Err(GenerateError::NothingFinished { asked });
     }
-    let mut rows = Array2::from_elem((n, finished.len()), NONE);
+    let mut rows = Array2::from_elem((n, finished.len()), UNLABELLED);
     let mut bases = Vec::with_capacity(finished.len());
     let mut facts = Vec::with_capacity(finished.len());
     for (u, (plan, fit)) in finished.iter().enumerate() {
@@ -129,7 +129,7 @@ pub(crate) fn assemble(
             run: plan.run,
             k: plan.k,
             clusters: fit.clusters,
-            objects: fit.labels.iter().filter(|&&label| label != NONE).count(),
+            objects: fit.labels.iter().filter(|&&label| label != UNLABELLED).count(),
             inertia: fit.inertia,
             rounds: fit.rounds,
             stopped: fit.stopped,

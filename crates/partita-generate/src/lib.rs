@@ -9,7 +9,6 @@
 //! | `kmeans-greedy` | the same, each starting centre the best of several draws | as above | as above |
 //! | `kmeans-random` | the same from rows drawn evenly | as above | as above |
 //! | `kmeans-cosine` | the same by the angle between rows | as above | as above |
-//!
 //! | `kmeans-batch` | centres learn from random batches of 1024 rows | n·d·k once, and a batch at a time | as above |
 //! | `single`, `average`, `complete`, `ward` | one tree, cut at many k | n²·d | 8·n² |
 //! | `centroid` | the same; heights may fall | n²·d, usually n² log n for the tree | 8·n² |
@@ -39,18 +38,15 @@
 //! ```
 
 mod base_k;
-mod check;
 mod durable;
 mod error;
 mod found;
 mod generate;
 mod kind;
-mod kmeans;
 mod make;
 mod part_file;
 mod plan;
 mod preset;
-mod progress;
 mod recipe;
 mod scale;
 mod spectral;
@@ -63,10 +59,6 @@ pub use durable::{Durable, generate_durable, merge_parts};
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use kind::BaseKind;
-pub use kmeans::{
-    Distance, KMeans, KMeansRun, KMeansSettings, Start, kmeans, kmeans_from, kmeans_many, kmeans_sparse,
-    kmeans_sparse_from,
-};
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};

@@ -6,20 +6,20 @@ use rayon::prelude::*;
 use sprs::CsMatView;
 
 use crate::found::Found;
-use crate::kmeans::{
-    Distance, Job, KMeansSettings, Members, NONE, Rows, SparseRows, Start, in_groups, many, minibatch, sparse,
-};
 use crate::plan::{Plan, Sight, check_drawn, drawn};
-use crate::progress::Progress;
 use crate::spectral::spectral;
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, Scale, TableView, scale};
+use partita_core::ProgressCounter;
+use partita_kmeans::{
+    DenseRows, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED, lloyd, lloyd_sparse, minibatch,
+};
 
 /// What every base clusterer is given.
 pub(crate) struct Maker<'a> {
     pub(crate) sight: &'a Sight<'a>,
-    pub(crate) progress: &'a Progress<'a>,
+    pub(crate) progress: &'a ProgressCounter<'a>,
     /// Is told of each base clustering when it is finished.
     keep: &'a (dyn Fn(&Plan, &Found) + Sync),
 }
@@ -30,7 +30,7 @@ pub(crate) fn make(
     recipe: &Recipe,
     plans: &[Plan],
     budget: MemoryBudget,
-    progress: &Progress<'_>,
+    progress: &ProgressCounter<'_>,
     keep: &(dyn Fn(&Plan, &Found) + Sync),
 ) -> Result<Vec<Option<Found>>, GenerateError> {
     let n = table.dim().0;
@@ -75,26 +75,26 @@ fn sparsely(
     values: CsMatView<'_, f64>,
     recipe: &Recipe,
     plans: &[&Plan],
-    progress: &Progress<'_>,
+    progress: &ProgressCounter<'_>,
     keep: &(dyn Fn(&Plan, &Found) + Sync),
 ) -> Result<Numbered, GenerateError> {
     let mut found = Vec::with_capacity(plans.len());
-    for distance in [Distance::Euclidean, Distance::Cosine] {
-        let cosine = distance == Distance::Cosine;
+    for cosine in [false, true] {
         let chosen: Vec<&Plan> =
             plans.iter().copied().filter(|plan| start(plan.kind).is_some_and(|(_, by)| by == cosine)).collect();
         if chosen.is_empty() {
             continue;
         }
-        let settings = KMeansSettings { distance, ..KMeansSettings::default() };
-        let rows = SparseRows::checked(values, None, &settings)?;
+        let settings = KMeansSettings::default();
+        let rows = SparseRows::new(values, None, cosine)?;
         let one = |plan: &&Plan| {
             let members = drawn(recipe, values.rows(), plan).0;
-            let fit = if progress.stopped() { None } else { sparse(&rows, &job(plan, members), &settings, progress) };
+            let fit =
+                if progress.stopped() { None } else { lloyd_sparse(&rows, &job(plan, members), &settings, progress) };
             let found = fit.map(|fit| {
                 let found = Found::from(fit);
                 keep(plan, &found);
-                progress.finished();
+                progress.add(1);
                 found
             });
             (plan.run, found)
@@ -121,7 +121,7 @@ fn in_shares(
     recipe: &Recipe,
     plans: &[&Plan],
     budget: MemoryBudget,
-    progress: &Progress<'_>,
+    progress: &ProgressCounter<'_>,
     keep: &(dyn Fn(&Plan, &Found) + Sync),
 ) -> Result<Numbered, GenerateError> {
     let (n, d) = table.dim();
@@ -138,7 +138,7 @@ fn in_shares(
         let shares = gather(table, &members, d)?;
         let one = |((plan, members), share): ((&&Plan, &Members), Array2<f64>)| {
             let cosine = start(plan.kind).is_some_and(|(_, cosine)| cosine);
-            let rows = Rows::new(share.view(), None, cosine);
+            let rows = DenseRows::new(share.view(), None, cosine);
             drop(share);
             let job = job(plan, Members::all(members.count()));
             let mut fit = None;
@@ -146,15 +146,15 @@ fn in_shares(
                 fit = minibatch(&rows, &job, progress);
             } else {
                 let jobs = std::slice::from_ref(&job);
-                many(&rows, jobs, &KMeansSettings::default(), progress, &mut |_, made| fit = Some(made));
+                lloyd(&rows, jobs, &KMeansSettings::default(), progress, &mut |_, made| fit = Some(made));
             }
             let made = fit.map(|fit| {
                 let mut made = Found::from(fit);
-                let mut labels = vec![NONE; n];
+                let mut labels = vec![UNLABELLED; n];
                 members.iter().zip(&made.labels).for_each(|(object, &label)| labels[object] = label);
                 made.labels = labels;
                 keep(plan, &made);
-                progress.finished();
+                progress.add(1);
                 made
             });
             (plan.run, made)
@@ -190,7 +190,7 @@ fn densely(maker: &Maker<'_>, plans: &[&Plan]) -> Result<Numbered, GenerateError
     for cosine in [false, true] {
         let chosen: Vec<&Plan> = plans.iter().copied().filter(|plan| shared(plan) == Some(cosine)).collect();
         if !chosen.is_empty() && !maker.progress.stopped() {
-            let rows = Rows::new(maker.sight.values, None, cosine);
+            let rows = DenseRows::new(maker.sight.values, None, cosine);
             found.extend(chosen.iter().map(|plan| plan.run).zip(maker.together(&rows, &chosen)));
         }
     }
@@ -203,46 +203,46 @@ fn densely(maker: &Maker<'_>, plans: &[&Plan]) -> Result<Numbered, GenerateError
 }
 
 /// Where a k-means base clusterer starts, and whether it looks at angles.
-fn start(kind: BaseKind) -> Option<(Start, bool)> {
+fn start(kind: BaseKind) -> Option<(Initialization, bool)> {
     match kind {
-        BaseKind::KMeans => Some((Start::PlusPlus, false)),
-        BaseKind::KMeansGreedy => Some((Start::Greedy, false)),
-        BaseKind::KMeansRandom => Some((Start::Random, false)),
-        BaseKind::KMeansCosine => Some((Start::PlusPlus, true)),
+        BaseKind::KMeans => Some((Initialization::PlusPlus, false)),
+        BaseKind::KMeansGreedy => Some((Initialization::Greedy, false)),
+        BaseKind::KMeansRandom => Some((Initialization::Random, false)),
+        BaseKind::KMeansCosine => Some((Initialization::PlusPlus, true)),
         _ => None,
     }
 }
 
-fn job(plan: &Plan, members: Members) -> Job {
-    let start = start(plan.kind).map_or(Start::PlusPlus, |(start, _)| start);
-    Job { clusters: plan.k, start, seed: plan.seed, members, given: None }
+fn job(plan: &Plan, members: Members) -> RunSpec {
+    let initialization = start(plan.kind).map_or(Initialization::PlusPlus, |(initialization, _)| initialization);
+    RunSpec { clusters: plan.k, initialization, seed: plan.seed, members, given: None }
 }
 
 impl Maker<'_> {
     /// A base clustering is finished.
     pub(crate) fn kept(&self, plan: &Plan, found: Found) -> Found {
         (self.keep)(plan, &found);
-        self.progress.finished();
+        self.progress.add(1);
         found
     }
 
     /// Many k-means runs over the same columns.
-    fn together(&self, rows: &Rows, plans: &[&Plan]) -> Vec<Option<Found>> {
+    fn together(&self, rows: &DenseRows, plans: &[&Plan]) -> Vec<Option<Found>> {
         let settings = KMeansSettings::default();
         let group = |plans: &[&Plan]| -> Vec<Option<Found>> {
             let mut found: Vec<Option<Found>> = plans.iter().map(|_| None).collect();
             if !self.progress.stopped() {
-                let jobs: Vec<Job> = plans.iter().map(|plan| self.job(plan)).collect();
-                many(rows, &jobs, &settings, self.progress, &mut |u, fit| {
+                let jobs: Vec<RunSpec> = plans.iter().map(|plan| self.job(plan)).collect();
+                lloyd(rows, &jobs, &settings, self.progress, &mut |u, fit| {
                     found[u] = Some(self.kept(plans[u], fit.into()));
                 });
             }
             found
         };
-        in_groups(rows, plans, group)
+        rows.in_groups(plans, group)
     }
 
-    fn job(&self, plan: &Plan) -> Job {
+    fn job(&self, plan: &Plan) -> RunSpec {
         job(plan, self.sight.members(plan))
     }
 
@@ -262,13 +262,15 @@ impl Maker<'_> {
 
     fn one(&self, plan: &Plan) -> Option<Found> {
         let often = drawn(self.sight.recipe, self.sight.values.nrows(), plan).1;
-        let rows = |cosine: bool| Rows::new(self.sight.columns(plan).view(), often.as_deref(), cosine);
+        let rows = |cosine: bool| DenseRows::new(self.sight.columns(plan).view(), often.as_deref(), cosine);
         let found = match plan.kind {
             BaseKind::Splits => splits(plan, self.sight, self.progress)?,
-            BaseKind::KMeansBatch => {
-                minibatch(&Rows::new(self.sight.columns(plan).view(), None, false), &self.job(plan), self.progress)?
-                    .into()
-            }
+            BaseKind::KMeansBatch => minibatch(
+                &DenseRows::new(self.sight.columns(plan).view(), None, false),
+                &self.job(plan),
+                self.progress,
+            )?
+            .into(),
             kind => {
                 let cosine = start(kind).is_some_and(|(_, cosine)| cosine);
                 return self.together(&rows(cosine), &[plan]).into_iter().next().flatten();

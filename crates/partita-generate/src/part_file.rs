@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
 use crate::found::Found;
-use crate::kmeans::NONE;
+use partita_kmeans::UNLABELLED;
 
 const MAGIC: &str = "PARTITA-PART-1\n";
 
@@ -128,7 +128,7 @@ fn record(run: usize, found: &Found) -> Vec<u8> {
     body.extend(found.inertia.unwrap_or(f64::NAN).to_le_bytes());
     if found.clusters <= 255 {
         // The missing label is the largest value of either width.
-        body.extend(found.labels.iter().map(|&label| if label == NONE { u8::MAX } else { label as u8 }));
+        body.extend(found.labels.iter().map(|&label| if label == UNLABELLED { u8::MAX } else { label as u8 }));
     } else {
         found.labels.iter().for_each(|label| body.extend(label.to_le_bytes()));
     }
@@ -178,11 +178,11 @@ fn decode(body: &[u8], objects: usize) -> Option<(usize, Found)> {
     let inertia = f64::from_bits(word(&body[13..21]));
     let labels = &body[FIXED..];
     let labels: Vec<u16> = if clusters <= 255 {
-        labels.iter().map(|&label| if label == u8::MAX { NONE } else { u16::from(label) }).collect()
+        labels.iter().map(|&label| if label == u8::MAX { UNLABELLED } else { u16::from(label) }).collect()
     } else {
         labels.chunks(2).map(|pair| word(pair) as u16).collect()
     };
-    let fits = labels.len() == objects && labels.iter().all(|&l| l == NONE || usize::from(l) < clusters);
+    let fits = labels.len() == objects && labels.iter().all(|&l| l == UNLABELLED || usize::from(l) < clusters);
     let inertia = (!inertia.is_nan()).then_some(inertia);
     fits.then_some((run, Found { labels, clusters, inertia, rounds, stopped }))
 }

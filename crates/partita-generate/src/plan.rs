@@ -4,8 +4,8 @@ use partita_core::Seed;
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use rand::RngExt;
 
-use crate::kmeans::Members;
 use crate::{BaseK, BaseKind, GenerateError, Recipe};
+use partita_kmeans::Members;
 
 /// One base clustering to be made.
 #[derive(Clone, Copy, Debug)]

@@ -14,11 +14,11 @@ use rayon::prelude::*;
 
 use crate::GenerateError;
 use crate::found::Found;
-use crate::kmeans::{Fit, Job, KMeansSettings, Members, Rows, Start, many};
 use crate::make::Maker;
 use crate::plan::Plan;
-use crate::progress::Progress;
 use crate::tree::distance2;
+use partita_core::ProgressCounter;
+use partita_kmeans::{DenseRows, Fit, Initialization, KMeansSettings, Members, RunSpec, lloyd};
 
 /// Up to so many rows all pairs are kept; above, each row's nearest neighbours.
 pub(crate) const DENSE_ROWS: usize = 3000;
@@ -48,7 +48,7 @@ pub(crate) fn spectral(plans: &[Plan], maker: &Maker<'_>) -> Result<Vec<Option<F
 }
 
 /// The best of several k-means runs on the first k axes, rows brought to length 1.
-fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &Progress<'_>) -> Option<(Vec<u16>, Stopped)> {
+fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &ProgressCounter<'_>) -> Option<(Vec<u16>, Stopped)> {
     let mut points = axes.slice(s![.., ..plan.k]).to_owned();
     for mut point in points.axis_iter_mut(Axis(0)) {
         let length = point.dot(&point).sqrt();
@@ -56,14 +56,14 @@ fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &Progress<'_>) -> Option<(
             point /= length;
         }
     }
-    let (rows, members) = (Rows::new(points.view(), None, false), Members::all(points.nrows()));
+    let (rows, members) = (DenseRows::new(points.view(), None, false), Members::all(points.nrows()));
     let job = |restart: u64| {
         let (seed, members) = (plan.seed.child(restart), members.clone());
-        Job { clusters: plan.k, start: Start::Greedy, seed, members, given: None }
+        RunSpec { clusters: plan.k, initialization: Initialization::Greedy, seed, members, given: None }
     };
-    let jobs: Vec<Job> = (0..RESTARTS).map(job).collect();
+    let jobs: Vec<RunSpec> = (0..RESTARTS).map(job).collect();
     let mut fits: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
-    many(&rows, &jobs, &KMeansSettings::default(), progress, &mut |restart, fit| fits[restart] = Some(fit));
+    lloyd(&rows, &jobs, &KMeansSettings::default(), progress, &mut |restart, fit| fits[restart] = Some(fit));
     let fits: Vec<Fit> = fits.into_iter().collect::<Option<_>>()?;
     let best = fits.into_iter().reduce(|best, fit| if fit.inertia < best.inertia { fit } else { best })?;
     Some((best.labels, best.stopped))
@@ -74,7 +74,7 @@ fn embedding(
     rows: &Array2<f64>,
     count: usize,
     seed: Seed,
-    progress: &Progress<'_>,
+    progress: &ProgressCounter<'_>,
 ) -> Result<Option<Array2<f64>>, GenerateError> {
     let n = rows.nrows();
     let keep = if n <= DENSE_ROWS { n - 1 } else { NEIGHBOURS };
@@ -95,7 +95,7 @@ struct Graph(Vec<Vec<(u32, f64)>>);
 
 impl Graph {
     /// Keeps the pairs in which either is among the `keep` nearest of the other.
-    fn new(rows: &Array2<f64>, keep: usize, progress: &Progress<'_>) -> Option<Self> {
+    fn new(rows: &Array2<f64>, keep: usize, progress: &ProgressCounter<'_>) -> Option<Self> {
         let near: Vec<(Vec<(f64, u32)>, f64)> = (0..rows.nrows())
             .into_par_iter()
             .map(|i| {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn few_neighbours_see_what_all_pairs_see() {
         let rows = rings(160);
-        let progress = Progress::new(1, &Silent);
+        let progress = ProgressCounter::new(&Silent, 1);
         for keep in [159, 12] {
             let graph = Graph::new(&rows, keep, &progress).unwrap();
             let dense = graph.dense();

@@ -6,11 +6,11 @@ use rand::RngExt;
 
 use crate::found::Found;
 use crate::plan::{Plan, Sight, normal};
-use crate::progress::Progress;
+use partita_core::ProgressCounter;
 
 /// Cuts the cluster with most rows by a random hyperplane until there are k clusters, or only equal rows are left
 /// together.
-pub(crate) fn splits(plan: &Plan, sight: &Sight<'_>, progress: &Progress<'_>) -> Option<Found> {
+pub(crate) fn splits(plan: &Plan, sight: &Sight<'_>, progress: &ProgressCounter<'_>) -> Option<Found> {
     let (members, rows) = sight.rows(plan);
     let mut rng = plan.seed.rng();
     let mut clusters: Vec<Vec<usize>> = vec![(0..rows.nrows()).collect()];
@@ -64,7 +64,7 @@ mod tests {
             let seed = Seed::new(unit);
             let plan = Plan { run: 0, kind: BaseKind::Splits, k: 6, seed, sample: seed };
             let sight = Sight { values: line.view(), recipe: &recipe };
-            let found = splits(&plan, &sight, &Progress::new(1, &Silent)).unwrap();
+            let found = splits(&plan, &sight, &ProgressCounter::new(&Silent, 1)).unwrap();
             assert_eq!(found.clusters, 6);
             // On a line every cluster is an interval: six of them have five borders.
             let mut order: Vec<usize> = (0..40).collect();

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use crate::found::Found;
 use crate::make::Maker;
 use crate::plan::Plan;
-use crate::progress::Progress;
 use crate::{BaseKind, GenerateError};
+use partita_core::ProgressCounter;
 
 /// The linkage of a base clusterer, where it is one.
 pub(crate) fn linkage(kind: BaseKind) -> Option<Linkage> {
@@ -37,7 +37,7 @@ pub(crate) fn trees(plans: &[Plan], linkage: Linkage, maker: &Maker<'_>) -> Resu
 }
 
 /// Euclidean distances of all pairs of rows in SciPy's order; none if the monitor says stop.
-fn condensed(rows: &Array2<f64>, progress: &Progress<'_>) -> Option<Vec<f64>> {
+fn condensed(rows: &Array2<f64>, progress: &ProgressCounter<'_>) -> Option<Vec<f64>> {
     let n = rows.nrows();
     let mut all = vec![0.0; n * n.saturating_sub(1) / 2];
     let mut parts: Vec<(usize, &mut [f64])> = Vec::with_capacity(n);

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use partita_conformance::race::{cpu_seconds, peak_bytes};
-use partita_core::{Clusters, Consensus, Ensemble, Partition, Problem, Seed, SettingPairs, Silent, consense};
+use partita_core::{Clusters, Consensus, Ensemble, Partition, Problem, Seed, SettingMap, Silent, consense};
 use partita_files::{EnsembleOptions, read_ensemble};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 use partita_metrics::{Contingency, Normalisation};
@@ -21,20 +21,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.as_slice() {
         [] => {
-            pools("lwgp", 20, 20, &SettingPairs::default())?;
-            pools("hbgf", 10, 20, &SettingPairs::default())
+            pools("lwgp", 20, 20, &SettingMap::default())?;
+            pools("hbgf", 10, 20, &SettingMap::default())
         }
         [name, bases, draws, settings @ ..] => {
-            pools(name, bases.parse()?, draws.parse()?, &SettingPairs::parse(settings)?)
+            pools(name, bases.parse()?, draws.parse()?, &SettingMap::parse(settings)?)
         }
         _ => Err("say METHOD BASES DRAWS [name=value]...".into()),
     }
 }
 
-fn pools(name: &str, bases: usize, draws: u64, settings: &SettingPairs) -> Result<(), Box<dyn Error>> {
+fn pools(name: &str, bases: usize, draws: u64, settings: &SettingMap) -> Result<(), Box<dyn Error>> {
     let folder = env::var_os("PARTITA_POOLS").ok_or("PARTITA_POOLS names no folder of pools")?;
     let methods: [&dyn Consensus; 5] = [&LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
-    let method = methods.into_iter().find(|method| method.card().name == name).ok_or("there is no such method")?;
+    let method = methods.into_iter().find(|method| method.info().name == name).ok_or("there is no such method")?;
     let mut out = io::stdout().lock();
     for pool in ["IS", "ISOLET", "Semeion", "SPF", "PD"] {
         let loaded = read_ensemble(&Path::new(&folder).join(format!("{pool}.mat")), &EnsembleOptions::default())?;
@@ -64,7 +64,7 @@ fn score(
     truth: &Partition,
     method: &dyn Consensus,
     bases: usize,
-    settings: &SettingPairs,
+    settings: &SettingMap,
     seed: Seed,
 ) -> Result<[f64; 3], Box<dyn Error>> {
     let mut rng = seed.rng();

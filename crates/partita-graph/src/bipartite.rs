@@ -46,6 +46,15 @@ pub(crate) fn embed(rows: &Rows<'_>, strengths: &[f64], count: usize, seed: Seed
     Ok(Embedding { rows: transferred(rows, &graph.per_degree, &table), values: pairs.values.to_vec() })
 }
 
+/// D^-½ of every base cluster: 0 for an empty one.
+pub(crate) fn inverse_roots(sizes: &[f64], strengths: &[f64]) -> Vec<f64> {
+    let root = |(size, strength): (&f64, &f64)| if *size > 0.0 { 1.0 / (size * strength).sqrt() } else { 0.0 };
+    sizes.iter().zip(strengths).map(root).collect()
+}
+
+/// A row whose mean over its clusters' lines is not longer than this is not reached by the eigenvectors.
+pub(crate) const UNREACHED: f64 = 1e-6;
+
 struct ClusterGraph<'a> {
     rows: &'a Rows<'a>,
     strengths: &'a [f64],
@@ -63,8 +72,7 @@ impl<'a> ClusterGraph<'a> {
             clusters.iter().for_each(|&c| sizes[c as usize] += rows.weights()[i]);
             per_degree[i] = 1.0 / clusters.iter().map(|&c| strengths[c as usize]).sum::<f64>();
         });
-        let root = |(size, strength): (f64, &f64)| if size > 0.0 { 1.0 / (size * strength).sqrt() } else { 0.0 };
-        let inverse_root = sizes.into_iter().zip(strengths).map(root).collect();
+        let inverse_root = inverse_roots(&sizes, strengths);
         Self { rows, strengths, per_degree, inverse_root }
     }
 
@@ -118,7 +126,7 @@ fn gather(table: &[f64], clusters: &[u32], sum: &mut [f64]) {
 }
 
 /// A matrix times a block, rows side by side.
-fn multiply(matrix: ArrayView2<'_, f64>, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
+pub(crate) fn multiply(matrix: ArrayView2<'_, f64>, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
     let lines = y.axis_chunks_iter_mut(Axis(0), 256).into_par_iter();
     lines
         .zip(matrix.axis_chunks_iter(Axis(0), 256))
@@ -128,7 +136,6 @@ fn multiply(matrix: ArrayView2<'_, f64>, x: ArrayView2<'_, f64>, mut y: ArrayVie
 /// Every row's mean over its clusters' lines of the table, at length 1. A row that the eigenvectors do not reach (there
 /// are more separate parts than eigenvectors) stays 0.
 fn transferred(rows: &Rows<'_>, per_degree: &[f64], table: &Array2<f64>) -> Array2<f64> {
-    const UNREACHED: f64 = 1e-6;
     let width = table.ncols();
     let held = table.as_standard_layout();
     let flat = held.as_slice().expect("standard layout is one slice");

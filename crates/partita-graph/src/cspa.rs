@@ -1,26 +1,41 @@
 //! Cluster-based similarity partitioning.
 
+use std::num::Saturating;
+
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
-use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Outcome, Partition, Seed, SettingsError, Stopped};
+use partita_core::{
+    Capabilities, Clusters, Ensemble, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Partition,
+    Problem, ProblemSize, Seed, Settings, Stopped, Weights,
+};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::GraphError;
-use crate::mcla::check_imbalance;
 use crate::metis::{Graph, partition};
 use crate::rows::{Rows, check};
+use crate::spectral::GRAPH;
 
 /// Settings of [`cspa`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct CspaSettings {
     /// How much heavier than its share a cluster may be, as a share of that: 0.05 is 5 %.
+    #[setting(range = 0.0..=1000.0)]
     pub imbalance: f64,
-    /// Up to so many objects all pairs are edges, if the memory budget allows.
+    /// Up to so many objects all pairs are edges; beyond that only the strongest neighbours of every object.
     pub exact_objects: usize,
-    /// Beyond that: edges of every object, to those it is most often together with.
+    /// Edges of every object where not all pairs are edges: to those it is most often together with.
+    #[setting(range = 1..=1_000_000, alias = "n_neighbors")]
     pub neighbours: usize,
+}
+
+/// Facts about a cut of the graph of objects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CspaDiagnostics {
+    /// Edges of every object, where not all pairs are edges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<usize>,
 }
 
 impl Default for CspaSettings {
@@ -36,16 +51,15 @@ impl Default for CspaSettings {
 /// edge between objects i and j:  c_ij / N_ij
 /// ```
 /// METIS cuts it by recursive bisection; its integer weights are scaled so that the largest is 10,000, less where their
-/// sum would pass 2³⁰. Where all pairs are too many for [`CspaSettings::exact_objects`] or the memory budget, the graph has
-/// the strongest neighbours of every distinct label row, a row weighing as many objects as it stands for and an edge the
+/// sum would pass 2³⁰. Where all pairs are too many for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects as it stands for and an edge the
 /// pairs that it stands for.
 ///
 /// The certainty of an object is its mean evidence for its own cluster over the sum of that and the best other
 /// cluster's, its total evidence where only neighbours are known; 0.5 means undecided.
 ///
 /// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, the imbalance is no number from 0 to 1000, there are no
-/// neighbours, the budget does not hold even those, the graph is too large for the partitioner, or the monitor asks to
+/// [`GraphError`] when K is out of range, an object has no label, a setting is out of its range, the pairs that are edges do
+/// not fit the budget, the graph is too large for the partitioner, or the monitor asks to
 /// stop.
 ///
 /// # Cost
@@ -64,25 +78,24 @@ pub fn cspa(
     settings: &CspaSettings,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
-) -> Result<Outcome, GraphError> {
-    check_imbalance(settings.imbalance)?;
+) -> Result<Outcome<CspaDiagnostics>, GraphError> {
+    let size = ProblemSize::of(ensemble, Clusters::Exactly(clusters));
+    settings.validate(&size)?;
     check(ensemble, clusters)?;
-    SettingsError::range("neighbours", settings.neighbours, settings.neighbours > 0, "at least 1")?;
-    let (n, bases) = (ensemble.objects(), ensemble.bases().len());
-    if n <= settings.exact_objects && all_pairs_bytes(n, bases) <= budget.bytes() {
+    if size.objects <= settings.exact_objects {
+        budget.check("cspa of all pairs", all_pairs_bytes(&size), REMEDY)?;
         let graph = all_pairs(ensemble, monitor)?;
         let labels = partition(&graph, clusters, settings.imbalance, seed)?;
         let mut sizes = vec![0.0; clusters];
         labels.iter().for_each(|&label| sizes[label as usize] += 1.0);
         let certainty = certainty(&graph, &labels, &sizes, |own, size| own / (size - 1.0_f64).max(1.0));
-        return Ok(outcome(labels, certainty, clusters));
+        return Ok(outcome(labels, certainty, clusters, None));
     }
     let rows = Rows::new(ensemble, clusters)?;
     let graph = strongest(&rows, settings.neighbours, seed.child(0), budget, monitor)?;
     let labels = partition(&graph, clusters.min(rows.len()), settings.imbalance, seed)?;
     let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
-    let mut outcome = outcome(rows.expand(&labels), rows.expand(&certainty), clusters);
-    outcome.details.insert("neighbours".into(), json!(settings.neighbours));
+    let mut outcome = outcome(rows.expand(&labels), rows.expand(&certainty), clusters, Some(settings.neighbours));
     outcome.warnings.push(format!(
         "of all pairs of objects only those with the {} strongest neighbours of each were looked at",
         settings.neighbours
@@ -90,8 +103,14 @@ pub fn cspa(
     Ok(outcome)
 }
 
-fn outcome(labels: Vec<u32>, certainty: Vec<f64>, clusters: usize) -> Outcome {
-    Outcome::hard(Partition::new(labels, clusters).expect("as many parts as clusters"), certainty, Stopped::Exact)
+fn outcome(
+    labels: Vec<u32>,
+    certainty: Vec<f64>,
+    clusters: usize,
+    neighbours: Option<usize>,
+) -> Outcome<CspaDiagnostics> {
+    let partition = Partition::new(labels, clusters).expect("as many parts as clusters");
+    Outcome::hard(partition, certainty, Stopped::Exact).with(CspaDiagnostics { neighbours })
 }
 
 /// All objects, with an edge wherever two are ever together.
@@ -150,17 +169,70 @@ fn certainty(graph: &Graph, labels: &[u32], sizes: &[f64], mean: impl Fn(f64, f6
 }
 
 /// Bytes of the graph of all pairs and of METIS' copies, at most.
-fn all_pairs_bytes(objects: usize, bases: usize) -> u64 {
-    let (n, m) = (objects as u64, bases as u64);
-    40 * n * n + 2 * n * m
+fn all_pairs_bytes(size: &ProblemSize) -> u64 {
+    let [n, m, ..] = size.saturating();
+    (n * n * Saturating(40) + n * m * Saturating(2)).0
 }
 
-/// Bytes that [`cspa`] holds at once at its defaults, at most, if the budget is small.
-pub(crate) fn bytes(objects: usize, bases: usize) -> u64 {
-    let settings = CspaSettings::default();
-    let pairs = (objects * settings.neighbours.min(objects)) as u64;
-    let sparse = SparseEvidence::bytes(objects, bases, pairs, true) + (24 + 80) * pairs + 100 * objects as u64;
-    if objects <= settings.exact_objects { sparse.min(all_pairs_bytes(objects, bases)) } else { sparse }
+/// Bytes of the graph of the strongest neighbours, the counts it is made from, and METIS' copies, at most.
+fn neighbours_bytes(size: &ProblemSize, neighbours: usize) -> u64 {
+    let [n, ..] = size.saturating();
+    let pairs = n * n.min(Saturating(neighbours as u64));
+    let counts = SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true);
+    (Saturating(counts) + pairs * Saturating(24 + 80) + n * Saturating(100)).0
+}
+
+/// [`cspa`] as a method.
+#[derive(Debug)]
+pub struct Cspa;
+
+/// Cluster-based similarity partitioning, [`cspa`].
+pub static CSPA: Cspa = Cspa;
+
+const REMEDY: &str =
+    "set exact_objects=0 for the strongest neighbours alone, or take lwgp or hbgf, which hold no pairs";
+
+static INFO: MethodInfo = MethodInfo {
+    name: "cspa",
+    summary: "cuts the graph of how often objects are together into parts of about the same size",
+    reference: "Strehl and Ghosh 2002, JMLR 3",
+    certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
+    time: "n²M",
+    memory: "n², or nq beyond 8000 objects",
+    remedy: REMEDY,
+    capabilities: Capabilities {
+        base_weights: Weights::Refused("it counts how often objects are together"),
+        ..GRAPH.capabilities
+    },
+    ..GRAPH
+};
+
+impl Method for Cspa {
+    type Settings = CspaSettings;
+    type Diagnostics = CspaDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &CspaSettings) -> u64 {
+        if size.objects <= settings.exact_objects {
+            all_pairs_bytes(size)
+        } else {
+            neighbours_bytes(size, settings.neighbours)
+        }
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &CspaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<CspaDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(cspa(problem.ensemble, clusters, problem.seed, settings, problem.budget, monitor)?)
+    }
 }
 
 #[cfg(test)]
@@ -195,19 +267,34 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_budget_neighbours_do() {
+    fn beyond_exact_objects_neighbours_do() {
         for seed in (0..20).map(Seed::new) {
             let drawn = draw(seed, 0.0);
-            let settings = CspaSettings { neighbours: 3, ..CspaSettings::default() };
-            let n = drawn.ensemble.objects() as u64;
-            let budget = MemoryBudget::new(40 * n * n);
-            let found = cspa(&drawn.ensemble, drawn.clusters, seed, &settings, budget, &Silent);
-            let found = found.unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(found.details["neighbours"], 3);
+            let settings = CspaSettings { exact_objects: 0, neighbours: 3, ..CspaSettings::default() };
+            let unlimited = MemoryBudget::UNLIMITED;
+            let found = cspa(&drawn.ensemble, drawn.clusters, seed, &settings, unlimited, &Silent).unwrap();
+            assert_eq!(found.details.neighbours, Some(3));
             assert_eq!(found.partition.live_clusters(), drawn.clusters);
             assert!(found.certainty.iter().all(|c| (0.0..=1.0).contains(c)));
             let none = cspa(&drawn.ensemble, drawn.clusters, seed, &settings, MemoryBudget::new(1), &Silent);
             assert!(matches!(none, Err(GraphError::Evidence(_))));
         }
+    }
+
+    #[test]
+    fn memory_refuses_and_does_not_change_the_algorithm() {
+        let drawn = draw(Seed::new(1), 0.0);
+        let size = ProblemSize::of(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+        let needed = all_pairs_bytes(&size);
+        let fit = |bytes: u64| {
+            let (settings, budget) = (CspaSettings::default(), MemoryBudget::new(bytes));
+            cspa(&drawn.ensemble, drawn.clusters, Seed::new(1), &settings, budget, &Silent)
+        };
+        let (enough, ample) = (fit(needed).unwrap(), fit(u64::MAX).unwrap());
+        assert_eq!((enough.partition, enough.details.neighbours), (ample.partition, None));
+        // Neighbours would fit; whoever wants them says so.
+        let refused = fit(needed - 1).unwrap_err();
+        assert!(matches!(refused, GraphError::Budget(_)), "{refused}");
+        assert!(refused.to_string().contains("exact_objects=0"), "{refused}");
     }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, ClustersError, FitError, PassError, SettingsError};
 use partita_spectral::SpectralError;
 
 /// Why there is no consensus.
@@ -9,13 +9,8 @@ use partita_spectral::SpectralError;
 #[non_exhaustive]
 pub enum GraphError {
     /// K out of range.
-    #[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
-    Clusters {
-        /// Clusters asked for.
-        clusters: usize,
-        /// Objects there are.
-        objects: usize,
-    },
+    #[error(transparent)]
+    Clusters(#[from] ClustersError),
     /// A setting out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -31,6 +26,9 @@ pub enum GraphError {
     /// No eigenvectors to cluster.
     #[error(transparent)]
     Spectral(#[from] SpectralError),
+    /// A pass over label rows that did not come to its end.
+    #[error(transparent)]
+    Pass(PassError),
     /// More edges than the partitioner can number.
     #[error("a graph of {edges} edges; the partitioner numbers at most 2147483647")]
     Edges {
@@ -48,14 +46,19 @@ pub enum GraphError {
     Interrupted,
 }
 
-impl GraphError {
-    /// The error as that of a method.
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Interrupted | Self::Evidence(CoassocError::Interrupted) => ConsensusError::Interrupted,
-            Self::Evidence(CoassocError::Budget(error)) | Self::Budget(error) => ConsensusError::Budget(error),
-            Self::Settings(error) => error.of(method),
-            other => ConsensusError::Method { method, source: Box::new(other) },
+impl From<PassError> for GraphError {
+    fn from(error: PassError) -> Self {
+        if error == PassError::Interrupted { Self::Interrupted } else { Self::Pass(error) }
+    }
+}
+
+impl From<GraphError> for FitError {
+    fn from(error: GraphError) -> Self {
+        match error {
+            GraphError::Interrupted | GraphError::Evidence(CoassocError::Interrupted) => Self::Interrupted,
+            GraphError::Evidence(CoassocError::Budget(error)) | GraphError::Budget(error) => error.into(),
+            GraphError::Settings(error) => error.into(),
+            other => Self::other(other),
         }
     }
 }

@@ -1,17 +1,22 @@
 //! Hybrid bipartite graph formulation.
 
-use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Outcome, Partition, Seed, SettingsError, Stopped};
+use std::num::Saturating;
+
+use partita_core::{
+    BaseWeights, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, PassRunner,
+    Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SettingsError, Stopped,
+};
+use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::kmeans::Search;
-use crate::mcla::check_imbalance;
 use crate::metis::{Graph, partition};
-use crate::rows::Rows;
-use crate::spectral::cut;
+use crate::row_cut;
+use crate::rows::{Rows, by_base};
+use crate::spectral::{SPECTRAL, SpectralDiagnostics, bytes, counted, cut};
 
 /// How [`hbgf`] cuts the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum HbgfCut {
@@ -22,20 +27,33 @@ pub enum HbgfCut {
 }
 
 /// Settings of [`hbgf`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HbgfSettings {
-    /// How the graph is cut.
+    /// How the graph is cut: spectral lets clusters differ in size, metis makes them of about the same size.
     pub cut: HbgfCut,
-    /// METIS: how much heavier than its share a cluster may be, as a share of that: 0.05 is 5 %.
+    /// How much heavier than its share a cluster of the METIS cut may be, as a share of that: 0.05 is 5 %.
+    #[setting(range = 0.0..=1000.0)]
     pub imbalance: f64,
-    /// Starts of k-means; the lowest loss is kept.
+    /// Independent initializations of k-means; the lowest loss is kept.
+    #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// Rounds of k-means, at most.
+    /// The most rounds of k-means.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: u32,
     /// Stop k-means when its loss falls by less than this share.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
+}
+
+/// Facts about a cut of the bipartite graph.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct HbgfDiagnostics {
+    /// Facts about the spectral cut; none with METIS.
+    #[serde(flatten)]
+    pub spectral: Option<SpectralDiagnostics>,
 }
 
 impl Default for HbgfSettings {
@@ -78,16 +96,47 @@ pub fn hbgf(
     seed: Seed,
     settings: &HbgfSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, GraphError> {
-    check_imbalance(settings.imbalance)?;
-    SettingsError::not_negative("tolerance", settings.tolerance)?;
+) -> Result<Outcome<HbgfDiagnostics>, GraphError> {
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::new(ensemble, clusters)?;
     if settings.cut == HbgfCut::Metis {
         return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, monitor);
     }
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    cut(&rows, &rows.by_base(weights), &search, seed, monitor)
+    let outcome = cut(&rows, &rows.by_base(weights), &search, seed, monitor)?;
+    Ok(outcome.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
+}
+
+/// [`hbgf`] with the spectral cut over label rows that are not held.
+///
+/// # Errors
+/// As [`hbgf`], [`GraphError::Pass`] when rows cannot be read, and [`GraphError::Settings`] for METIS, which holds the graph.
+///
+/// # Cost
+/// As [`lwgp_rows`](crate::lwgp_rows).
+pub fn hbgf_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &HbgfSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<HbgfDiagnostics>, GraphError> {
+    settings.validate(&ProblemSize::of_bases(
+        rows.source().rows() as usize,
+        rows.source().bases(),
+        Clusters::Exactly(clusters),
+    ))?;
+    if settings.cut == HbgfCut::Metis {
+        let reason = "METIS holds the whole graph; take the spectral cut".to_owned();
+        return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
+    }
+    let overlap = counted(rows)?;
+    let search =
+        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let fit = row_cut::cut(rows, &by_base(overlap.offsets(), weights), &overlap.sizes(), &search, seed, monitor)?;
+    Ok(fit.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
 }
 
 /// The cut by METIS.
@@ -98,7 +147,7 @@ fn balanced(
     imbalance: f64,
     seed: Seed,
     monitor: &dyn Monitor,
-) -> Result<Outcome, GraphError> {
+) -> Result<Outcome<HbgfDiagnostics>, GraphError> {
     if monitor.tick(0, 1) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -121,10 +170,67 @@ fn balanced(
     };
     let certainty: Vec<f64> = (0..n).map(share).collect();
     let partition = Partition::new(rows.expand(&labels[..n]), clusters).expect("as many parts as clusters");
-    Ok(Outcome::hard(partition, rows.expand(&certainty), Stopped::Exact))
+    Ok(Outcome::hard(partition, rows.expand(&certainty), Stopped::Exact).with(HbgfDiagnostics { spectral: None }))
 }
 
 /// Bytes that the cut by METIS holds at once, at most.
-pub(crate) fn balanced_bytes(objects: usize, bases: usize, side: usize) -> u64 {
-    80 * (objects * bases) as u64 + 100 * (objects + side) as u64
+fn balanced_bytes(size: &ProblemSize) -> u64 {
+    let [n, m, side, _] = size.saturating();
+    (n * m * Saturating(80) + (n + side) * Saturating(100)).0
+}
+
+/// [`hbgf`] as a method.
+#[derive(Debug)]
+pub struct Hbgf;
+
+/// Hybrid bipartite graph formulation, [`hbgf`].
+pub static HBGF: Hbgf = Hbgf;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "hbgf",
+    summary: "normalised cut of objects and base clusters, all of which count alike",
+    reference: "Fern and Brodley 2004, ICML",
+    remedy: "take fewer base clusterings or clusters, or the spectral cut",
+    ..SPECTRAL
+};
+
+impl Method for Hbgf {
+    type Settings = HbgfSettings;
+    type Diagnostics = HbgfDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
+        match settings.cut {
+            HbgfCut::Spectral => bytes(size, settings.restarts),
+            HbgfCut::Metis => balanced_bytes(size),
+        }
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &HbgfSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<HbgfDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &HbgfSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<HbgfDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(hbgf_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
+        row_cut::bytes(size, settings.restarts)
+    }
 }

@@ -1,32 +1,46 @@
 //! Hypergraph partitioning algorithm.
 
+use std::num::Saturating;
+
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseWeights, Ensemble, Flow, Label, LabelRows, Monitor, Objective, Outcome, Partition, Seed, Sense, Stopped,
+    BaseWeights, Clusters, Ensemble, FitError, Flow, Label, LabelRows, Method, MethodInfo, Monitor, Objective, Outcome,
+    Partition, Problem, ProblemSize, Seed, Sense, Settings, Stopped,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tracing::info_span;
 
 use crate::GraphError;
 use crate::hypergraph::{Found, Hypergraph, NetObjective, partition};
-use crate::mcla::check_imbalance;
 use crate::rows::Rows;
+use crate::spectral::GRAPH;
 
 /// Weights of base clusterings become integers: the mean weight is this one.
 const UNIT: f64 = 1000.0;
 
 /// Settings of [`hgpa`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HgpaSettings {
-    /// What a hyperedge that is cut costs.
+    /// What a base cluster that is cut costs: cut counts it once, soed its parts.
     pub objective: NetObjective,
     /// How much heavier than its share a cluster may be, as a share of that: 0.05 is 5 %.
+    #[setting(range = 0.0..=1000.0)]
     pub imbalance: f64,
     /// Partitions from scratch; the cheapest is kept.
+    #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
+}
+
+/// Facts about a cut of the hypergraph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct HgpaDiagnostics {
+    /// Base clusters that can be cut: those of more than one label row.
+    pub hyperedges: usize,
+    /// Label rows that differ.
+    pub distinct_rows: usize,
 }
 
 impl Default for HgpaSettings {
@@ -73,8 +87,8 @@ pub fn hgpa(
     seed: Seed,
     settings: &HgpaSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, GraphError> {
-    check_imbalance(settings.imbalance)?;
+) -> Result<Outcome<HgpaDiagnostics>, GraphError> {
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::new(ensemble, clusters)?;
     // Rows in lexicographic order, so that vertices that share hyperedges are close in number.
     let order = lexicographic(rows.ensemble());
@@ -107,9 +121,7 @@ pub fn hgpa(
         value: found.cost.1 as f64 / unit,
         trace: Vec::new(),
     });
-    outcome.details.insert("hyperedges".into(), json!(graph.nets()));
-    outcome.details.insert("distinct_rows".into(), json!(rows.len()));
-    Ok(outcome)
+    Ok(outcome.with(HgpaDiagnostics { hyperedges: graph.nets(), distinct_rows: rows.len() }))
 }
 
 /// The rows as vertices in the given order, the base clusters as nets.
@@ -181,8 +193,45 @@ fn certainty(rows: &Rows<'_>, labels: &[u32], clusters: usize) -> Vec<f64> {
     certainty
 }
 
-/// Bytes that [`hgpa`] holds at once, at most: rows, pins both ways on all levels and in the halves of a cut, counts.
-pub(crate) fn bytes(objects: usize, bases: usize, side: usize, clusters: usize) -> u64 {
-    let (n, m, side, k) = (objects as u64, bases as u64, side as u64, clusters as u64);
-    n * (33 * m + 200) + side * (100 + 12 * k)
+/// [`hgpa`] as a method.
+#[derive(Debug)]
+pub struct Hgpa;
+
+/// Hypergraph partitioning, [`hgpa`].
+pub static HGPA: Hgpa = Hgpa;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "hgpa",
+    summary: "cuts the objects into parts of about the same size so that few base clusters are cut",
+    reference: "Strehl and Ghosh 2002, JMLR 3",
+    certainty: "mean share of the object's base clusters in its cluster over the sum of that and the best other cluster's",
+    time: "nMK a pass",
+    memory: "nM",
+    ..GRAPH
+};
+
+impl Method for Hgpa {
+    type Settings = HgpaSettings;
+    type Diagnostics = HgpaDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &HgpaSettings) -> u64 {
+        // Rows, pins both ways on all levels and in the halves of a cut, counts.
+        let [n, m, side, k] = size.saturating();
+        (n * (m * Saturating(33) + Saturating(200)) + side * (k * Saturating(12) + Saturating(100))).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &HgpaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<HgpaDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(hgpa(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
 }

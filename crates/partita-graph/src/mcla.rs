@@ -1,22 +1,36 @@
 //! Meta-clustering algorithm.
 
+use std::num::Saturating;
+
 use partita_coassoc::cluster_overlaps;
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Outcome, Seed, SettingsError, SoftPartition, Stopped};
+use partita_core::{
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, Seed, Settings, SoftPartition, Stopped,
+};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::GraphError;
 use crate::metis::{Graph, partition};
 use crate::rows::Rows;
+use crate::spectral::GRAPH;
 
 /// Settings of [`mcla`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct MclaSettings {
     /// How much heavier than its share a meta-cluster may be, as a share of that: 0.05 is 5 %.
+    #[setting(range = 0.0..=1000.0)]
     pub imbalance: f64,
+}
+
+/// Facts about a grouping of base clusters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MclaDiagnostics {
+    /// Base clusters that have objects.
+    pub base_clusters: usize,
 }
 
 impl Default for MclaSettings {
@@ -56,8 +70,8 @@ pub fn mcla(
     seed: Seed,
     settings: &MclaSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, GraphError> {
-    check_imbalance(settings.imbalance)?;
+) -> Result<Outcome<MclaDiagnostics>, GraphError> {
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::new(ensemble, clusters)?;
     if monitor.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
@@ -80,17 +94,11 @@ pub fn mcla(
     let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<usize>>());
     let votes = votes.select(partita_core::ndarray::Axis(0), &places);
     let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
-    outcome.details.insert("base_clusters".into(), json!(live.len()));
     let empty = clusters - outcome.partition.live_clusters();
     if empty > 0 {
         outcome.warnings.push(format!("{empty} of {clusters} meta-clusters won no object"));
     }
-    Ok(outcome)
-}
-
-/// An imbalance that the partitioner takes.
-pub(crate) fn check_imbalance(value: f64) -> Result<(), SettingsError> {
-    SettingsError::range("imbalance", value, (0.0..=1000.0).contains(&value), "a number from 0 to 1000")
+    Ok(outcome.with(MclaDiagnostics { base_clusters: live.len() }))
 }
 
 /// The Jaccard graph of the base clusters that have objects, and which those are.
@@ -108,10 +116,47 @@ fn jaccard(overlaps: &Array2<f64>) -> (Graph, Vec<usize>) {
     (Graph { vertices, edges: live.iter().map(near).collect() }, live)
 }
 
-/// Bytes that [`mcla`] holds at once, at most.
-pub(crate) fn bytes(objects: usize, bases: usize, side: usize, clusters: usize) -> u64 {
-    let (n, m, side, k) = (objects as u64, bases as u64, side as u64, clusters as u64);
-    n * (m + 32 + 24 * k) + 48 * side * side
+/// [`mcla`] as a method.
+#[derive(Debug)]
+pub struct Mcla;
+
+/// Meta-clustering, [`mcla`].
+pub static MCLA: Mcla = Mcla;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "mcla",
+    summary: "groups base clusters into K of about the same weight, then votes; poor where clusters differ much in size",
+    reference: "Strehl and Ghosh 2002, JMLR 3",
+    certainty: "share of the object's labels that vote for its cluster",
+    time: "nM² + (ΣJ)²",
+    memory: "n(M + K) + (ΣJ)²",
+    capabilities: Capabilities { soft: true, ..GRAPH.capabilities },
+    ..GRAPH
+};
+
+impl Method for Mcla {
+    type Settings = MclaSettings;
+    type Diagnostics = MclaDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &MclaSettings) -> u64 {
+        let [n, m, side, k] = size.saturating();
+        (n * (m + Saturating(32) + k * Saturating(24)) + side * side * Saturating(48)).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &MclaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<MclaDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(mcla(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
 }
 
 #[cfg(test)]

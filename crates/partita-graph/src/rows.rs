@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{BaseWeights, Ensemble, Label, LabelRows};
+use partita_core::{BaseWeights, ClustersError, Ensemble, Label, LabelRows};
 
 use crate::GraphError;
 
@@ -76,18 +76,20 @@ impl<'a> Rows<'a> {
 
     /// For every base cluster a number that its base clustering has.
     pub(crate) fn by_base(&self, weights: Option<&BaseWeights>) -> Vec<f64> {
-        let weight = |u: usize| weights.map_or(1.0, |w| w.as_slice()[u]);
-        let ends = self.offsets.windows(2).enumerate();
-        ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u))).collect()
+        by_base(&self.offsets, weights)
     }
+}
+
+/// For every base cluster the weight of its base clustering.
+pub(crate) fn by_base(offsets: &[usize], weights: Option<&BaseWeights>) -> Vec<f64> {
+    let weight = |u: usize| weights.map_or(1.0, |w| w.as_slice()[u]);
+    let ends = offsets.windows(2).enumerate();
+    ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u))).collect()
 }
 
 /// Checks K and that every object has a label.
 pub(crate) fn check(ensemble: &Ensemble, clusters: usize) -> Result<(), GraphError> {
-    let objects = ensemble.objects();
-    if clusters == 0 || clusters > objects {
-        return Err(GraphError::Clusters { clusters, objects });
-    }
+    ClustersError::check(clusters, ensemble.objects())?;
     match ensemble.first_unlabelled() {
         Some(object) => Err(GraphError::Unlabelled { object: ensemble.object_name(object) }),
         None => Ok(()),

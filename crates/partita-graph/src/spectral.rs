@@ -1,31 +1,53 @@
 //! LWGP, and HBGF in its spectral form: embed the objects, group the embedded rows.
 
-use partita_coassoc::trusted_cluster_weights;
-use partita_core::{BaseWeights, Ensemble, Flow, Monitor, Objective, Outcome, Partition, Seed, Sense, SettingsError};
+use std::num::Saturating;
+
+use partita_coassoc::{Overlap, trusted_cluster_weights};
+use partita_core::{
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Objective, Outcome,
+    Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Sense, Settings, Weights,
+};
+use partita_kmeans::embedded::{Search, kmeans};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tracing::info_span;
 
 use crate::GraphError;
 use crate::bipartite::{WRITTEN_OUT, embed};
-use crate::kmeans::{Search, kmeans};
-use crate::rows::Rows;
+use crate::row_cut;
+use crate::rows::{Rows, by_base};
 
 /// Settings of [`lwgp`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct LwgpSettings {
-    /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster. At least 0.05.
+    /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster.
+    // Below 0.05 the weights of scattered clusters vanish, and with them all edges of some objects.
+    #[setting(range = 0.05..)]
     pub theta: f64,
     /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
+    #[setting(range = 0..=1000)]
     pub trust_rounds: u32,
-    /// Starts of k-means; the lowest loss is kept.
+    /// Independent initializations of k-means; the lowest loss is kept.
+    #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: u32,
-    /// Rounds of k-means, at most.
+    /// The most rounds of k-means.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: u32,
     /// Stop k-means when its loss falls by less than this share.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
+}
+
+/// Facts about a spectral cut.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SpectralDiagnostics {
+    /// Eigenvalues of the normalised graph whose eigenvectors embed the objects, the largest first.
+    pub eigenvalues: Vec<f64>,
+    /// Label rows that differ, where they were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distinct_rows: Option<usize>,
 }
 
 impl Default for LwgpSettings {
@@ -33,6 +55,9 @@ impl Default for LwgpSettings {
         Self { theta: 0.5, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
     }
 }
+
+/// What k-means minimises.
+pub(crate) const SPECTRAL_LOSS: &str = "squared distance to the centroids of the embedding";
 
 /// Locally weighted graph partitioning (Huang, Wang and Lai 2018): normalised cut of the graph of objects and base
 /// clusters, in which an edge weighs the more, the less the other base clusterings break its cluster up.
@@ -87,11 +112,9 @@ pub fn lwgp(
     seed: Seed,
     settings: &LwgpSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, GraphError> {
+) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let theta = settings.theta;
-    // Below, the weights of scattered clusters vanish, and with them all edges of some objects.
-    SettingsError::range("theta", theta, theta.is_finite() && theta >= 0.05, "at least 0.05")?;
-    SettingsError::not_negative("tolerance", settings.tolerance)?;
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::new(ensemble, clusters)?;
     let agreed =
         info_span!("cluster weights").in_scope(|| trusted_cluster_weights(ensemble, theta, settings.trust_rounds));
@@ -99,6 +122,44 @@ pub fn lwgp(
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     cut(&rows, &strengths, &search, seed, monitor)
+}
+
+/// [`lwgp`] over label rows that are not held: four passes and one for every round of k-means.
+///
+/// # Errors
+/// As [`lwgp`], and [`GraphError::Pass`] when rows cannot be read.
+///
+/// # Cost
+/// O(n M²) time for two tables of ΣJ × ΣJ numbers, O(n (M + K) K) a round of k-means; no memory that grows with n.
+pub fn lwgp_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &LwgpSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
+    settings.validate(&ProblemSize::of_bases(
+        rows.source().rows() as usize,
+        rows.source().bases(),
+        Clusters::Exactly(clusters),
+    ))?;
+    let overlap = counted(rows)?;
+    let agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    let strengths: Vec<f64> =
+        by_base(overlap.offsets(), weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
+    let search =
+        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    row_cut::cut(rows, &strengths, &overlap.sizes(), &search, seed, monitor)
+}
+
+/// The overlaps of label rows, every one of which has a label.
+pub(crate) fn counted(rows: &PassRunner<'_>) -> Result<Overlap, GraphError> {
+    let overlap = Overlap::count(rows)?;
+    match overlap.first_unlabelled() {
+        Some(object) => Err(GraphError::Unlabelled { object: object.to_string() }),
+        None => Ok(overlap),
+    }
 }
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, one number a
@@ -109,7 +170,7 @@ pub(crate) fn cut(
     search: &Search,
     seed: Seed,
     monitor: &dyn Monitor,
-) -> Result<Outcome, GraphError> {
+) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let total = u64::from(search.rounds) + 1;
     if monitor.tick(0, total) == Flow::Stop {
         return Err(GraphError::Interrupted);
@@ -125,22 +186,93 @@ pub(crate) fn cut(
     let mut outcome = Outcome::hard(partition, rows.expand(&grouping.margins), grouping.stopped);
     outcome.rounds = grouping.trace.len() as u64;
     outcome.objective = Some(Objective {
-        name: "squared distance to the centroids of the embedding",
+        name: SPECTRAL_LOSS,
         sense: Sense::Minimise,
         value: grouping.trace.last().copied().unwrap_or(0.0),
         trace: grouping.trace,
     });
-    outcome.details.insert("eigenvalues".into(), json!(embedding.values));
-    outcome.details.insert("distinct_rows".into(), json!(rows.len()));
-    Ok(outcome)
+    Ok(outcome.with(SpectralDiagnostics { eigenvalues: embedding.values, distinct_rows: Some(rows.len()) }))
 }
 
 /// Bytes that the spectral methods hold at once, at most: codes and copies of rows, the cluster graph or the Krylov
-/// space, the embedding.
-pub(crate) fn bytes(objects: usize, bases: usize, side: usize, clusters: usize) -> u64 {
-    let (n, m, side, k) = (objects as u64, bases as u64, side as u64, clusters as u64);
-    let width = (k + k.clamp(4, 16).div_ceil(2)).min(side);
-    let graph = if side <= WRITTEN_OUT as u64 { 24 * side * side } else { 16 * 8 * side * width };
-    let solver = if 3 * width >= side { 40 * side * side } else { 8 * side * (40 * width).min(side) };
-    n * (m + 40 + 8 * k.min(side)) + graph + solver
+/// space, the embedding, the centroids of every initialization.
+pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
+    let [n, m, side, k] = size.saturating();
+    let width = (k + Saturating(k.0.clamp(4, 16).div_ceil(2))).min(side);
+    let written_out = side.0 <= WRITTEN_OUT as u64;
+    let graph = if written_out { side * side * Saturating(24) } else { side * width * Saturating(16 * 8) };
+    let all = width * Saturating(3) >= side;
+    let solver =
+        if all { side * side * Saturating(40) } else { side * (width * Saturating(40)).min(side) * Saturating(8) };
+    let centroids = k * k.min(side) * Saturating(8 * u64::from(restarts));
+    (n * (m + Saturating(40) + k.min(side) * Saturating(8)) + graph + solver + centroids).0
+}
+
+/// [`lwgp`] as a method.
+#[derive(Debug)]
+pub struct Lwgp;
+
+/// Locally weighted graph partitioning, [`lwgp`].
+pub static LWGP: Lwgp = Lwgp;
+
+/// What all methods of this crate have in common.
+pub(crate) const GRAPH: MethodInfo = MethodInfo {
+    name: "",
+    family: "graph",
+    summary: "",
+    reference: "",
+    certainty: "1 − distance to the own centroid / distance to the next, among the eigenvectors",
+    time: "nM² + nK²",
+    memory: "n(M + K)",
+    remedy: "take fewer base clusterings or clusters",
+    capabilities: Capabilities { base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+};
+
+/// The spectral cuts read label rows block by block where they are many.
+pub(crate) const SPECTRAL: MethodInfo =
+    MethodInfo { capabilities: Capabilities { streams: true, ..GRAPH.capabilities }, ..GRAPH };
+
+static INFO: MethodInfo = MethodInfo {
+    name: "lwgp",
+    summary: "normalised cut of objects and base clusters, of which those the others break up count less; the default",
+    reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
+    ..SPECTRAL
+};
+
+impl Method for Lwgp {
+    type Settings = LwgpSettings;
+    type Diagnostics = SpectralDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
+        bytes(size, settings.restarts)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &LwgpSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &LwgpSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(lwgp_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
+        row_cut::bytes(size, settings.restarts)
+    }
 }

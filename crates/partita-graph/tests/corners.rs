@@ -1,7 +1,7 @@
 //! Ensembles at the edge of what can be asked: every method, K = 1 to n, has a defined answer.
 
 use partita_conformance::ensemble;
-use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, SettingPairs, Silent, consense};
+use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, SettingMap, Silent, consense};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 
 /// Every method, and the settings that change how it cuts.
@@ -22,12 +22,12 @@ fn of(columns: &[Vec<Option<u32>>]) -> Ensemble {
 
 fn run((method, settings): (&dyn Consensus, &[&str]), ensemble: &Ensemble, clusters: usize) -> Outcome {
     let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
-    problem.settings = SettingPairs::parse(settings).expect("settings of the form name=value");
+    problem.settings = SettingMap::parse(settings).expect("settings of the form name=value");
     let outcome = consense(method, &problem, &Silent)
-        .unwrap_or_else(|error| panic!("{} {settings:?} K = {clusters}: {error}", method.card().name));
+        .unwrap_or_else(|error| panic!("{} {settings:?} K = {clusters}: {error}", method.info().name));
     assert_eq!(outcome.partition.objects(), ensemble.objects());
     assert_eq!(outcome.partition.clusters(), clusters);
-    assert!(outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)), "{} {settings:?}", method.card().name);
+    assert!(outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)), "{} {settings:?}", method.info().name);
     outcome
 }
 
@@ -37,7 +37,7 @@ fn labels(method: (&dyn Consensus, &[&str]), ensemble: &Ensemble, clusters: usiz
 }
 
 fn name((method, settings): (&dyn Consensus, &[&str])) -> String {
-    format!("{} {settings:?}", method.card().name)
+    format!("{} {settings:?}", method.info().name)
 }
 
 fn halves(n: u32) -> Vec<Option<u32>> {

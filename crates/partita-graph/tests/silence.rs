@@ -5,7 +5,7 @@ use std::env;
 use std::process::Command;
 
 use partita_conformance::{draw, ensemble};
-use partita_core::{Clusters, Consensus, Ensemble, Problem, Seed, SettingPairs, Silent, consense};
+use partita_core::{Clusters, Consensus, Ensemble, Problem, Seed, SettingMap, Silent, consense};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 
 const CHILD: &str = "PARTITA_GRAPH_SILENCE";
@@ -21,7 +21,7 @@ fn every_method(ensemble: &Ensemble, clusters: usize) {
     ];
     for (method, settings) in methods {
         let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
-        problem.settings = SettingPairs::parse(settings).expect("settings of the form name=value");
+        problem.settings = SettingMap::parse(settings).expect("settings of the form name=value");
         consense(method, &problem, &Silent).expect("a consensus");
     }
 }

@@ -1,6 +1,6 @@
 //! Clusters of very different sizes, half of the labels missing.
 
-use partita_core::{Clusters, Consensus, Problem, Seed, SettingPairs, Silent, consense};
+use partita_core::{Clusters, Consensus, Problem, Seed, SettingMap, Silent, consense};
 use partita_graph::{HBGF, LWGP};
 use partita_metrics::Scores;
 
@@ -13,7 +13,7 @@ fn spectral_cuts_find_unequal_clusters_and_balanced_ones_do_not() {
         let ari = |seed| {
             let (ensemble, truth) = unequal_set(2000, 100, Seed::new(seed));
             let mut problem = Problem::new(&ensemble, Clusters::Exactly(truth.clusters()));
-            problem.settings = SettingPairs::parse(settings).expect("settings of the form name=value");
+            problem.settings = SettingMap::parse(settings).expect("settings of the form name=value");
             let found = consense(method, &problem, &Silent).expect("a consensus").partition;
             Scores::of(&found, &truth).expect("partitions of the same objects").ari
         };

@@ -21,6 +21,8 @@
 //! # Ok::<(), partita_linkage::LinkageError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod chain;
 mod condensed;
 mod cut;

@@ -1,21 +1,22 @@
 //! Cumulative voting: base clusterings with any numbers of clusters vote with shares.
 
+use std::num::Saturating;
+
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    BaseWeights, Ensemble, Label, MethodCard, MissingLabels, Monitor, Outcome, ProblemSize, Reads, Seed, SoftPartition,
-    Stopped,
+    BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    Seed, Settings, SoftPartition, Stopped, Weights,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
 use crate::bottleneck::compress;
 use crate::error::check;
-use crate::method::method;
-use crate::plurality::{centre, live};
-use crate::rows::{Rows, Work, trust, with_rows};
+use crate::plurality::{VoteDiagnostics, centre, centre_bytes, live};
+use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 
 /// Settings of [`cumulative`]: there is nothing to set.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CumulativeSettings {}
@@ -93,9 +94,9 @@ pub fn cumulative(
     seed: Seed,
     scheme: Scheme,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MedianError> {
+) -> Result<Outcome<VoteDiagnostics>, MedianError> {
     let _span = tracing::info_span!("cumulative", objects = ensemble.objects(), clusters).entered();
-    check(ensemble, weights, clusters, 0.0)?;
+    check(ensemble, weights, clusters, &CumulativeSettings {})?;
     let entropies: Vec<f64> = (0..ensemble.bases().len()).map(|u| entropy(ensemble, u)).collect();
     let mut order: Vec<usize> = (0..entropies.len()).collect();
     order.sort_by(|&a, &b| entropies[b].total_cmp(&entropies[a]).then(a.cmp(&b)));
@@ -105,13 +106,10 @@ pub fn cumulative(
         Some(_) => None,
         None => Some(centre(ensemble, weights, clusters, seed, monitor)?.labels().to_vec()),
     };
-    let trust = trust(ensemble, weights);
+    let trust = base_weights(ensemble, weights);
     let soft = with_rows(ensemble, Votes { scheme, clusters, order, reference, centre, trust });
-    let mut outcome = Outcome::soft(soft, Stopped::Exact);
-    let name = reference.map_or("kc", |u| ensemble.bases()[u].name());
-    outcome.details.insert("reference".into(), name.into());
-    outcome.settings = serde_json::to_value(CumulativeSettings {}).expect("settings are plain data");
-    Ok(outcome)
+    let reference = reference.map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
+    Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }
 
 /// Entropy of the cluster sizes of a base clustering, nats.
@@ -133,10 +131,10 @@ struct Votes {
     trust: Vec<f64>,
 }
 
-impl Work for Votes {
+impl RowVisitor for Votes {
     type Out = SoftPartition;
 
-    fn run<L: Label>(self, rows: &Rows<'_, L>) -> SoftPartition {
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> SoftPartition {
         let start = self.start(rows);
         let weights: Vec<f64> = (0..rows.len()).map(|at| f64::from(rows.weight(at))).collect();
         let mut votes = Array2::<f64>::zeros(start.dim());
@@ -160,7 +158,7 @@ impl Work for Votes {
 
 impl Votes {
     /// The reference as a matrix: rows × its clusters, rows without a label are zero.
-    fn start<L: Label>(&self, rows: &Rows<'_, L>) -> Array2<f64> {
+    fn start<L: Label>(&self, rows: &WeightedLabelRows<'_, L>) -> Array2<f64> {
         let columns = self.reference.map_or(self.clusters, |u| rows.offsets()[u + 1] - rows.offsets()[u]);
         let mut start = Array2::zeros((rows.len(), columns));
         for at in 0..rows.len() {
@@ -178,7 +176,7 @@ impl Votes {
     /// Lets base clustering `u` vote on what `current` says of its clusters.
     fn cast<L: Label>(
         &self,
-        rows: &Rows<'_, L>,
+        rows: &WeightedLabelRows<'_, L>,
         current: &Array2<f64>,
         u: usize,
         votes: &mut Array2<f64>,
@@ -236,68 +234,62 @@ fn pad(columns: Array2<f64>, clusters: usize) -> Array2<f64> {
     Array2::from_shape_fn((columns.nrows(), clusters), |(i, k)| if k < known { columns[[i, k]] } else { 0.0 })
 }
 
-const CARD_RCV: MethodCard = MethodCard {
+/// A method of this file, which differs from the others in how clusters vote.
+#[derive(Debug)]
+pub struct Cumulative {
+    scheme: Scheme,
+    info: &'static MethodInfo,
+}
+
+/// RCV, normalised cumulative voting on a fixed reference: [`cumulative`].
+pub static RCV: Cumulative = Cumulative { scheme: Scheme::Normalised, info: &RCV_INFO };
+
+/// URCV, un-normalised cumulative voting on a fixed reference: [`cumulative`].
+pub static URCV: Cumulative = Cumulative {
+    scheme: Scheme::Unnormalised,
+    info: &MethodInfo { name: "urcv", summary: "cumulative voting in which large clusters speak louder", ..RCV_INFO },
+};
+
+/// ACV, cumulative voting on a reference that adapts to the votes: [`cumulative`].
+pub static ACV: Cumulative = Cumulative {
+    scheme: Scheme::Adaptive,
+    info: &MethodInfo { name: "acv", summary: "cumulative voting on a reference that every vote changes", ..RCV_INFO },
+};
+
+const RCV_INFO: MethodInfo = MethodInfo {
     name: "rcv",
     family: "median",
     summary: "cumulative voting: clusters of any number vote with shares for those of the richest base clustering",
     reference: "Ayad, Kamel, Cumulative voting consensus method for partitions with variable number of clusters, PAMI 2008",
-    reads: Reads::Labels,
-    missing: MissingLabels::Handled,
-    soft: true,
-    chooses_clusters: false,
-    clusters_is_maximum: false,
-    weighted: true,
-    seeded: true,
     certainty: "share of the votes",
     time: "n M J + n J² for a reference of J clusters",
     memory: "32 n J bytes",
-    bytes,
     remedy: "make base clusterings with fewer clusters",
-    settings: &[],
+    capabilities: Capabilities { soft: true, base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
 };
 
-macro_rules! scheme {
-    ($function:ident, $scheme:expr) => {
-        fn $function(
-            ensemble: &Ensemble,
-            weights: Option<&BaseWeights>,
-            clusters: usize,
-            seed: Seed,
-            _settings: &CumulativeSettings,
-            monitor: &dyn Monitor,
-        ) -> Result<Outcome, MedianError> {
-            cumulative(ensemble, weights, clusters, seed, $scheme, monitor)
-        }
-    };
-}
-scheme!(urcv, Scheme::Unnormalised);
-scheme!(rcv, Scheme::Normalised);
-scheme!(acv, Scheme::Adaptive);
+impl Method for Cumulative {
+    type Settings = CumulativeSettings;
+    type Diagnostics = VoteDiagnostics;
+    type Error = FitError;
 
-method! {
-    /// RCV, normalised cumulative voting on a fixed reference.
-    RCV: Rcv = rcv, CumulativeSettings, CARD_RCV
-}
-
-method! {
-    /// URCV, un-normalised cumulative voting on a fixed reference.
-    URCV: Urcv = urcv, CumulativeSettings, MethodCard {
-        name: "urcv",
-        summary: "cumulative voting in which large clusters speak louder",
-        ..CARD_RCV
+    fn info(&self) -> &'static MethodInfo {
+        self.info
     }
-}
 
-method! {
-    /// ACV, cumulative voting on a reference that adapts to the votes.
-    ACV: Acv = acv, CumulativeSettings, MethodCard {
-        name: "acv",
-        summary: "cumulative voting on a reference that every vote changes",
-        ..CARD_RCV
+    fn bytes(&self, size: &ProblemSize, _settings: &CumulativeSettings) -> u64 {
+        let [n, ..] = size.saturating();
+        let mean = (size.base_clusters / size.base_clusterings.max(1)).max(size.clusters) as u64;
+        (centre_bytes(size) + n * Saturating(mean) * Saturating(32 * 2)).0
     }
-}
 
-fn bytes(size: &ProblemSize) -> u64 {
-    let mean = (size.base_clusters / size.base_clusterings.max(1)).max(size.clusters) as u64;
-    crate::labels::bytes(size) + 32 * size.objects as u64 * 2 * mean
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        _settings: &CumulativeSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<VoteDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(self.info.name)?;
+        Ok(cumulative(problem.ensemble, problem.weights, clusters, problem.seed, self.scheme, monitor)?)
+    }
 }

@@ -1,27 +1,19 @@
 //! What can go wrong.
 
-use partita_core::{BaseWeights, ConsensusError, Ensemble, SettingsError};
+use partita_core::{
+    BaseWeights, Clusters, ClustersError, Ensemble, FitError, ProblemSize, Settings, SettingsError, WeightsError,
+};
 
 /// Ensembles, weights or settings that no median can be found for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MedianError {
     /// K out of range.
-    #[error("asked for {clusters} clusters of {objects} objects")]
-    Clusters {
-        /// Clusters asked for.
-        clusters: usize,
-        /// Objects there are.
-        objects: usize,
-    },
+    #[error(transparent)]
+    Clusters(#[from] ClustersError),
     /// Not one weight a base clustering.
-    #[error("{found} weights for {bases} base clusterings")]
-    Weights {
-        /// Weights given.
-        found: usize,
-        /// Base clusterings there are.
-        bases: usize,
-    },
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     /// A setting out of its range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -33,12 +25,11 @@ pub enum MedianError {
     },
 }
 
-impl MedianError {
-    /// The error as that of a method.
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Settings(error) => error.of(method),
-            other => ConsensusError::Method { method, source: Box::new(other) },
+impl From<MedianError> for FitError {
+    fn from(error: MedianError) -> Self {
+        match error {
+            MedianError::Settings(error) => error.into(),
+            other => Self::other(other),
         }
     }
 }
@@ -48,16 +39,11 @@ pub(crate) fn check(
     ensemble: &Ensemble,
     weights: Option<&BaseWeights>,
     clusters: usize,
-    tolerance: f64,
+    settings: &impl Settings,
 ) -> Result<(), MedianError> {
-    let (objects, bases) = (ensemble.objects(), ensemble.bases().len());
-    if clusters == 0 || clusters > objects {
-        return Err(MedianError::Clusters { clusters, objects });
-    }
-    if let Some(found) = weights.map(|weights| weights.as_slice().len()).filter(|&found| found != bases) {
-        return Err(MedianError::Weights { found, bases });
-    }
-    SettingsError::not_negative("tolerance", tolerance)?;
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
+    ClustersError::check(clusters, ensemble.objects())?;
+    WeightsError::check(weights, ensemble.bases().len())?;
     match ensemble.first_unlabelled() {
         Some(object) => Err(MedianError::Unlabelled { object }),
         None => Ok(()),

@@ -1,30 +1,41 @@
 //! KC, QMI and IPVC: k-means on labels in three readings.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
-    BaseWeights, Ensemble, Label, Monitor, Objective, Outcome, Partition, ProblemSize, Seed, Sense, SettingHelp,
+    BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Objective, Outcome, Partition,
+    Problem, ProblemSize, Seed, Sense, Settings, Weights,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
 use crate::error::check;
-use crate::lloyd::{Fit, Plan, best};
-use crate::rows::{Rows, Work, trust, with_rows};
-use crate::scores::Rule;
+use partita_kmeans::labels::{Assignment, Fit, Plan, RowVisitor, WeightedLabelRows, base_weights, kmeans, with_rows};
 
 /// Settings of [`kc`], [`qmi`] and [`ipvc`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LabelMeansSettings {
-    /// Independent starts by k-means++ on label rows; the best is kept. Beyond 10,000 different rows starts are tried
-    /// on so many of them, and the best goes on with all.
+    /// Independent initializations by k-means++ on label rows; the best is kept.
+    ///
+    /// Beyond 10,000 different rows they are tried on so many of them, and the best goes on with all.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when a round gains at most this share of the sum of squares.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
+}
+
+/// Facts about a search from several initializations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct LabelMeansDiagnostics {
+    /// The objective that every initialization reached, on the rows that it was tried on.
+    pub objective_by_restart: Vec<f64>,
 }
 
 impl Default for LabelMeansSettings {
@@ -64,7 +75,7 @@ pub fn kc(
     seed: Seed,
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MedianError> {
+) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
     let _span = tracing::info_span!("kc", objects = ensemble.objects(), clusters).entered();
     solve(Reading::Kc, ensemble, weights, clusters, seed, settings, monitor)
 }
@@ -100,7 +111,7 @@ pub fn qmi(
     seed: Seed,
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MedianError> {
+) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
     let _span = tracing::info_span!("qmi", objects = ensemble.objects(), clusters).entered();
     solve(Reading::Qmi, ensemble, weights, clusters, seed, settings, monitor)
 }
@@ -137,12 +148,12 @@ pub fn ipvc(
     seed: Seed,
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MedianError> {
+) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
     let _span = tracing::info_span!("ipvc", objects = ensemble.objects(), clusters).entered();
     solve(Reading::Ipvc, ensemble, weights, clusters, seed, settings, monitor)
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Reading {
     Kc,
     Qmi,
@@ -157,12 +168,10 @@ fn solve(
     seed: Seed,
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MedianError> {
-    check(ensemble, weights, clusters, settings.tolerance)?;
-    let trust = trust(ensemble, weights);
-    let mut outcome = with_rows(ensemble, Means { reading, trust, clusters, seed, settings, monitor });
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-    Ok(outcome)
+) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
+    check(ensemble, weights, clusters, settings)?;
+    let trust = base_weights(ensemble, weights);
+    Ok(with_rows(ensemble, Means { reading, trust, clusters, seed, settings, monitor }))
 }
 
 struct Means<'a> {
@@ -174,34 +183,33 @@ struct Means<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Work for Means<'_> {
-    type Out = Outcome;
+impl RowVisitor for Means<'_> {
+    type Out = Outcome<LabelMeansDiagnostics>;
 
-    fn run<L: Label>(self, rows: &Rows<'_, L>) -> Outcome {
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
         let trust = self.trust(rows);
         let plan = Plan {
             clusters: self.clusters,
-            trust: &trust,
-            rule: if self.reading == Reading::Ipvc { Rule::Likeliest } else { Rule::Nearest },
+            base_weights: &trust,
+            assignment: if self.reading == Reading::Ipvc { Assignment::Likeliest } else { Assignment::Nearest },
             restarts: self.settings.restarts,
             rounds: self.settings.rounds,
             tolerance: self.settings.tolerance,
         };
-        let fit = best(rows, &plan, self.seed, self.monitor);
+        let fit = kmeans(rows, &plan, self.seed, self.monitor);
         let certainty = rows.expand(&certainties(rows, &fit, &trust));
         let partition = Partition::new(rows.expand(&fit.labels), self.clusters).expect("labels are below K");
         let mut outcome = Outcome::hard(partition, certainty, fit.stopped);
         outcome.rounds = fit.trace.len() as u64;
-        let starts: Vec<f64> = fit.starts.iter().map(|&value| self.objective(rows, &[value])[0]).collect();
-        outcome.details.insert("objective_by_restart".into(), starts.into());
         outcome.objective = Some(self.described(self.objective(rows, &fit.trace)));
-        outcome
+        let objective_by_restart = fit.starts.iter().map(|&value| self.objective(rows, &[value])[0]).collect();
+        outcome.with(LabelMeansDiagnostics { objective_by_restart })
     }
 }
 
 impl Means<'_> {
     /// What a squared distance counts for, by base clustering.
-    fn trust<L: Label>(&self, rows: &Rows<'_, L>) -> Vec<f64> {
+    fn trust<L: Label>(&self, rows: &WeightedLabelRows<'_, L>) -> Vec<f64> {
         if self.reading != Reading::Qmi {
             return self.trust.clone();
         }
@@ -210,7 +218,7 @@ impl Means<'_> {
     }
 
     /// The objective of the reading from sums of squares.
-    fn objective<L: Label>(&self, rows: &Rows<'_, L>, squares: &[f64]) -> Vec<f64> {
+    fn objective<L: Label>(&self, rows: &WeightedLabelRows<'_, L>, squares: &[f64]) -> Vec<f64> {
         match self.reading {
             Reading::Kc => squares.to_vec(),
             Reading::Ipvc => {
@@ -226,7 +234,7 @@ impl Means<'_> {
     }
 
     /// Σ_u ω_u (1 − Σ_j P_u(j)²).
-    fn gini<L: Label>(&self, rows: &Rows<'_, L>) -> f64 {
+    fn gini<L: Label>(&self, rows: &WeightedLabelRows<'_, L>) -> f64 {
         let labelled = rows.labelled();
         let mut counts = vec![0u64; rows.base_clusters()];
         for at in 0..rows.len() {
@@ -251,7 +259,7 @@ impl Means<'_> {
 }
 
 /// Mean share of a row's labels in its cluster, by trust.
-fn certainties<L: Label>(rows: &Rows<'_, L>, fit: &Fit, trust: &[f64]) -> Vec<f64> {
+fn certainties<L: Label>(rows: &WeightedLabelRows<'_, L>, fit: &Fit, trust: &[f64]) -> Vec<f64> {
     let certainty = |at: usize| {
         let (mut sum, mut all) = (0.0, 0.0);
         for (u, place) in rows.places(at) {
@@ -263,13 +271,82 @@ fn certainties<L: Label>(rows: &Rows<'_, L>, fit: &Fit, trust: &[f64]) -> Vec<f6
     (0..rows.len()).map(certainty).collect()
 }
 
-pub(crate) const SETTINGS: &[SettingHelp] = &[
-    SettingHelp { name: "restarts", help: "independent starts, the best is kept (whole number from 1)" },
-    SettingHelp { name: "rounds", help: "the most rounds of one start (whole number from 1)" },
-    SettingHelp { name: "tolerance", help: "stop when a round gains at most this share (0 or more)" },
-];
+/// Bytes that a search holds at once, at most.
+pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
+    let [n, _, side, k] = size.saturating();
+    let objectives = Saturating(16 * u64::from(restarts));
+    (n * Saturating(40) + (side + Saturating(1)) * (k + Saturating(4)) * Saturating(24) + objectives).0
+}
 
-pub(crate) fn bytes(size: &ProblemSize) -> u64 {
-    let (n, k, j) = (size.objects as u64, size.clusters as u64, size.base_clusters as u64);
-    n * 40 + 24 * (j + 1) * (k + 4)
+/// A method of this file, which differs from the others in what it reads the labels as.
+#[derive(Debug)]
+pub struct LabelMeans {
+    reading: Reading,
+    info: &'static MethodInfo,
+}
+
+/// KC, k-means on labels: [`kc`].
+pub static KC: LabelMeans = LabelMeans { reading: Reading::Kc, info: &KC_INFO };
+
+/// QMI, the largest category utility: [`qmi`].
+pub static QMI: LabelMeans = LabelMeans {
+    reading: Reading::Qmi,
+    info: &MethodInfo {
+        name: "qmi",
+        summary: "the most quadratic mutual information with the base clusterings, by k-means on labels",
+        reference: "Topchy, Jain, Punch, Combining multiple weak clusterings, ICDM 2003",
+        ..KC_INFO
+    },
+};
+
+/// IPVC, iterative probabilistic voting: [`ipvc`].
+pub static IPVC: LabelMeans = LabelMeans {
+    reading: Reading::Ipvc,
+    info: &MethodInfo {
+        name: "ipvc",
+        summary: "every object joins the cluster in which its labels are most common, until that stands still",
+        reference: "Nguyen, Caruana, Consensus clusterings, ICDM 2007",
+        ..KC_INFO
+    },
+};
+
+const KC_INFO: MethodInfo = MethodInfo {
+    name: "kc",
+    family: "median",
+    summary: "k-means on labels: fast at any size, takes missing labels",
+    reference: "Topchy, Jain, Punch, Clustering ensembles: models of consensus and weak partitions, PAMI 2005",
+    certainty: "mean share of the object's labels among the labels of its cluster",
+    time: "restarts · rounds · n M K",
+    memory: "40 n + 24 ΣJ K bytes",
+    remedy: "ask for fewer clusters",
+    capabilities: Capabilities { base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+};
+
+impl Method for LabelMeans {
+    type Settings = LabelMeansSettings;
+    type Diagnostics = LabelMeansDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        self.info
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
+        bytes(size, settings.restarts.get())
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &LabelMeansSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(self.info.name)?;
+        let solve = match self.reading {
+            Reading::Kc => kc,
+            Reading::Qmi => qmi,
+            Reading::Ipvc => ipvc,
+        };
+        Ok(solve(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
 }

@@ -29,19 +29,12 @@
 mod bottleneck;
 mod cumulative;
 mod error;
-mod label_methods;
 mod labels;
-mod lloyd;
-mod method;
 mod nmfc;
 mod plurality;
-mod rows;
-mod scores;
-mod table;
 
-pub use cumulative::{ACV, Acv, CumulativeSettings, RCV, Rcv, Scheme, URCV, Urcv, cumulative};
+pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative};
 pub use error::MedianError;
-pub use label_methods::{IPVC, Ipvc, KC, Kc, QMI, Qmi};
-pub use labels::{LabelMeansSettings, ipvc, kc, qmi};
-pub use nmfc::{NMFC, Nmfc, NmfcSettings, nmfc};
-pub use plurality::{PLURALITY, Plurality, PluralitySettings, Reference, plurality};
+pub use labels::{IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, kc, qmi};
+pub use nmfc::{NMFC, NmfcSettings, nmfc};
+pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality};

@@ -1,21 +1,20 @@
 //! NMFC: the co-association as a product of non-negative factors.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, Saturating};
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{
-    BaseWeights, Ensemble, Flow, Label, MethodCard, MissingLabels, Monitor, Objective, Outcome, Partition, ProblemSize,
-    Reads, Seed, Sense, SettingHelp, SoftPartition, Stopped, chunks,
+    BaseWeights, Capabilities, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, Objective, Outcome,
+    Partition, Problem, ProblemSize, Seed, Sense, Settings, SoftPartition, Stopped, Weights, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
 use crate::error::check;
-use crate::method::method;
-use crate::plurality::centre;
-use crate::rows::{Rows, Work, trust, with_rows};
+use crate::plurality::{centre, centre_bytes};
+use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 
 /// Partial sums of a round are over so many ranges of rows, at most.
 const PARTS: usize = 16;
@@ -27,13 +26,15 @@ const TINY: f64 = 1e-300;
 const HALVINGS: usize = 6;
 
 /// Settings of [`nmfc`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NmfcSettings {
     /// The most rounds.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when the factors are stationary to this share (the KKT gap).
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
 
@@ -82,13 +83,11 @@ pub fn nmfc(
     seed: Seed,
     settings: &NmfcSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MedianError> {
+) -> Result<Outcome<()>, MedianError> {
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
-    check(ensemble, weights, clusters, settings.tolerance)?;
+    check(ensemble, weights, clusters, settings)?;
     let start = centre(ensemble, weights, clusters, seed, monitor)?;
-    let mut outcome = with_rows(ensemble, Search { start, trust: trust(ensemble, weights), settings, monitor });
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-    Ok(outcome)
+    Ok(with_rows(ensemble, Search { start, trust: base_weights(ensemble, weights), settings, monitor }))
 }
 
 struct Search<'a> {
@@ -98,10 +97,10 @@ struct Search<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Work for Search<'_> {
-    type Out = Outcome;
+impl RowVisitor for Search<'_> {
+    type Out = Outcome<()>;
 
-    fn run<L: Label>(self, rows: &Rows<'_, L>) -> Outcome {
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Outcome<()> {
         let matrix = Matrix::new(rows, &self.trust);
         let mut state = State::start(&matrix, &self.start);
         let mut trace = vec![state.objective()];
@@ -126,7 +125,7 @@ impl Work for Search<'_> {
     }
 }
 
-fn outcome<L: Label>(rows: &Rows<'_, L>, state: &State, trace: Vec<f64>, stopped: Stopped) -> Outcome {
+fn outcome<L: Label>(rows: &WeightedLabelRows<'_, L>, state: &State, trace: Vec<f64>, stopped: Stopped) -> Outcome<()> {
     let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<_>>());
     let soft = SoftPartition::new(state.memberships().select(Axis(0), &places)).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, stopped);
@@ -143,7 +142,7 @@ fn outcome<L: Label>(rows: &Rows<'_, L>, state: &State, trace: Vec<f64>, stopped
 
 /// The co-association of weighted rows, known by its products alone.
 struct Matrix<'r, 'a, L> {
-    rows: &'r Rows<'a, L>,
+    rows: &'r WeightedLabelRows<'a, L>,
     trust: &'r [f64],
     /// Objects with each row.
     weights: Vec<f64>,
@@ -152,7 +151,7 @@ struct Matrix<'r, 'a, L> {
 }
 
 impl<'r, 'a, L: Label> Matrix<'r, 'a, L> {
-    fn new(rows: &'r Rows<'a, L>, trust: &'r [f64]) -> Self {
+    fn new(rows: &'r WeightedLabelRows<'a, L>, trust: &'r [f64]) -> Self {
         let scale = |at: usize| rows.places(at).map(|(u, _)| trust[u]).sum::<f64>().sqrt().recip();
         Self {
             rows,
@@ -287,36 +286,49 @@ impl State {
     }
 }
 
-method! {
-    /// NMFC, non-negative factors of the co-association.
-    NMFC: Nmfc = nmfc, NmfcSettings, MethodCard {
-        name: "nmfc",
-        family: "median",
-        summary: "non-negative factors of the co-association, which is never formed: soft, certified by a KKT gap",
-        reference: "Li, Ding, Jordan, Solving consensus and semi-supervised clustering problems using nonnegative \
-                    matrix factorization, ICDM 2007",
-        reads: Reads::Labels,
-        missing: MissingLabels::Handled,
-        soft: true,
-        chooses_clusters: false,
-        clusters_is_maximum: false,
-        weighted: true,
-        seeded: true,
-        certainty: "share of the object's factor that its cluster has",
-        time: "rounds · n (M + K) K",
-        memory: "72 n K + 16 ΣJ K bytes",
-        bytes,
-        remedy: "ask for fewer clusters, or take kc",
-        settings: &[
-            SettingHelp { name: "rounds", help: "the most rounds (whole number from 1)" },
-            SettingHelp { name: "tolerance", help: "stop at this KKT gap (0 or more)" },
-        ],
-    }
-}
+/// [`nmfc`] as a method.
+#[derive(Debug)]
+pub struct Nmfc;
 
-fn bytes(size: &ProblemSize) -> u64 {
-    let (n, k, j) = (size.objects as u64, size.clusters as u64, size.base_clusters as u64);
-    crate::labels::bytes(size) + 9 * 8 * n * k + (PARTS as u64 + 1) * 8 * j * k
+/// Non-negative factors of the co-association, [`nmfc`].
+pub static NMFC: Nmfc = Nmfc;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "nmfc",
+    family: "median",
+    summary: "non-negative factors of the co-association, which is never formed: soft, certified by a KKT gap",
+    reference: "Li, Ding, Jordan, Solving consensus and semi-supervised clustering problems using nonnegative \
+                matrix factorization, ICDM 2007",
+    certainty: "share of the object's factor that its cluster has",
+    time: "rounds · n (M + K) K",
+    memory: "72 n K + 16 ΣJ K bytes",
+    remedy: "ask for fewer clusters, or take kc",
+    capabilities: Capabilities { soft: true, base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+};
+
+impl Method for Nmfc {
+    type Settings = NmfcSettings;
+    type Diagnostics = ();
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &NmfcSettings) -> u64 {
+        let [n, _, side, k] = size.saturating();
+        (centre_bytes(size) + n * k * Saturating(9 * 8) + side * k * Saturating((PARTS as u64 + 1) * 8)).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &NmfcSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<()>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(nmfc(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
 }
 
 #[cfg(test)]
@@ -328,11 +340,11 @@ mod tests {
 
     struct Check(Partition, Vec<f64>);
 
-    impl Work for Check {
+    impl RowVisitor for Check {
         type Out = ();
 
         /// Products, objective and descent against the matrix written out, object by object.
-        fn run<L: Label>(self, rows: &Rows<'_, L>) {
+        fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) {
             let matrix = Matrix::new(rows, &self.1);
             let n = rows.len();
             let entry = |(i, j): (usize, usize)| {

@@ -1,20 +1,21 @@
 //! Plurality vote after alignment.
 
+use std::num::Saturating;
+
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseWeights, Ensemble, MethodCard, MissingLabels, Monitor, Outcome, Partition, ProblemSize, Reads, Seed,
-    SettingHelp, SoftPartition, Stopped,
+    BaseWeights, Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, Partition, Problem,
+    ProblemSize, Seed, SettingChoice, Settings, SoftPartition, Stopped, Weights,
 };
 use partita_metrics::{Alignment, Surplus, align_to, align_to_partition, best_reference};
 use serde::{Deserialize, Serialize};
 
 use crate::error::check;
-use crate::method::method;
-use crate::rows::trust;
 use crate::{LabelMeansSettings, MedianError, kc};
+use partita_kmeans::labels::base_weights;
 
 /// Whose labels the base clusterings take before they vote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reference {
     /// Those of the base clustering into exactly K clusters that overlaps most with all; where there is none, those
@@ -26,12 +27,21 @@ pub enum Reference {
 }
 
 /// Settings of [`plurality`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PluralitySettings {
-    /// Whose labels the base clusterings take.
+    /// Whose labels the base clusterings take: overlap (those of the base clustering with K clusters that overlaps most with
+    /// all), or kc.
     pub reference: Reference,
+}
+
+/// Facts about a vote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VoteDiagnostics {
+    /// The base clustering whose clusters were voted for, or `kc`.
+    pub reference: String,
 }
 
 /// Every base clustering takes the labels of a reference by optimal matching, then objects go where most of their
@@ -61,9 +71,9 @@ pub fn plurality(
     seed: Seed,
     settings: &PluralitySettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MedianError> {
+) -> Result<Outcome<VoteDiagnostics>, MedianError> {
     let _span = tracing::info_span!("plurality", objects = ensemble.objects(), clusters).entered();
-    check(ensemble, weights, clusters, 0.0)?;
+    check(ensemble, weights, clusters, settings)?;
     let exact = |u: usize| settings.reference == Reference::Overlap && live(ensemble, u) == clusters;
     let alignment = if let Some(reference) = best_reference(ensemble, weights, exact) {
         align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists")
@@ -71,12 +81,9 @@ pub fn plurality(
         let partition = centre(ensemble, weights, clusters, seed, monitor)?;
         align_to_partition(ensemble, &partition, Surplus::Nearest).expect("they label the same objects")
     };
-    let soft = votes(ensemble, &alignment, &trust(ensemble, weights), clusters);
-    let mut outcome = Outcome::soft(soft, Stopped::Exact);
-    let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name());
-    outcome.details.insert("reference".into(), reference.into());
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-    Ok(outcome)
+    let soft = votes(ensemble, &alignment, &base_weights(ensemble, weights), clusters);
+    let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
+    Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }
 
 /// The partition of [`kc`], a reference for base clusterings none of which will do.
@@ -112,32 +119,51 @@ fn votes(ensemble: &Ensemble, alignment: &Alignment, trust: &[f64], clusters: us
     SoftPartition::new(votes).expect("shares of votes are on the simplex")
 }
 
-method! {
-    /// Plurality vote after alignment.
-    PLURALITY: Plurality = plurality, PluralitySettings, MethodCard {
-        name: "plurality",
-        family: "median",
-        summary: "base clusterings take the labels of a reference and vote: the simplest soft consensus",
-        reference: "Dudoit, Fridlyand, Bagging to improve the accuracy of a clustering procedure, Bioinformatics 2003",
-        reads: Reads::Labels,
-        missing: MissingLabels::Handled,
-        soft: true,
-        chooses_clusters: false,
-        clusters_is_maximum: false,
-        weighted: true,
-        seeded: true,
-        certainty: "share of the votes",
-        time: "n M K",
-        memory: "8 n K + 40 n bytes",
-        bytes,
-        remedy: "ask for fewer clusters",
-        settings: &[SettingHelp {
-            name: "reference",
-            help: "whose labels are taken: overlap (the base clustering with K clusters that overlaps most) or kc",
-        }],
-    }
+/// Bytes of a search for the reference, as kc makes it with its own defaults.
+pub(crate) fn centre_bytes(size: &ProblemSize) -> Saturating<u64> {
+    Saturating(crate::labels::bytes(size, LabelMeansSettings::default().restarts.get()))
 }
 
-fn bytes(size: &ProblemSize) -> u64 {
-    crate::labels::bytes(size) + 16 * size.objects as u64 * size.clusters as u64
+/// [`plurality`] as a method.
+#[derive(Debug)]
+pub struct Plurality;
+
+/// Plurality vote after alignment, [`plurality`].
+pub static PLURALITY: Plurality = Plurality;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "plurality",
+    family: "median",
+    summary: "base clusterings take the labels of a reference and vote: the simplest soft consensus",
+    reference: "Dudoit, Fridlyand, Bagging to improve the accuracy of a clustering procedure, Bioinformatics 2003",
+    certainty: "share of the votes",
+    time: "n M K",
+    memory: "8 n K + 40 n bytes",
+    remedy: "ask for fewer clusters",
+    capabilities: Capabilities { soft: true, base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+};
+
+impl Method for Plurality {
+    type Settings = PluralitySettings;
+    type Diagnostics = VoteDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &PluralitySettings) -> u64 {
+        let [n, _, _, k] = size.saturating();
+        (centre_bytes(size) + n * k * Saturating(16)).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &PluralitySettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<VoteDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(plurality(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
 }

@@ -4,7 +4,7 @@
 use approx::assert_relative_eq;
 use partita_conformance::{Drawn, draw};
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{BaseWeights, Ensemble, Partition, Seed, Silent};
+use partita_core::{BaseWeights, ClustersError, Ensemble, Partition, Seed, Silent, WeightsError};
 use partita_median::{LabelMeansSettings, MedianError, ipvc, kc, qmi};
 use rand::RngExt;
 
@@ -243,9 +243,9 @@ fn what_does_not_fit_is_named() {
     let mut settings = LabelMeansSettings::default();
     let short = BaseWeights::new(vec![1.0]).unwrap();
     let error = kc(ensemble, Some(&short), 2, seed, &settings, &Silent).unwrap_err();
-    assert_eq!(error, MedianError::Weights { found: 1, bases: ensemble.bases().len() });
+    assert_eq!(error, MedianError::Weights(WeightsError { found: 1, bases: ensemble.bases().len() }));
     let error = kc(ensemble, None, 0, seed, &settings, &Silent).unwrap_err();
-    assert_eq!(error, MedianError::Clusters { clusters: 0, objects: ensemble.objects() });
+    assert_eq!(error, MedianError::Clusters(ClustersError { clusters: 0, objects: ensemble.objects() }));
     settings.tolerance = f64::NAN;
     assert!(matches!(kc(ensemble, None, 2, seed, &settings, &Silent), Err(MedianError::Settings(_))));
 }

@@ -15,7 +15,7 @@ fn soft(
 ) -> (String, Vec<Vec<f64>>) {
     let outcome = cumulative(ensemble, weights, clusters, Seed::new(1), scheme, &Silent).unwrap();
     let rows = outcome.soft.unwrap().rows().outer_iter().map(|row| row.to_vec()).collect();
-    (outcome.details["reference"].as_str().unwrap().to_owned(), rows)
+    (outcome.details.reference, rows)
 }
 
 /// Votes of fixed-reference schemes, object by object.
@@ -73,7 +73,7 @@ fn plurality_counts_aligned_labels() {
         let ensemble = &drawn.ensemble;
         let settings = PluralitySettings::default();
         let outcome = plurality(ensemble, None, drawn.clusters, Seed::new(1), &settings, &Silent).unwrap();
-        let name = outcome.details["reference"].as_str().unwrap();
+        let name = outcome.details.reference.as_str();
         let Some(reference) = ensemble.bases().iter().position(|base| base.name() == name) else { continue };
         let alignment = align_to(ensemble, reference, Surplus::Nearest).unwrap();
         for i in 0..ensemble.objects() {
@@ -98,7 +98,7 @@ fn more_clusters_than_any_base_clustering_has_are_found_by_kc() {
     for reference in [Reference::Overlap, Reference::Kc] {
         settings.reference = reference;
         let outcome = plurality(&ensemble, None, 4, Seed::new(1), &settings, &Silent).unwrap();
-        assert_eq!(outcome.details["reference"], "kc");
+        assert_eq!(outcome.details.reference, "kc");
     }
     let (name, rows) = soft(&ensemble, None, 4, Scheme::Normalised);
     assert_eq!((name.as_str(), rows[0].len()), ("kc", 4));
@@ -113,7 +113,7 @@ fn a_rich_reference_is_compressed() {
     let ensemble = builder.finish().unwrap();
     for scheme in [Scheme::Unnormalised, Scheme::Normalised, Scheme::Adaptive] {
         let outcome = cumulative(&ensemble, None, 2, Seed::new(1), scheme, &Silent).unwrap();
-        assert_eq!(outcome.details["reference"], "fine");
+        assert_eq!(outcome.details.reference, "fine");
         let expected: Vec<u32> = (0..12).map(|i| i / 6).collect();
         assert_eq!(outcome.partition.by_appearance().labels(), expected);
     }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use partita_conformance::{draw, ensemble};
-use partita_core::{BaseWeights, Consensus, Ensemble, Outcome, Problem, Seed, SettingPairs, Silent};
+use partita_core::{BaseWeights, Consensus, Ensemble, Outcome, Problem, Seed, SettingMap, Silent};
 use partita_median::{ACV, IPVC, KC, NMFC, PLURALITY, QMI, RCV, URCV};
 
 const METHODS: [&dyn Consensus; 8] = [&KC, &QMI, &IPVC, &NMFC, &PLURALITY, &RCV, &URCV, &ACV];
@@ -22,8 +22,8 @@ fn run(method: &dyn Consensus, ensemble: &Ensemble, weights: Option<Vec<f64>>, c
     let mut problem = Problem::new(ensemble, partita_core::Clusters::Exactly(clusters));
     problem.seed = Seed::new(1);
     problem.weights = weights.as_ref();
-    problem.settings = SettingPairs::default();
-    method.run(&problem, &Silent).unwrap()
+    problem.settings = SettingMap::default();
+    method.fit_canonical(&problem, &Silent).unwrap()
 }
 
 /// Largest difference of probabilities; of labels where there are none.
@@ -36,7 +36,7 @@ fn apart(a: &Outcome, b: &Outcome) -> f64 {
 
 #[test]
 fn every_card_says_that_weights_are_taken() {
-    assert!(METHODS.iter().all(|method| method.card().weighted));
+    assert!(METHODS.iter().all(|method| method.info().capabilities.base_weights == partita_core::Weights::Native));
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn equal_weights_are_none_to_the_bit() {
                 run(method, &drawn.ensemble, None, drawn.clusters),
                 run(method, &drawn.ensemble, Some(equal), drawn.clusters),
             );
-            assert_eq!((plain.partition, plain.soft), (weighted.partition, weighted.soft), "{}", method.card().name);
+            assert_eq!((plain.partition, plain.soft), (weighted.partition, weighted.soft), "{}", method.info().name);
         }
     }
 }
@@ -59,7 +59,7 @@ fn equal_weights_are_none_to_the_bit() {
 #[test]
 fn a_weight_of_four_is_four_times_and_next_to_none_is_not_at_all() {
     for method in METHODS {
-        let name = method.card().name;
+        let name = method.info().name;
         let (mut same, mut nearer, mut without_same, mut compared, mut moved) = (0, 0, 0, 0, 0);
         for seed in 0..40 {
             let drawn = draw(Seed::new(seed), 0.0);

@@ -1,22 +1,22 @@
 //! BCE: Bayesian cluster ensembles, a mixed membership for every object.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, Saturating};
 use std::ops::Range;
 use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Clusters, Consensus, ConsensusError, Label, LabelRows, MethodCard, MissingLabels, Monitor, Objective, Outcome,
-    Problem, ProblemSize, Reads, Seed, Sense, SettingHelp, SettingsError, SoftPartition, chunks,
+    Clusters, FitError, Label, LabelRows, Method, MethodInfo, Monitor, Objective, Outcome, Problem, ProblemSize, Seed,
+    Sense, Settings, SoftPartition, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::bce_model::Scratch;
+use crate::mm::MIXTURE;
 use crate::partial::Partial;
-use crate::restarts::{Rounds, Run, best_of, climb};
+use crate::restarts::{Rounds, Run, best_of, bytes_of_rounds, climb};
 use crate::table::{lines, normalise_columns};
 use crate::{BceModel, MixtureError, Rows, seeding};
 
@@ -28,22 +28,41 @@ const ROW_TOLERANCE: f64 = 1e-4;
 const ALPHA: (f64, f64) = (1e-3, 1e3);
 
 /// Settings of [`bce`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct BceSettings {
     /// The Dirichlet parameter of every cluster, or where learning starts.
+    #[setting(range = 1e-20..=1e20)]
     pub alpha: f64,
     /// Learn α, a value for every cluster, by Newton steps.
     pub learn: bool,
-    /// Independent starts by merging small clusters of label rows; the highest bound is kept whole.
+    /// Independent initializations by merging small clusters of label rows; the highest bound is kept whole.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when a round gains at most this share of the bound.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
     /// Labels added to every label value of every cluster; 0 is maximum likelihood.
+    #[setting(range = 0.0..=1e100)]
     pub pseudo_count: f64,
+}
+
+/// Facts about a mixed-membership model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct BceDiagnostics {
+    /// The Dirichlet parameter of every cluster, K numbers.
+    pub alpha: Vec<f64>,
+    /// A lower bound on the log likelihood of the labels, nats.
+    pub log_likelihood_bound: f64,
+    /// exp of its negative mean a label: an upper bound on the perplexity.
+    pub perplexity_bound: f64,
+    /// The bound that every initialization reached.
+    pub objective_by_restart: Vec<f64>,
 }
 
 impl Default for BceSettings {
@@ -85,12 +104,10 @@ pub fn bce(
     seed: Seed,
     settings: &BceSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MixtureError> {
+) -> Result<Outcome<BceDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("bce", rows = rows.weights().len(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
-    SettingsError::not_negative("tolerance", settings.tolerance)?;
-    SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
-    MixtureError::check_concentration("alpha", settings.alpha)?;
+    settings.validate(&ProblemSize::of(rows.ensemble(), Clusters::Exactly(clusters)))?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
     let rounds = Rounds::new(monitor, u64::from(most) * u64::from(restarts));
     let (run, objectives) = best_of(restarts, |restart| {
@@ -101,7 +118,7 @@ pub fn bce(
             (value, fit.next(rows, expected, settings))
         })
     });
-    Ok(outcome(rows, run, &objectives, settings))
+    Ok(outcome(rows, run, objectives))
 }
 
 /// α and θ, and where γ stands.
@@ -236,7 +253,7 @@ fn trigamma(mut x: f64) -> f64 {
     sum + i + s / 2.0 + i * s * (1.0 / 6.0 - s * (1.0 / 30.0 - s * (1.0 / 42.0 - s * (1.0 / 30.0 - s * 5.0 / 66.0))))
 }
 
-fn outcome(rows: &Rows<'_>, run: Run<Fit>, objectives: &[f64], settings: &BceSettings) -> Outcome {
+fn outcome(rows: &Rows<'_>, run: Run<Fit>, objective_by_restart: Vec<f64>) -> Outcome<BceDiagnostics> {
     let fit = run.result;
     let expected = fit.expect(rows);
     let clusters = fit.model.clusters();
@@ -249,77 +266,64 @@ fn outcome(rows: &Rows<'_>, run: Run<Fit>, objectives: &[f64], settings: &BceSet
     let soft = SoftPartition::new(rows.expand(soft)).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, run.stopped);
     outcome.rounds = run.trace.len() as u64;
-    outcome.details.insert("alpha".into(), fit.model.alpha.clone().into());
-    outcome.details.insert("log_likelihood_bound".into(), expected.sums.log_sum.into());
-    outcome.details.insert("perplexity_bound".into(), (-expected.sums.log_sum / rows.labels()).exp().into());
-    outcome.details.insert("objective_by_restart".into(), objectives.into());
     outcome.objective = Some(Objective {
         name: "lower bound on the log likelihood with pseudo-counts, nats",
         sense: Sense::Maximise,
         value: run.trace[run.trace.len() - 1],
         trace: run.trace,
     });
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
+    let diagnostics = BceDiagnostics {
+        alpha: fit.model.alpha.clone(),
+        log_likelihood_bound: expected.sums.log_sum,
+        perplexity_bound: (-expected.sums.log_sum / rows.labels()).exp(),
+        objective_by_restart,
+    };
     outcome.model = Some(Arc::new(fit.model));
-    outcome
+    outcome.with(diagnostics)
 }
 
-/// BCE, mixed memberships.
-pub static BCE: Bce = Bce;
-
-/// The method of [`BCE`].
-#[derive(Clone, Copy, Debug)]
+/// [`bce`] as a method.
+#[derive(Debug)]
 pub struct Bce;
 
-impl Consensus for Bce {
-    fn card(&self) -> &'static MethodCard {
-        &CARD
-    }
+/// Mixed memberships, [`bce`].
+pub static BCE: Bce = Bce;
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(BceSettings::default()).expect("settings are plain data")
-    }
-
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
-        let Clusters::Exactly(clusters) = problem.clusters else {
-            return Err(ConsensusError::Auto { method: CARD.name });
-        };
-        bce(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, monitor)
-            .map_err(|error| error.of(CARD.name))
-    }
-}
-
-static CARD: MethodCard = MethodCard {
+static INFO: MethodInfo = MethodInfo {
     name: "bce",
-    family: "mixture",
     summary: "mixed memberships by variational EM: an object may belong to several clusters",
     reference: "Wang, Shan, Banerjee, Bayesian cluster ensembles, SDM 2009",
-    reads: Reads::Labels,
-    missing: MissingLabels::HandledByPrior,
-    soft: true,
-    chooses_clusters: false,
-    clusters_is_maximum: false,
-    weighted: false,
-    seeded: true,
     certainty: "expected share of the label in the object's membership",
     time: "restarts · rounds · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
-    bytes,
     remedy: "ask for fewer clusters, set restarts lower, or take mm",
-    settings: &[
-        SettingHelp { name: "alpha", help: "Dirichlet parameter of every cluster, or where it starts (above 0)" },
-        SettingHelp { name: "learn", help: "learn a parameter for every cluster (true or false)" },
-        SettingHelp { name: "restarts", help: "independent starts, the best is kept (whole number from 1)" },
-        SettingHelp { name: "rounds", help: "the most rounds of one start (whole number from 1)" },
-        SettingHelp { name: "tolerance", help: "stop when a round gains at most this share (0 or more)" },
-        SettingHelp { name: "pseudo_count", help: "labels added to every label value of a cluster (0 or more)" },
-    ],
+    ..MIXTURE
 };
 
-fn bytes(size: &ProblemSize) -> u64 {
-    let restarts = u64::from(BceSettings::default().restarts.get());
-    crate::restarts::bytes_of_rounds(size, restarts) + restarts * 16 * size.objects as u64 * size.clusters as u64
+impl Method for Bce {
+    type Settings = BceSettings;
+    type Diagnostics = BceDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &BceSettings) -> u64 {
+        let [n, _, _, k] = size.saturating();
+        let memberships = n * k * Saturating(16 * u64::from(settings.restarts.get()));
+        (Saturating(bytes_of_rounds(size, settings.restarts)) + memberships).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &BceSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<BceDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(bce(&Rows::of(problem.ensemble), clusters, problem.seed, settings, monitor)?)
+    }
 }
 
 #[cfg(test)]
@@ -365,12 +369,7 @@ mod tests {
         let ensemble = fixture::drawn(4);
         let outcome = bce(&Rows::of(&ensemble), 3, Seed::new(4), &BceSettings::default(), &Silent).unwrap();
         let model = BceModel::from_json(&outcome.model.unwrap().to_json()).unwrap();
-        let told = outcome.details["perplexity_bound"].as_f64().unwrap();
+        let told = outcome.details.perplexity_bound;
         assert!((model.perplexity(&ensemble).unwrap() / told - 1.0).abs() < 0.02);
-    }
-
-    #[test]
-    fn conformance() {
-        assert!(partita_conformance::check_with(&BCE, &["restarts=2", "rounds=30"], 20) > 150);
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, FitError, SettingsError};
 
 /// Rows or settings that no mixture can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -54,24 +54,17 @@ pub enum MixtureError {
     NoClusters,
 }
 
-impl MixtureError {
-    /// The error as that of a method.
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Settings(error) => error.of(method),
-            Self::Budget(error) => error.into(),
-            Self::TooManyObjects { .. } => {
-                let (value, reason) = ("average-link".into(), self.to_string());
-                SettingsError::Unfit { name: "summary", value, reason }.of(method)
-            }
-            other => ConsensusError::Method { method, source: Box::new(other) },
+impl From<MixtureError> for FitError {
+    fn from(error: MixtureError) -> Self {
+        match error {
+            MixtureError::Settings(error) => error.into(),
+            MixtureError::Budget(error) => error.into(),
+            other => Self::other(other),
         }
     }
+}
 
-    pub(crate) fn check_concentration(name: &'static str, value: f64) -> Result<(), Self> {
-        Ok(SettingsError::range(name, value, (1e-20..=1e20).contains(&value), "between 1e-20 and 1e20")?)
-    }
-
+impl MixtureError {
     pub(crate) fn check_clusters(clusters: usize) -> Result<(), Self> {
         if clusters > 0 { Ok(()) } else { Err(Self::NoClusters) }
     }

@@ -70,11 +70,10 @@ mod tests {
         let (seen, rest) = (ensemble.select(&half, &bases), ensemble.select(&[5, 6, 7], &bases));
         let rows = Rows::of(&seen);
         let fits = [
-            (mm(&rows, 3, Seed::new(1), &MmSettings::default(), &Silent), false),
-            (bce(&rows, 3, Seed::new(1), &BceSettings::default(), &Silent), true),
+            (mm(&rows, 3, Seed::new(1), &MmSettings::default(), &Silent).unwrap().erased(), false),
+            (bce(&rows, 3, Seed::new(1), &BceSettings::default(), &Silent).unwrap().erased(), true),
         ];
-        for (fit, upper_bound) in fits {
-            let outcome = fit.unwrap();
+        for (outcome, upper_bound) in fits {
             let saved = outcome.model.unwrap().to_json();
             let found = held_out(&saved, &rest).unwrap();
             assert_eq!(found.labels + found.unread, (rest.objects() * bases.len() - rest.missing()) as u64);

@@ -4,30 +4,47 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Objective, Outcome, Problem, ProblemSize,
-    Reads, Seed, Sense, SettingHelp, SettingsError, SoftPartition,
+    Capabilities, Clusters, FitError, Method, MethodInfo, MissingLabels, Monitor, Objective, Outcome, Problem,
+    ProblemSize, Seed, Sense, Settings, SoftPartition, Weights,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::partial::Partial;
-use crate::restarts::{Rounds, Run, best_of, climb, course};
+use crate::restarts::{Rounds, Run, best_of, bytes_of_rounds, climb, course};
 use crate::{MixtureError, RowModel, Rows, seeding};
 
 /// Settings of [`mm`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MmSettings {
-    /// Independent starts, of every eight seven by merging small clusters and one by a Dirichlet draw; the highest
-    /// objective is kept whole. Above 65,536 distinct rows they race on a sample, and the best goes on with all rows.
+    /// Independent initializations, of every eight seven by merging small clusters and one by a Dirichlet draw; the highest
+    /// objective is kept whole.
+    ///
+    /// Above 65,536 distinct rows they compete on a sample, and the best goes on with all rows.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when a round gains at most this share of the objective.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
     /// Labels added to every label value of every cluster; 0 is maximum likelihood.
+    #[setting(range = 0.0..=1e100)]
     pub pseudo_count: f64,
+}
+
+/// Facts about a mixture.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MmDiagnostics {
+    /// Log likelihood of the labels, nats.
+    pub log_likelihood: f64,
+    /// exp of the mean negative log likelihood of a label: how many values a label is as uncertain as.
+    pub perplexity: f64,
+    /// The objective that every initialization reached, on the rows on which they compete.
+    pub objective_by_restart: Vec<f64>,
 }
 
 impl Default for MmSettings {
@@ -73,11 +90,10 @@ pub fn mm(
     seed: Seed,
     settings: &MmSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MixtureError> {
+) -> Result<Outcome<MmDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("mm", rows = rows.weights().len(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
-    SettingsError::not_negative("tolerance", settings.tolerance)?;
-    SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
+    settings.validate(&ProblemSize::of(rows.ensemble(), Clusters::Exactly(clusters)))?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
     let rounds = Rounds::new(monitor, u64::from(most) * (u64::from(restarts) + 1));
     let course = course(rows, seed);
@@ -85,7 +101,7 @@ pub fn mm(
     if course.is_some() {
         run = climb_on(rows, run.result, settings, &rounds);
     }
-    Ok(outcome(rows, run, &objectives, settings))
+    Ok(outcome(rows, run, objectives))
 }
 
 /// The best of all starts, and the objectives of all.
@@ -124,19 +140,16 @@ pub(crate) fn advance(sums: Partial, model: &RowModel, pseudo_count: f64) -> (f6
     (sums.log_sum + prior, RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0))
 }
 
-fn outcome(rows: &Rows<'_>, run: Run<RowModel>, objectives: &[f64], settings: &MmSettings) -> Outcome {
+fn outcome(rows: &Rows<'_>, run: Run<RowModel>, objective_by_restart: Vec<f64>) -> Outcome<MmDiagnostics> {
     let model = run.result;
     let soft = rows.expand(rows.memberships(model.table()));
     let log_likelihood = rows.expect(model.table()).log_sum;
     let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), run.stopped);
     outcome.rounds = run.trace.len() as u64;
-    outcome.details.insert("log_likelihood".into(), log_likelihood.into());
-    outcome.details.insert("perplexity".into(), (-log_likelihood / rows.labels()).exp().into());
-    outcome.details.insert("objective_by_restart".into(), objectives.into());
     outcome.objective = Some(objective(run.trace));
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
     outcome.model = Some(Arc::new(model));
-    outcome
+    let perplexity = (-log_likelihood / rows.labels()).exp();
+    outcome.with(MmDiagnostics { log_likelihood, perplexity, objective_by_restart })
 }
 
 pub(crate) fn objective(trace: Vec<f64>) -> Objective {
@@ -144,58 +157,63 @@ pub(crate) fn objective(trace: Vec<f64>) -> Objective {
     Objective { name, sense, value: trace[trace.len() - 1], trace }
 }
 
-/// MM, a finite mixture of label rows.
-pub static MM: Mm = Mm;
-
-/// The method of [`MM`].
-#[derive(Clone, Copy, Debug)]
+/// [`mm`] as a method.
+#[derive(Debug)]
 pub struct Mm;
 
-impl Consensus for Mm {
-    fn card(&self) -> &'static MethodCard {
-        &CARD
-    }
+/// A finite mixture of label rows, [`mm`].
+pub static MM: Mm = Mm;
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(MmSettings::default()).expect("settings are plain data")
-    }
-
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
-        let Clusters::Exactly(clusters) = problem.clusters else {
-            return Err(ConsensusError::Auto { method: CARD.name });
-        };
-        mm(&Rows::of(problem.ensemble), clusters, problem.seed, &settings, monitor).map_err(|error| error.of(CARD.name))
-    }
-}
-
-static CARD: MethodCard = MethodCard {
-    name: "mm",
+/// What all methods of this crate have in common.
+pub(crate) const MIXTURE: MethodInfo = MethodInfo {
+    name: "",
     family: "mixture",
-    summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
-    reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
-    reads: Reads::Labels,
-    missing: MissingLabels::HandledByPrior,
-    soft: true,
-    chooses_clusters: false,
-    clusters_is_maximum: false,
-    weighted: false,
-    seeded: true,
+    summary: "",
+    reference: "",
     certainty: "probability of the label under the fitted mixture",
     time: "restarts · rounds · n M K",
     memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
-    bytes,
     remedy: "ask for fewer clusters, or set restarts lower",
-    settings: &[
-        SettingHelp { name: "restarts", help: "independent starts, the best is kept (whole number from 1)" },
-        SettingHelp { name: "rounds", help: "the most rounds of one start (whole number from 1)" },
-        SettingHelp { name: "tolerance", help: "stop when a round gains at most this share (0 or more)" },
-        SettingHelp { name: "pseudo_count", help: "labels added to every label value of a cluster (0 or more)" },
-    ],
+    capabilities: Capabilities {
+        missing: MissingLabels::HandledByPrior,
+        soft: true,
+        seeded: true,
+        predicts: true,
+        base_weights: Weights::Refused("its likelihood counts every label once"),
+        ..Capabilities::HARD_LABELS
+    },
 };
 
-fn bytes(size: &ProblemSize) -> u64 {
-    crate::restarts::bytes_of_rounds(size, u64::from(MmSettings::default().restarts.get()))
+static INFO: MethodInfo = MethodInfo {
+    name: "mm",
+    summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
+    reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
+    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
+    ..MIXTURE
+};
+
+impl Method for Mm {
+    type Settings = MmSettings;
+    type Diagnostics = MmDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &MmSettings) -> u64 {
+        bytes_of_rounds(size, settings.restarts)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &MmSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<MmDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(mm(&Rows::of(problem.ensemble), clusters, problem.seed, settings, monitor)?)
+    }
 }
 
 #[cfg(test)]
@@ -253,10 +271,5 @@ mod tests {
             assert!((folded - each).abs() < 1e-10 * each.abs());
             fixture::assert_close(&next.theta, &other.theta);
         }
-    }
-
-    #[test]
-    fn conformance() {
-        assert!(partita_conformance::check(&MM) > 500);
     }
 }

@@ -3,27 +3,57 @@
 use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{BaseClustering, Clusters, Outcome, Problem, Seed, SettingsError, SoftPartition, Stopped};
+use partita_core::{
+    BaseClustering, Capabilities, MethodInfo, Outcome, Partition, ProblemSize, Seed, SoftPartition, Stopped,
+};
+use serde::Serialize;
 
+use crate::mm::MIXTURE;
 use crate::partial::Partial;
 use crate::table::{normalise_columns, offsets};
-use crate::{MixtureError, RowModel, Rows, seeding};
+use crate::{RowModel, Rows, seeding};
 
-/// The truncation of a problem: what it asks for, or twice the clusters of its largest base clustering, and never
+/// The size of a problem that is truncated at K, or at twice the clusters of its largest base clustering, and never at
 /// more than objects.
-pub(crate) fn truncation(problem: &Problem<'_>) -> usize {
-    let largest = problem.ensemble.bases().iter().map(partita_core::BaseClustering::clusters).max().unwrap_or(1);
-    match problem.clusters {
-        Clusters::Exactly(clusters) => clusters,
-        Clusters::Auto => (2 * largest).clamp(2, problem.ensemble.objects().max(2)),
-    }
+pub(crate) fn truncated(size: &ProblemSize) -> ProblemSize {
+    size.at_most((2 * size.largest_base_clustering).max(2))
 }
 
-pub(crate) fn check(clusters: usize, tolerance: f64, alpha0: f64, beta: f64) -> Result<(), MixtureError> {
-    MixtureError::check_clusters(clusters)?;
-    SettingsError::not_negative("tolerance", tolerance)?;
-    MixtureError::check_concentration("alpha0", alpha0)?;
-    MixtureError::check_concentration("beta", beta)
+/// What the methods of this family have in common.
+pub(crate) const NBCE: MethodInfo = MethodInfo {
+    reference: "Wang, Domeniconi, Laskey, Nonparametric Bayesian clustering ensembles, ECML PKDD 2010",
+    certainty: "probability of the label under the variational posterior",
+    capabilities: Capabilities { auto_clusters: true, clusters_is_maximum: true, ..MIXTURE.capabilities },
+    ..MIXTURE
+};
+
+/// How well the saved model explains the rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RowFit {
+    /// Clusters that have objects.
+    pub clusters_in_use: usize,
+    /// Log likelihood of the labels under the model, nats.
+    pub log_likelihood: f64,
+    /// exp of the mean negative log likelihood of a label: how many values a label is as uncertain as.
+    pub perplexity: f64,
+    /// Clusters that it might have used.
+    pub clusters_at_most: usize,
+}
+
+/// Facts about a variational fit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NbceDiagnostics {
+    /// How well the saved model explains the rows.
+    #[serde(flatten)]
+    pub fit: RowFit,
+    /// Concentration α0, learned or given.
+    pub alpha0: f64,
+    /// Label pseudo-count β, learned or given.
+    pub beta: f64,
+    /// The objective that every initialization reached, on the rows on which they compete.
+    pub objective_by_restart: Vec<f64>,
 }
 
 /// The clusters in use, largest first. Those that are no row's most probable one and hold less than half an object
@@ -76,23 +106,21 @@ pub(crate) fn outcome(
     soft: ArrayView2<'_, f64>,
     (prior, theta): (&[f64], &[f64]),
     stopped: Stopped,
-) -> Outcome {
+) -> Outcome<RowFit> {
     let order = in_use(rows, soft);
     let model = merged_model(rows.ensemble().bases(), prior, theta, &order);
     let soft = rows.expand(merged(soft, &order));
     let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), stopped);
-    tell_fit(&mut outcome, rows, &model);
-    outcome.details.insert("clusters_at_most".into(), prior.len().into());
+    let fit = row_fit(&outcome.partition, prior.len(), rows, &model);
     outcome.model = Some(Arc::new(model));
-    outcome
+    outcome.with(fit)
 }
 
 /// How well the saved model explains the rows.
-pub(crate) fn tell_fit(outcome: &mut Outcome, rows: &Rows<'_>, model: &RowModel) {
+pub(crate) fn row_fit(partition: &Partition, clusters_at_most: usize, rows: &Rows<'_>, model: &RowModel) -> RowFit {
     let log_likelihood = rows.expect(model.table()).log_sum;
-    outcome.details.insert("clusters_in_use".into(), outcome.partition.live_clusters().into());
-    outcome.details.insert("log_likelihood".into(), log_likelihood.into());
-    outcome.details.insert("perplexity".into(), (-log_likelihood / rows.labels()).exp().into());
+    let perplexity = (-log_likelihood / rows.labels()).exp();
+    RowFit { clusters_in_use: partition.live_clusters(), log_likelihood, perplexity, clusters_at_most }
 }
 
 /// Clusters that a start begins with: every other begins with all K, those between with K/2, K/4, K/8 in turn (at

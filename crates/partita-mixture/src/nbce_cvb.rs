@@ -1,20 +1,20 @@
 //! NBCE by collapsed variational inference of first order (CVB0).
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, Saturating};
 
 use partita_core::ndarray::{ArrayView1, ArrayView2};
 use partita_core::{
-    Consensus, ConsensusError, Flow, Label, LabelRows, MethodCard, MissingLabels, Monitor, Objective, Outcome, Problem,
-    ProblemSize, Reads, Seed, Sense, SettingHelp, Stopped, chunks,
+    Clusters, FitError, Flow, Label, LabelRows, Method, MethodInfo, Monitor, Objective, Outcome, Problem, ProblemSize,
+    Seed, Sense, Settings, Stopped, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::nbce::{NBCE, NbceDiagnostics};
 use crate::partial::Partial;
 use crate::prior::{Hyper, NbcePrior, log_labels};
 use crate::product::{Product, SETTLE_AFTER};
-use crate::restarts::{Rounds, Run, best_of, course};
+use crate::restarts::{Rounds, Run, best_of, bytes_of_rounds, course, rows_of_start};
 use crate::table::{column_sums, lines, normalise_columns};
 use crate::{MixtureError, Rows, hyper, nbce, seeding};
 
@@ -22,24 +22,31 @@ use crate::{MixtureError, Rows, hyper, nbce, seeding};
 const LEARN_EVERY: usize = 5;
 
 /// Settings of [`nbce_cvb`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NbceCvbSettings {
-    /// How the Dirichlet process is made finite.
+    /// How the Dirichlet process is made finite: symmetric, or stick-breaking, which makes fewer and larger clusters.
     pub prior: NbcePrior,
     /// Concentration α0 of the Dirichlet process: more means more clusters.
+    #[setting(range = 1e-20..=1e20)]
     pub alpha0: f64,
     /// Label pseudo-count β: below 1 wants pure clusters and finds many, 1 to 5 give class-like numbers.
+    #[setting(range = 1e-20..=1e20)]
     pub beta: f64,
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
-    /// Independent starts, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest objective is kept
-    /// whole. Above 65,536 distinct rows they race on a sample, and the best goes on with all rows.
+    /// Independent initializations, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest objective is
+    /// kept whole.
+    ///
+    /// Above 65,536 distinct rows they compete on a sample, and the best goes on with all rows.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when no membership changes by more than this in a round.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
 
@@ -96,9 +103,10 @@ pub fn nbce_cvb(
     seed: Seed,
     settings: &NbceCvbSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MixtureError> {
+) -> Result<Outcome<NbceDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("nbce-cvb", rows = rows.weights().len(), clusters).entered();
-    nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
+    MixtureError::check_clusters(clusters)?;
+    settings.validate(&ProblemSize::of(rows.ensemble(), Clusters::Exactly(clusters)))?;
     let restarts = settings.restarts.get();
     let rounds = Rounds::new(monitor, u64::from(settings.rounds.get()) * (u64::from(restarts) + 1));
     let course = course(rows, seed);
@@ -114,7 +122,7 @@ pub fn nbce_cvb(
     if course.is_some() {
         run = relax_on(rows, &run.result.sums);
     }
-    Ok(outcome(rows, run, &objectives, settings))
+    Ok(outcome(rows, run, objectives, settings.prior))
 }
 
 /// γ, one line of K values a row, and what it adds up to.
@@ -274,83 +282,75 @@ fn relax(rows: &Rows<'_>, mut state: Memberships, settings: &NbceCvbSettings, ro
     Run { result: state, trace, stopped }
 }
 
-fn outcome(rows: &Rows<'_>, run: Run<Memberships>, objectives: &[f64], settings: &NbceCvbSettings) -> Outcome {
+fn outcome(
+    rows: &Rows<'_>,
+    run: Run<Memberships>,
+    objective_by_restart: Vec<f64>,
+    prior: NbcePrior,
+) -> Outcome<NbceDiagnostics> {
     let Memberships { soft, sums, hyper, .. } = run.result;
     let clusters = sums.sizes.len();
     let soft = ArrayView2::from_shape((rows.weights().len(), clusters), &soft).expect("K values a row");
     let mut theta: Vec<f64> = sums.labels.iter().map(|count| hyper.beta + count).collect();
     normalise_columns(&mut theta, rows.offsets(), clusters);
-    let shares = settings.prior.expected_shares(&sums.sizes, hyper.alpha0);
+    let shares = prior.expected_shares(&sums.sizes, hyper.alpha0);
     let mut outcome = nbce::outcome(rows, soft, (&shares, &theta), run.stopped);
     outcome.rounds = run.trace.len() as u64;
-    outcome.details.insert("alpha0".into(), hyper.alpha0.into());
-    outcome.details.insert("beta".into(), hyper.beta.into());
-    outcome.details.insert("objective_by_restart".into(), objectives.into());
     outcome.objective = Some(Objective {
         name: "log joint at expected counts plus entropy, nats",
         sense: Sense::Maximise,
         value: run.trace[run.trace.len() - 1],
         trace: run.trace,
     });
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-    outcome
+    let (alpha0, beta) = (hyper.alpha0, hyper.beta);
+    outcome.map_details(|fit| NbceDiagnostics { fit, alpha0, beta, objective_by_restart })
 }
 
-/// NBCE by collapsed variational inference.
-pub static NBCE_CVB: NbceCvb = NbceCvb;
-
-/// The method of [`NBCE_CVB`]. `Clusters::Auto` allows twice as many clusters as the largest base clustering
-/// has.
-#[derive(Clone, Copy, Debug)]
+/// [`nbce_cvb`] as a method. `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
+#[derive(Debug)]
 pub struct NbceCvb;
 
-impl Consensus for NbceCvb {
-    fn card(&self) -> &'static MethodCard {
-        &CARD
-    }
+/// NBCE by collapsed variational inference, [`nbce_cvb`].
+pub static NBCE_CVB: NbceCvb = NbceCvb;
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(NbceCvbSettings::default()).expect("settings are plain data")
-    }
-
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
-        nbce_cvb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, monitor)
-            .map_err(|error| error.of(CARD.name))
-    }
-}
-
-static CARD: MethodCard = MethodCard {
+static INFO: MethodInfo = MethodInfo {
     name: "nbce-cvb",
-    family: "mixture",
     summary: "nonparametric mixture by collapsed variational inference: finds K itself, closer than plain variational",
-    reference: "Wang, Domeniconi, Laskey, Nonparametric Bayesian clustering ensembles, ECML PKDD 2010",
-    reads: Reads::Labels,
-    missing: MissingLabels::HandledByPrior,
-    soft: true,
-    chooses_clusters: true,
-    clusters_is_maximum: true,
-    weighted: false,
-    seeded: true,
-    certainty: "probability of the label under the variational posterior",
-    time: "restarts · rounds · n M K",
     memory: "n M + restarts · (8 n K + 512 ΣJ K) bytes",
-    bytes,
     remedy: "allow fewer clusters, set restarts lower, or take nbce-vb",
-    settings: &[
-        SettingHelp { name: "prior", help: "symmetric, or stick-breaking (fewer, larger clusters)" },
-        SettingHelp { name: "alpha0", help: "concentration: more means more clusters (above 0)" },
-        SettingHelp { name: "beta", help: "label pseudo-count: below 1 wants pure clusters and finds many (above 0)" },
-        SettingHelp { name: "learn", help: "learn alpha0 and beta, starting from these values (true or false)" },
-        SettingHelp { name: "restarts", help: "independent starts, the best is kept (whole number from 1)" },
-        SettingHelp { name: "rounds", help: "the most rounds of one start (whole number from 1)" },
-        SettingHelp { name: "tolerance", help: "stop when no membership changes by more (0 or more)" },
-    ],
+    ..NBCE
 };
 
-fn bytes(size: &ProblemSize) -> u64 {
-    let restarts = u64::from(NbceCvbSettings::default().restarts.get());
-    crate::restarts::bytes_of_rounds(size, restarts) + restarts * 8 * size.objects as u64 * size.clusters as u64
+impl Method for NbceCvb {
+    type Settings = NbceCvbSettings;
+    type Diagnostics = NbceDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &NbceCvbSettings) -> u64 {
+        let size = &nbce::truncated(size);
+        let [n, _, _, k] = size.saturating();
+        let starts = rows_of_start(size) * k * Saturating(8 * u64::from(settings.restarts.get()));
+        (Saturating(bytes_of_rounds(size, settings.restarts)) + starts + n * k * Saturating(8)).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &NbceCvbSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<NbceDiagnostics>, FitError> {
+        Ok(nbce_cvb(
+            &Rows::of(problem.ensemble),
+            nbce::truncated(&problem.size()).clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
+    }
 }
 
 #[cfg(test)]
@@ -414,11 +414,5 @@ mod tests {
             assert!(outcome.partition.live_clusters() <= 6);
             assert!(outcome.objective.unwrap().value.is_finite());
         }
-    }
-
-    #[test]
-    fn conformance() {
-        assert!(partita_conformance::check_with(&NBCE_CVB, &["restarts=2"], 30) > 200);
-        assert!(partita_conformance::check_with(&NBCE_CVB, &["restarts=2", "prior=stick-breaking"], 15) > 100);
     }
 }

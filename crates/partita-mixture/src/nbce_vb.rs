@@ -3,36 +3,43 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Objective, Outcome, Problem, ProblemSize, Reads,
-    Seed, Sense, SettingHelp,
+    Capabilities, Clusters, FitError, Method, MethodInfo, Monitor, Objective, Outcome, Problem, ProblemSize, Seed,
+    Sense, Settings,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use statrs::function::gamma::{digamma, ln_gamma};
 
+use crate::nbce::{NBCE, NbceDiagnostics};
 use crate::partial::Partial;
 use crate::prior::Hyper;
-use crate::restarts::{Rounds, Run, best_of, climb, course};
+use crate::restarts::{Rounds, Run, best_of, bytes_of_rounds, climb, course};
 use crate::table::{LogTable, column_sums, normalise_columns};
 use crate::{MixtureError, Rows, hyper, nbce};
 
 /// Settings of [`nbce_vb`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NbceVbSettings {
     /// Concentration α0 of the Dirichlet process: more means more clusters.
+    #[setting(range = 1e-20..=1e20)]
     pub alpha0: f64,
     /// Label pseudo-count β: below 1 wants pure clusters and finds many, 1 to 5 give class-like numbers.
+    #[setting(range = 1e-20..=1e20)]
     pub beta: f64,
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
-    /// Independent starts, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest bound is kept whole.
-    /// Above 65,536 distinct rows they race on a sample, and the best goes on with all rows.
+    /// Independent initializations, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest bound is kept
+    /// whole.
+    ///
+    /// Above 65,536 distinct rows they compete on a sample, and the best goes on with all rows.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when a round gains at most this share of the bound.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
 
@@ -79,9 +86,10 @@ pub fn nbce_vb(
     seed: Seed,
     settings: &NbceVbSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, MixtureError> {
+) -> Result<Outcome<NbceDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("nbce-vb", rows = rows.weights().len(), clusters).entered();
-    nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
+    MixtureError::check_clusters(clusters)?;
+    settings.validate(&ProblemSize::of(rows.ensemble(), Clusters::Exactly(clusters)))?;
     let (most, restarts) = (settings.rounds.get(), settings.restarts.get());
     let rounds = Rounds::new(monitor, u64::from(most) * (u64::from(restarts) + 1));
     let course = course(rows, seed);
@@ -89,7 +97,7 @@ pub fn nbce_vb(
     if course.is_some() {
         run = climb_on(rows, run.result, settings, &rounds);
     }
-    Ok(outcome(rows, run, &objectives, settings))
+    Ok(outcome(rows, run, objectives))
 }
 
 /// The best of all starts, and the bounds of all.
@@ -191,18 +199,15 @@ pub(crate) fn advance(sums: Partial, posterior: &Posterior, offsets: &[usize], l
     (bound, next)
 }
 
-fn outcome(rows: &Rows<'_>, run: Run<Posterior>, objectives: &[f64], settings: &NbceVbSettings) -> Outcome {
+fn outcome(rows: &Rows<'_>, run: Run<Posterior>, objective_by_restart: Vec<f64>) -> Outcome<NbceDiagnostics> {
     let posterior = run.result;
     let soft = rows.memberships(&posterior.table);
     let (prior, theta) = posterior.means(rows.offsets());
     let mut outcome = nbce::outcome(rows, soft.view(), (&prior, &theta), run.stopped);
     outcome.rounds = run.trace.len() as u64;
-    outcome.details.insert("alpha0".into(), posterior.hyper.alpha0.into());
-    outcome.details.insert("beta".into(), posterior.hyper.beta.into());
-    outcome.details.insert("objective_by_restart".into(), objectives.into());
     outcome.objective = Some(objective(run.trace));
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-    outcome
+    let (alpha0, beta) = (posterior.hyper.alpha0, posterior.hyper.beta);
+    outcome.map_details(|fit| NbceDiagnostics { fit, alpha0, beta, objective_by_restart })
 }
 
 pub(crate) fn objective(trace: Vec<f64>) -> Objective {
@@ -210,59 +215,48 @@ pub(crate) fn objective(trace: Vec<f64>) -> Objective {
     Objective { name, sense, value: trace[trace.len() - 1], trace }
 }
 
-/// NBCE by variational inference.
-pub static NBCE_VB: NbceVb = NbceVb;
-
-/// The method of [`NBCE_VB`]. `Clusters::Auto` allows twice as many clusters as the largest base clustering
-/// has.
-#[derive(Clone, Copy, Debug)]
+/// [`nbce_vb`] as a method. `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
+#[derive(Debug)]
 pub struct NbceVb;
 
-impl Consensus for NbceVb {
-    fn card(&self) -> &'static MethodCard {
-        &CARD
-    }
+/// NBCE by variational inference, [`nbce_vb`].
+pub static NBCE_VB: NbceVb = NbceVb;
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(NbceVbSettings::default()).expect("settings are plain data")
-    }
-
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let settings = problem.settings.apply().map_err(|error| error.of(CARD.name))?;
-        nbce_vb(&Rows::of(problem.ensemble), nbce::truncation(problem), problem.seed, &settings, monitor)
-            .map_err(|error| error.of(CARD.name))
-    }
-}
-
-static CARD: MethodCard = MethodCard {
+static INFO: MethodInfo = MethodInfo {
     name: "nbce-vb",
-    family: "mixture",
     summary: "nonparametric mixture by variational inference: finds K itself, fast, scales to millions of rows",
-    reference: "Wang, Domeniconi, Laskey, Nonparametric Bayesian clustering ensembles, ECML PKDD 2010",
-    reads: Reads::Labels,
-    missing: MissingLabels::HandledByPrior,
-    soft: true,
-    chooses_clusters: true,
-    clusters_is_maximum: true,
-    weighted: false,
-    seeded: true,
-    certainty: "probability of the label under the variational posterior",
-    time: "restarts · rounds · n M K",
-    memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
-    bytes,
     remedy: "allow fewer clusters, or set restarts lower",
-    settings: &[
-        SettingHelp { name: "alpha0", help: "concentration: more means more clusters (above 0)" },
-        SettingHelp { name: "beta", help: "label pseudo-count: below 1 wants pure clusters and finds many (above 0)" },
-        SettingHelp { name: "learn", help: "learn alpha0 and beta, starting from these values (true or false)" },
-        SettingHelp { name: "restarts", help: "independent starts, the best is kept (whole number from 1)" },
-        SettingHelp { name: "rounds", help: "the most rounds of one start (whole number from 1)" },
-        SettingHelp { name: "tolerance", help: "stop when a round gains at most this share (0 or more)" },
-    ],
+    capabilities: Capabilities { streams: true, ..NBCE.capabilities },
+    ..NBCE
 };
 
-fn bytes(size: &ProblemSize) -> u64 {
-    crate::restarts::bytes_of_rounds(size, u64::from(NbceVbSettings::default().restarts.get()))
+impl Method for NbceVb {
+    type Settings = NbceVbSettings;
+    type Diagnostics = NbceDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &NbceVbSettings) -> u64 {
+        bytes_of_rounds(&nbce::truncated(size), settings.restarts)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &NbceVbSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<NbceDiagnostics>, FitError> {
+        Ok(nbce_vb(
+            &Rows::of(problem.ensemble),
+            nbce::truncated(&problem.size()).clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
+    }
 }
 
 #[cfg(test)]
@@ -406,10 +400,5 @@ mod tests {
         let outcome = nbce_vb(&rows, 5, Seed::new(1), &settings, &Silent).unwrap();
         let right = (0..75_000).filter(|&i| outcome.partition.labels()[i] == outcome.partition.labels()[i % 5]).count();
         assert!(right > 74_000, "{right}");
-    }
-
-    #[test]
-    fn conformance() {
-        assert!(partita_conformance::check(&NBCE_VB) > 500);
     }
 }

@@ -1,5 +1,6 @@
 //! The two finite approximations of a Dirichlet process, and the probability of a partition and its labels.
 
+use partita_core::SettingChoice;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
@@ -7,7 +8,7 @@ use crate::partial::Partial;
 use crate::product::{Product, split};
 
 /// How the Dirichlet process over cluster shares is made finite.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NbcePrior {

@@ -1,6 +1,7 @@
 //! Independent starts, side by side; the best is kept.
 
 use std::convert::Infallible;
+use std::num::{NonZeroU32, Saturating};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::{Flow, Monitor, ProblemSize, Seed, Stopped};
@@ -100,11 +101,21 @@ pub(crate) fn best_of<T: Send>(restarts: u32, run: impl Fn(u32) -> Run<T> + Sync
     (runs.into_iter().reduce(better).expect("at least one restart"), objectives)
 }
 
-/// Bytes of a climb: distinct rows, memberships of the result three times over, and the partial sums and models of
-/// starts that may all run at once.
-pub(crate) fn bytes_of_rounds(size: &ProblemSize, restarts: u64) -> u64 {
-    let [n, bases, clusters, labels] =
-        [size.objects, size.base_clusterings, size.clusters, size.base_clusters].map(|number| number as u64);
-    let parts = n.div_ceil(1024).min(64) + 5;
-    n * (2 * bases + 24 * clusters + 40) + restarts * parts * 8 * (labels + bases + 1) * clusters
+/// Starts that run at the same time, at most, for all that is known of the threads.
+const AT_ONCE: u64 = 64;
+
+/// Bytes of a climb: distinct rows, memberships of the result three times over, the partial sums of starts that run at
+/// the same time, and the models of all starts.
+pub(crate) fn bytes_of_rounds(size: &ProblemSize, restarts: NonZeroU32) -> u64 {
+    let [n, m, side, k] = size.saturating();
+    let restarts = u64::from(restarts.get());
+    let parts = n.0.div_ceil(1024).min(64) + 5;
+    let tables = Saturating(restarts.min(AT_ONCE) * parts + 4 * restarts.saturating_sub(AT_ONCE));
+    let rows = n * (m * Saturating(2) + k * Saturating(24) + Saturating(40));
+    (rows + tables * Saturating(8) * (side + m + Saturating(1)) * k).0
+}
+
+/// Rows that one start holds, at most.
+pub(crate) fn rows_of_start(size: &ProblemSize) -> Saturating<u64> {
+    Saturating((size.objects as u64).min(2 * RACE_ROWS as u64))
 }

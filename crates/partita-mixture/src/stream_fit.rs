@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{MemoryBudget, Monitor, Objective, Seed, SettingsError, Stopped};
+use partita_core::{Clusters, MemoryBudget, Monitor, Objective, ProblemSize, Seed, Settings, Stopped};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -54,7 +54,8 @@ pub fn stream_vb(
     sink: &mut Sink<'_>,
 ) -> Result<Streamed, MixtureError> {
     let _span = tracing::info_span!("nbce-vb", groups = source.groups(), clusters).entered();
-    nbce::check(clusters, settings.tolerance, settings.alpha0, settings.beta)?;
+    MixtureError::check_clusters(clusters)?;
+    settings.validate(&size(source, clusters))?;
     let passes = Passes::new(source, clusters, budget)?;
     let rounds = rounds(monitor, settings.rounds, settings.restarts);
     let sample = passes.sample(seed.child(u64::MAX))?;
@@ -94,8 +95,7 @@ pub fn stream_mm(
 ) -> Result<Streamed, MixtureError> {
     let _span = tracing::info_span!("mm", groups = source.groups(), clusters).entered();
     MixtureError::check_clusters(clusters)?;
-    SettingsError::not_negative("tolerance", settings.tolerance)?;
-    SettingsError::not_negative("pseudo_count", settings.pseudo_count)?;
+    settings.validate(&size(source, clusters))?;
     let passes = Passes::new(source, clusters, budget)?;
     let rounds = rounds(monitor, settings.rounds, settings.restarts);
     let sample = passes.sample(seed.child(u64::MAX))?;
@@ -109,6 +109,12 @@ pub fn stream_mm(
     let mut streamed = finish(&run, mm::objective(run.trace.clone()), run.result.clone(), &told, settings);
     streamed.details.insert("objective_by_restart".into(), objectives.into());
     Ok(streamed)
+}
+
+/// The size of a fit to all groups.
+fn size(source: &dyn LabelSource, clusters: usize) -> ProblemSize {
+    let objects = (0..source.groups()).map(|group| source.rows(group)).sum();
+    ProblemSize::of_bases(objects, source.bases(), Clusters::Exactly(clusters))
 }
 
 /// The rounds of all starts and of the climb.

@@ -40,8 +40,8 @@ pub(crate) fn walk<L: Label>(
     let hyper = Hyper { alpha0: settings.alpha0, beta: settings.beta };
     let mut chain = Chain::new((labels, rows.offsets()), start, clusters, settings.prior, hyper);
     let mut rng = seed.child(1).rng();
-    let (burn_in, sweeps) = (settings.burn_in, settings.sweeps.get());
-    let keep = u64::from(settings.keep.get().min(sweeps));
+    let (burn_in, sweeps) = (u64::from(settings.burn_in), u64::from(settings.sweeps.get()));
+    let keep = u64::from(settings.keep.get()).min(sweeps);
     let mut walk = Walk { kept: Vec::new(), log_joint: Vec::new(), clusters: Vec::new(), moved: 0, interrupted: false };
     for sweep in 0..burn_in + sweeps {
         chain.sweep(&mut rng);
@@ -53,7 +53,7 @@ pub(crate) fn walk<L: Label>(
         walk.clusters.push(chain.live());
         walk.interrupted = rounds.tick() == Flow::Stop;
         // Sweep s after burn-in is kept when s · keep / sweeps steps over a whole number.
-        let place = |s: u32| u64::from(s) * keep / u64::from(sweeps);
+        let place = |s: u64| s * keep / sweeps;
         let due = sweep >= burn_in && place(sweep - burn_in + 1) > place(sweep - burn_in);
         if due || (walk.interrupted && walk.kept.is_empty()) {
             let partition = Partition::new(chain.z.clone(), clusters).expect("clusters are below K");
@@ -65,4 +65,33 @@ pub(crate) fn walk<L: Label>(
         }
     }
     walk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use partita_core::{LabelRows, Monitor};
+    use std::num::NonZeroU32;
+
+    struct Stop;
+
+    impl Monitor for Stop {
+        fn tick(&self, _done: u64, _total: u64) -> Flow {
+            Flow::Stop
+        }
+    }
+
+    #[test]
+    fn the_longest_chain_that_can_be_written_begins() {
+        let ensemble = fixture::drawn(1);
+        let (rows, most) = (Rows::unfolded(&ensemble), NonZeroU32::MAX);
+        let settings =
+            NbceGibbsSettings { burn_in: u32::MAX, sweeps: most, keep: most, ..NbceGibbsSettings::default() };
+        let rounds = Rounds::new(&Stop, u64::MAX);
+        let LabelRows::Bytes(labels) = ensemble.rows() else { panic!("few clusters") };
+        let walk = walk(&rows, labels, (0, 4), Seed::new(1), &settings, &rounds);
+        assert!(walk.interrupted);
+        assert_eq!((walk.kept.len(), walk.log_joint.len()), (1, 1));
+    }
 }

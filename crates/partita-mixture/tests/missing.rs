@@ -101,7 +101,7 @@ fn check(values: ArrayView2<'_, f64>, truth: &Partition, least: f64) {
                 *mean += Contingency::new(&outcome.partition, truth).unwrap().accuracy() / SEEDS as f64;
             }
         }
-        let name = method.card().name;
+        let name = method.info().name;
         assert!(means[0] - means[1] < FALL, "{name}: H {means:?}");
         assert!(means[0] > least, "{name}: H {means:?}");
     }

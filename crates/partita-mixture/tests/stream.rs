@@ -74,7 +74,7 @@ fn groups_give_what_the_whole_gives() {
     let predicted = found.model.predict(&ModelInput::Labels(&ensemble)).unwrap().hard();
     let same = predicted.labels().iter().zip(&labels).filter(|(a, b)| a == b).count();
     assert!(same > 2950 && found.sizes.iter().sum::<u64>() == 3000, "{same}");
-    let told = whole.details["perplexity"].as_f64().unwrap();
+    let told = whole.details.fit.perplexity;
     assert!((found.details["perplexity"].as_f64().unwrap() / told - 1.0).abs() < 1e-4);
 }
 

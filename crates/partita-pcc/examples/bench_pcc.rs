@@ -17,7 +17,7 @@ use std::{env, io};
 
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
 use partita_core::{
-    Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingPairs, Silent, SoftPartition,
+    Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap, Silent, SoftPartition,
     consense,
 };
 use partita_pcc::{Bregman, Dense, Kl, L2, PCC_KL, PCC_L2, PccSettings, Solver, Start, descend};
@@ -220,7 +220,7 @@ fn whole(law: &str, n: usize) {
     let method: &dyn Consensus = if law == "kl" { &PCC_KL } else { &PCC_L2 };
     let ensemble = voronoi(n, Seed::new(1));
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(10));
-    problem.settings = SettingPairs::parse(&["partners=30", "tolerance=1e-3"]).expect("pairs of name and value");
+    problem.settings = SettingMap::parse(&["partners=30", "tolerance=1e-3"]).expect("pairs of name and value");
     stage(|| {
         let outcome = consense(method, &problem, &Silent).expect("a consensus of complete labels");
         vec![("gap", outcome.kkt_gap.unwrap_or(f64::NAN)), ("rounds", outcome.rounds as f64)]

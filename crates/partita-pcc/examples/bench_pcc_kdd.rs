@@ -16,7 +16,7 @@ use std::time::Instant;
 use partita_coassoc::SparseEvidence;
 use partita_conformance::race::cpu_seconds;
 use partita_core::{Ensemble, EnsembleBuilder, Flow, MemoryBudget, Monitor, Outcome, Seed, Silent};
-use partita_pcc::{Divergence, PccSettings, Solver, Sparse, pcc};
+use partita_pcc::{Divergence, PccDiagnostics, PccSettings, Solver, Sparse, pcc};
 
 const K: usize = 3;
 const RATE: f64 = 0.25e-3;
@@ -51,7 +51,7 @@ impl Monitor for Clock {
 
 /// One run: the outcome, and CPU and wall seconds at the end of every round and of all.
 struct Run {
-    outcome: Outcome,
+    outcome: Outcome<PccDiagnostics>,
     ends: Vec<[f64; 2]>,
     end: [f64; 2],
 }

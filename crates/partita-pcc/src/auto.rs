@@ -7,8 +7,8 @@
 
 use partita_core::ndarray::Array2;
 use partita_core::{Clusters, Ensemble, Flow, Monitor, Outcome, Problem, SoftPartition, Stopped};
-use serde_json::{Value, json};
 
+use crate::diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics};
 use crate::error::PccError;
 use crate::methods::{AnyPccSettings, counted, solve};
 use crate::pcc::held_out;
@@ -18,9 +18,6 @@ const MARGIN: f64 = 1e-3;
 
 /// Numbers of clusters in a row that predict worse, after which the search ends.
 const PATIENCE: usize = 2;
-
-/// The most clusters that are tried unless the settings say otherwise: √n, but not more than this.
-const MOST: usize = 20;
 
 /// Relative gap at which halves are compared.
 const ROUGH: f64 = 1e-3;
@@ -32,9 +29,8 @@ pub(crate) fn auto(
     problem: &Problem<'_>,
     settings: &AnyPccSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, PccError> {
-    let objects = problem.ensemble.objects();
-    let most = settings.common.most.map_or(objects.isqrt().min(MOST), |most| most.get() as usize).clamp(1, objects);
+) -> Result<Outcome<PccDiagnostics>, PccError> {
+    let most = settings.common.most_clusters(problem.ensemble.objects());
     let mut rough = settings.clone();
     rough.common.tolerance = rough.common.tolerance.max(ROUGH);
     let first = solve(problem, most, &rough, monitor)?;
@@ -42,11 +38,10 @@ pub(crate) fn auto(
     if first.stopped == Stopped::Interrupted {
         return Ok(first);
     }
-    let (chosen, told) = descend(problem, live, &rough, monitor)?;
+    let (chosen, held_out) = descend(problem, live, &rough, monitor)?;
     let mut outcome = solve(problem, chosen, settings, monitor)?;
-    outcome.details.insert("chosen".into(), chosen.into());
-    outcome.details.insert("live_at_most".into(), json!({ "clusters": most, "live": live }));
-    outcome.details.insert("held_out".into(), told.into());
+    let live_at_most = LiveAtMost { clusters: most, live };
+    outcome.details.choice = Some(PccChoice { chosen, live_at_most, held_out });
     Ok(outcome)
 }
 
@@ -56,7 +51,7 @@ fn descend(
     live: usize,
     settings: &AnyPccSettings,
     monitor: &dyn Monitor,
-) -> Result<(usize, Vec<Value>), PccError> {
+) -> Result<(usize, Vec<HeldOut>), PccError> {
     let bases = problem.ensemble.bases().len() as u32;
     let parity = |odd: u32| (0..bases).filter(|u| u % 2 == odd).collect::<Vec<u32>>();
     let objects: Vec<u32> = (0..problem.ensemble.objects() as u32).collect();
@@ -69,7 +64,7 @@ fn descend(
         let [one, two] = [(0, 1), (1, 0)]
             .map(|(fitted, seen)| divergence(problem, (&halves[fitted], &halves[seen]), clusters, settings, monitor));
         let value = one? + two?;
-        told.push(json!({ "clusters": clusters, "divergence": value }));
+        told.push(HeldOut { clusters, divergence: value });
         tried.push((clusters, value));
         let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
         worse = if value > best * (1.0 + MARGIN) { worse + 1 } else { 0 };

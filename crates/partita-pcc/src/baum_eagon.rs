@@ -3,37 +3,50 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Monitor, Outcome, Problem, Reads,
-    SettingHelp,
+    Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::dense::{Dense, WAY_OUT};
+use crate::dense::Dense;
+use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::Evidence;
-use crate::methods::{PARTNERS, RESTARTS, ROUNDS, TOLERANCE, bytes, counted, named};
+use crate::methods::{bytes, counted, info, named};
 use crate::pcc::pcc;
 use crate::settings::{PccSettings, Solver};
 use crate::shares::Shares;
 use crate::sparse::Sparse;
 
 /// Settings of [`BAUM_EAGON`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BaumEagonSettings {
-    /// Random starts, as [`PccSettings::restarts`].
+    /// Random initializations besides those made from the evidence; the lowest objective is kept. Unset: 3 up to 10,000
+    /// objects, none beyond.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: Option<NonZeroU32>,
-    /// Stop when the relative gap (see [`crate::Measure`]) is not above this.
+    /// Stop when the relative violation of the optimality conditions is not above this.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
-    /// Partners of an object, as [`PccSettings::partners`].
+    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 30
+    /// partners beyond.
+    #[setting(range = 0..=1_000_000)]
     pub partners: Option<u32>,
     /// Whether a pair counts as often as it was seen. The paper counts every pair once.
     pub weighted: bool,
+}
+
+impl BaumEagonSettings {
+    /// The same for the solvers of this crate.
+    fn common(&self) -> PccSettings {
+        let Self { restarts, tolerance, rounds, partners, .. } = *self;
+        PccSettings { solver: Solver::Growth, restarts, tolerance, rounds, partners, ..PccSettings::default() }
+    }
 }
 
 impl Default for BaumEagonSettings {
@@ -60,53 +73,33 @@ impl Default for BaumEagonSettings {
 pub static BAUM_EAGON: BaumEagon = BaumEagon;
 
 /// The method of [`BAUM_EAGON`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct BaumEagon;
 
-static CARD: MethodCard = MethodCard {
-    name: "baum-eagon",
-    family: "pcc",
-    summary: "the growth transform that pcc-l2 replaces; the papers' baseline, slow",
+static INFO: MethodInfo = MethodInfo {
     reference: "Rota Bulò, Lourenço, Fred and Pelillo 2010, S+SSPR",
-    reads: Reads::Labels,
-    missing: MissingLabels::Handled,
-    soft: true,
-    chooses_clusters: false,
-    clusters_is_maximum: true,
-    weighted: false,
-    seeded: true,
-    certainty: "probability of the object's most probable cluster",
-    time: "pairs · (M + K · rounds)",
-    memory: "n² up to 10,000 objects, then n",
-    bytes,
-    remedy: WAY_OUT,
-    settings: &[
-        RESTARTS,
-        TOLERANCE,
-        ROUNDS,
-        PARTNERS,
-        SettingHelp { name: "weighted", help: "true counts a pair as often as it was seen; false, as the paper, once" },
-    ],
+    capabilities: Capabilities { auto_clusters: false, ..PCC.capabilities },
+    ..PCC
 };
+
+const PCC: MethodInfo = info("baum-eagon", "the growth transform that pcc-l2 replaces; the papers' baseline, slow");
 
 fn solve(
     problem: &Problem<'_>,
     clusters: usize,
     settings: &BaumEagonSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, PccError> {
+) -> Result<Outcome<PccDiagnostics>, PccError> {
     fn go(
         evidence: &dyn Evidence,
         bases: Option<&Ensemble>,
         (problem, clusters): (&Problem<'_>, usize),
         common: &PccSettings,
         monitor: &dyn Monitor,
-    ) -> Result<Outcome, PccError> {
+    ) -> Result<Outcome<PccDiagnostics>, PccError> {
         pcc(evidence, bases, Divergence::L2, clusters, problem.seed, common, monitor)
     }
-    let BaumEagonSettings { restarts, tolerance, rounds, partners, weighted } = *settings;
-    let common =
-        PccSettings { solver: Solver::Growth, restarts, tolerance, rounds, partners, ..PccSettings::default() };
+    let (common, weighted) = (settings.common(), settings.weighted);
     let what = (problem, clusters);
     let outcome = counted(
         problem,
@@ -130,21 +123,26 @@ fn solve(
     Ok(named(outcome, problem.ensemble))
 }
 
-impl Consensus for BaumEagon {
-    fn card(&self) -> &'static MethodCard {
-        &CARD
+impl Method for BaumEagon {
+    type Settings = BaumEagonSettings;
+    type Diagnostics = PccDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
     }
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(BaumEagonSettings::default()).expect("settings are plain data")
+    fn bytes(&self, size: &ProblemSize, settings: &BaumEagonSettings) -> u64 {
+        bytes(size, &settings.common())
     }
 
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let method = CARD.name;
-        let settings: BaumEagonSettings = problem.settings.apply().map_err(|error| error.of(method))?;
-        let Clusters::Exactly(clusters) = problem.clusters else { return Err(ConsensusError::Auto { method }) };
-        let mut outcome = solve(problem, clusters, &settings, monitor).map_err(|error| error.of(method))?;
-        outcome.settings = serde_json::to_value(&settings).expect("settings are plain data");
-        Ok(outcome)
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &BaumEagonSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<PccDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(solve(problem, clusters, settings, monitor)?)
     }
 }

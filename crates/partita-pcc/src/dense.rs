@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use partita_coassoc::{CoAssociation, Counts, Seen, square};
 use partita_core::{Ensemble, MemoryBudget, Monitor};
+use partita_kernels::{LANES, dispatch};
 
 use crate::error::PccError;
 use crate::evidence::{Evenness, Near, View};
 use crate::kernel::{PairCounts, Widen};
-use crate::machine::{LANES, fast};
 use crate::table::{Layout, Table};
 
 #[derive(Clone, Debug)]
@@ -27,8 +27,8 @@ impl Store {
 
     fn widen(&self, range: Range<usize>, to: &mut [f64]) {
         match self {
-            Self::Bytes(counts) => fast(Widen { from: &counts[range], to }),
-            Self::Words(counts) => fast(Widen { from: &counts[range], to }),
+            Self::Bytes(counts) => dispatch(Widen { from: &counts[range], to }),
+            Self::Words(counts) => dispatch(Widen { from: &counts[range], to }),
         }
     }
 }

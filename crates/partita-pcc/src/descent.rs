@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, Monitor, SettingsError, SoftPartition, Stopped};
+use partita_core::{Flow, Monitor, Settings, SoftPartition, Stopped};
 
 use crate::block::Block;
 use crate::em::em;
@@ -125,13 +125,9 @@ pub(crate) fn check<D: Bregman>(law: &D, settings: &PccSettings) -> Result<(), P
     if let Some((x, p)) = concave_at(law) {
         return Err(PccError::Concave { x, p });
     }
-    if settings.solver == Solver::Em && !law.mixture() {
-        Err(SettingsError::value("solver", "em", "it reads KL as a likelihood; take divergence kl"))?;
-    }
-    if settings.solver == Solver::Growth && !law.squared() {
-        Err(SettingsError::value("solver", "growth", "it reads squared differences; take divergence l2"))?;
-    }
-    Ok(SettingsError::not_negative("tolerance", settings.tolerance)?)
+    settings.check_solver(law.mixture(), law.squared())?;
+    settings.check_ranges()?;
+    Ok(())
 }
 
 /// No pair that was ever together is impossible.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use partita_core::{SettingType, SettingValues};
 use serde::{Deserialize, Serialize};
 
 /// What a wrong co-occurrence probability costs. Written `kl`, `l2` or `beta:1.5`.
@@ -36,6 +37,12 @@ pub enum DivergenceError {
         "{0} is not convex in its second argument on [0, 1], so a step could stop at a maximum; take kl, l2 or beta:p"
     )]
     Concave(&'static str),
+}
+
+impl SettingType for Divergence {
+    fn values() -> SettingValues {
+        SettingValues::Text("kl, l2 or beta:p with 1 < p ≤ 2")
+    }
 }
 
 impl FromStr for Divergence {

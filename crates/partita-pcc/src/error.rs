@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use partita_coassoc::CoassocError;
-use partita_core::{BudgetError, ConsensusError, SettingsError};
+use partita_core::{BudgetError, ClustersError, FitError, SettingsError};
 use partita_linkage::LinkageError;
 
 use crate::divergence::DivergenceError;
@@ -11,13 +11,8 @@ use crate::divergence::DivergenceError;
 #[non_exhaustive]
 pub enum PccError {
     /// K out of range.
-    #[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
-    Clusters {
-        /// Clusters asked for.
-        clusters: usize,
-        /// Objects there are.
-        objects: usize,
-    },
+    #[error(transparent)]
+    Clusters(#[from] ClustersError),
     /// The start belongs to other objects.
     #[error("the start has {found} objects, the evidence {expected}")]
     Start {
@@ -67,16 +62,15 @@ pub enum PccError {
     Tree(#[from] LinkageError),
 }
 
-impl PccError {
-    /// The same in the words of [`partita_core::Consensus`].
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Budget(error) | Self::Evidence(CoassocError::Budget(error)) => error.into(),
-            Self::Evidence(CoassocError::Interrupted) | Self::Tree(LinkageError::Interrupted) => {
-                ConsensusError::Interrupted
+impl From<PccError> for FitError {
+    fn from(error: PccError) -> Self {
+        match error {
+            PccError::Budget(error) | PccError::Evidence(CoassocError::Budget(error)) => error.into(),
+            PccError::Evidence(CoassocError::Interrupted) | PccError::Tree(LinkageError::Interrupted) => {
+                Self::Interrupted
             }
-            Self::Settings(error) => error.of(method),
-            other => ConsensusError::Method { method, source: Box::new(other) },
+            PccError::Settings(error) => error.into(),
+            other => Self::other(other),
         }
     }
 }

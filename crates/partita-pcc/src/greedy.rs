@@ -1,10 +1,11 @@
 //! The papers' solver: the steepest exchange between two clusters of one object, with an exact step.
 
+use partita_kernels::dispatch;
+
 use crate::descent::{Race, Round};
 use crate::evidence::Evidence;
 use crate::kernel::{Combine, Extremes, Line, PairCounts, Shift, Weighted};
 use crate::laws::Bregman;
-use crate::machine::fast;
 use crate::row::SNAP;
 use crate::survey::{Worker, gradient};
 use crate::table::{Layout, Table};
@@ -87,7 +88,7 @@ impl Greedy {
     /// The steepest exchange, unless no violation is above the tolerance.
     pub(crate) fn step<D: Bregman>(&mut self, race: &mut Race<'_, D>) -> Option<Exchange> {
         let (object, gap) = match self.g.layout {
-            Layout::Columns => fast(Extremes { g: &self.g, table: &race.table, gaps: &mut self.gaps }),
+            Layout::Columns => dispatch(Extremes { g: &self.g, table: &race.table, gaps: &mut self.gaps }),
             Layout::Rows => self.best.winner(),
         };
         if gap <= race.tolerance {
@@ -103,13 +104,13 @@ impl Greedy {
         for buffer in [&mut self.b, &mut self.change, &mut self.weight] {
             buffer.resize(others.stride, 0.0);
         }
-        fast(Combine { others, y: &scratch.entries, out: &mut scratch.a });
-        fast(Combine { others, y: &[(to, 1.0), (from, -1.0)], out: &mut self.b });
+        dispatch(Combine { others, y: &scratch.entries, out: &mut scratch.a });
+        dispatch(Combine { others, y: &[(to, 1.0), (from, -1.0)], out: &mut self.b });
         let (a, b) = (&scratch.a[..], &self.b[..]);
         let step = line_search(law, counts, a, b, -gap, y[from]);
         let (change, weight) = (&mut self.change[..], &mut self.weight[..]);
-        fast(Shift { law, counts, a, b, step, change, weight });
-        fast(Weighted { others, w: &self.weight, g: &mut scratch.g });
+        dispatch(Shift { law, counts, a, b, step, change, weight });
+        dispatch(Weighted { others, w: &self.weight, g: &mut scratch.g });
         let exchange = Exchange { object, to, from, step };
         self.apply(race, exchange);
         Some(exchange)
@@ -177,7 +178,7 @@ fn gap(g: &Table, table: &Table, i: usize) -> f64 {
 /// The zero of the cost's derivative in `[0, most]`, or `most` where it is still negative there. The derivative does
 /// not fall, so Newton's steps are kept inside the bracket by halving it.
 fn line_search<D: Bregman>(law: &D, counts: &PairCounts, a: &[f64], b: &[f64], slope: f64, most: f64) -> f64 {
-    let derivative = |t: f64| fast(Line { law, counts, a, b, t });
+    let derivative = |t: f64| dispatch(Line { law, counts, a, b, t });
     let (end, _) = derivative(most);
     if end <= 0.0 {
         return most;

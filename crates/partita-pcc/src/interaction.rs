@@ -1,10 +1,11 @@
 //! What moves of several objects at once do to each other.
 
+use partita_kernels::{LANES, dispatch};
+
 use crate::block::row;
 use crate::descent::Race;
 use crate::kernel::{Cost, PairCounts};
 use crate::laws::Bregman;
-use crate::machine::{LANES, fast};
 use crate::row::{Visit, support};
 use crate::table::{Layout, Table};
 
@@ -58,7 +59,7 @@ fn of_all<D: Bregman>(race: &Race<'_, D>, objects: &[usize], visits: &[Visit], o
         support(row(old, i, clusters), &mut from_entries);
         support(row(new, i, clusters), &mut to_entries);
         let from = (i + 1) / LANES * LANES;
-        let cost = |y, others| fast(Cost { law, others, counts: &counts[i], y, from });
+        let cost = |y, others| dispatch(Cost { law, others, counts: &counts[i], y, from });
         sum += (cost(&to_entries, &after) - cost(&to_entries, &before))
             - (cost(&from_entries, &after) - cost(&from_entries, &before));
     }

@@ -2,8 +2,9 @@
 
 #![expect(clippy::inline_always, reason = "loops are compiled into functions with wider vectors only by inlining")]
 
+use partita_kernels::{Kernel, LANES, Simd, accumulate, combine, dots};
+
 use crate::laws::Bregman;
-use crate::machine::{LANES, Loop, Machine, dots};
 use crate::row::SNAP;
 use crate::table::Table;
 
@@ -34,18 +35,18 @@ pub(crate) struct Gradient<'a, D> {
     pub(crate) g: &'a mut [f64],
 }
 
-impl<D: Bregman> Loop for Gradient<'_, D> {
-    type Out = ();
+impl<D: Bregman> Kernel for Gradient<'_, D> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Machine>(self) {
-        if self.others.stride <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    fn run<S: Simd>(self, simd: S) {
+        if self.others.stride <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
     }
 }
 
 impl<D: Bregman> Gradient<'_, D> {
     #[inline(always)]
-    fn pieces<I: Machine, const P: usize>(self) {
+    fn pieces<S: Simd, const P: usize>(self, simd: S) {
         let Self { law, others, counts, y, a, w2, g } = self;
         let mut w1 = [0.0; P];
         g.fill(0.0);
@@ -53,54 +54,26 @@ impl<D: Bregman> Gradient<'_, D> {
             let end = (start + P).min(others.stride);
             let (a, w2, w1) = (&mut a[start..end], &mut w2[start..end], &mut w1[..end - start]);
             let (c, n) = (&counts.c[start..end], &counts.n[start..end]);
-            combine(others, start, y, a);
+            combine_piece(others, start, y, a);
             for j in 0..a.len() {
                 (w1[j], w2[j]) = law.slopes(c[j], n[j], a[j]);
             }
-            accumulate::<I>(others, start, w1, g);
+            accumulate_piece(simd, others, start, w1, g);
         }
     }
 }
 
-/// `out ← Σ_k y_k Y_k` on one piece, two clusters at a time.
+/// `out ← Σ_k y_k Y_k` on one piece.
 #[inline(always)]
-fn combine(others: &Table, start: usize, y: &Entries, out: &mut [f64]) {
+fn combine_piece(others: &Table, start: usize, y: &Entries, out: &mut [f64]) {
     let len = out.len();
-    let column = |k: usize| &others.column(k)[start..start + len];
-    let mut pairs = y.chunks_exact(2);
-    let mut fresh = true;
-    for pair in &mut pairs {
-        let ((y, z), (p, q)) = ((pair[0].1, pair[1].1), (column(pair[0].0), column(pair[1].0)));
-        for j in 0..len {
-            let sum = y * p[j] + z * q[j];
-            out[j] = if fresh { sum } else { out[j] + sum };
-        }
-        fresh = false;
-    }
-    if let &[(k, y)] = pairs.remainder() {
-        let p = column(k);
-        for j in 0..len {
-            out[j] = if fresh { y * p[j] } else { out[j] + y * p[j] };
-        }
-    } else if fresh {
-        out.fill(0.0);
-    }
+    combine(y.len(), |at| (y[at].1, &others.column(y[at].0)[start..start + len]), out);
 }
 
 /// `g_k += w · Y_k` on one piece, all K.
 #[inline(always)]
-fn accumulate<I: Machine>(others: &Table, start: usize, w: &[f64], g: &mut [f64]) {
-    let column = |k: usize| &others.column(k)[start..start + w.len()];
-    let mut k = 0;
-    while k + 4 <= g.len() {
-        let sums = dots::<I, _>(w, [column(k), column(k + 1), column(k + 2), column(k + 3)]);
-        (0..4).for_each(|r| g[k + r] += sums[r]);
-        k += 4;
-    }
-    while k < g.len() {
-        g[k] += dots::<I, _>(w, [column(k)])[0];
-        k += 1;
-    }
+fn accumulate_piece<S: Simd>(simd: S, others: &Table, start: usize, w: &[f64], g: &mut [f64]) {
+    accumulate(simd, w, |k| &others.column(k)[start..start + w.len()], g);
 }
 
 /// `h_pq = Σ_j w2_j Y_jp Y_jq` over the chosen clusters, a full symmetric matrix.
@@ -111,18 +84,18 @@ pub(crate) struct Hessian<'a> {
     pub(crate) h: &'a mut [f64],
 }
 
-impl Loop for Hessian<'_> {
-    type Out = ();
+impl Kernel for Hessian<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Machine>(self) {
-        if self.others.stride <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    fn run<S: Simd>(self, simd: S) {
+        if self.others.stride <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
     }
 }
 
 impl Hessian<'_> {
     #[inline(always)]
-    fn pieces<I: Machine, const P: usize>(self) {
+    fn pieces<S: Simd, const P: usize>(self, simd: S) {
         let Self { others, chosen, w2, h } = self;
         let size = chosen.len();
         let mut weighted = [0.0; P];
@@ -137,16 +110,7 @@ impl Hessian<'_> {
                     weighted[j] = w2[j] * own[j];
                 }
                 let row = &mut h[p * size..][..=p];
-                let mut q = 0;
-                while q + 4 <= row.len() {
-                    let sums = dots::<I, _>(weighted, [column(q), column(q + 1), column(q + 2), column(q + 3)]);
-                    (0..4).for_each(|r| row[q + r] += sums[r]);
-                    q += 4;
-                }
-                while q < row.len() {
-                    row[q] += dots::<I, _>(weighted, [column(q)])[0];
-                    q += 1;
-                }
+                accumulate(simd, weighted, column, row);
             }
         }
         for p in 0..size {
@@ -162,13 +126,13 @@ pub(crate) struct Combine<'a> {
     pub(crate) out: &'a mut [f64],
 }
 
-impl Loop for Combine<'_> {
-    type Out = ();
+impl Kernel for Combine<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Machine>(self) {
+    fn run<S: Simd>(self, _: S) {
         for (piece, out) in self.out.chunks_mut(PIECE).enumerate() {
-            combine(self.others, piece * PIECE, self.y, out);
+            combine_piece(self.others, piece * PIECE, self.y, out);
         }
     }
 }
@@ -182,18 +146,18 @@ pub(crate) struct Line<'a, D> {
     pub(crate) t: f64,
 }
 
-impl<D: Bregman> Loop for Line<'_, D> {
-    type Out = (f64, f64);
+impl<D: Bregman> Kernel for Line<'_, D> {
+    type Output = (f64, f64);
 
     #[inline(always)]
-    fn run<I: Machine>(self) -> (f64, f64) {
-        if self.b.len() <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    fn run<S: Simd>(self, simd: S) -> (f64, f64) {
+        if self.b.len() <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
     }
 }
 
 impl<D: Bregman> Line<'_, D> {
     #[inline(always)]
-    fn pieces<I: Machine, const P: usize>(self) -> (f64, f64) {
+    fn pieces<S: Simd, const P: usize>(self, simd: S) -> (f64, f64) {
         let Self { law, counts, a, b, t } = self;
         let (mut w1, mut w2, mut square) = ([0.0; P], [0.0; P], [0.0; P]);
         let (mut first, mut second) = (0.0, 0.0);
@@ -205,8 +169,8 @@ impl<D: Bregman> Line<'_, D> {
                 (w1[j], w2[j]) = law.slopes(c[j], n[j], a[j] + t * b[j]);
                 square[j] = b[j] * b[j];
             }
-            first += dots::<I, _>(w1, [b])[0];
-            second += dots::<I, _>(w2, [square])[0];
+            first += dots(simd, w1, [b])[0];
+            second += dots(simd, w2, [square])[0];
         }
         (first, second)
     }
@@ -221,18 +185,18 @@ pub(crate) struct Cost<'a, D> {
     pub(crate) from: usize,
 }
 
-impl<D: Bregman> Loop for Cost<'_, D> {
-    type Out = f64;
+impl<D: Bregman> Kernel for Cost<'_, D> {
+    type Output = f64;
 
     #[inline(always)]
-    fn run<I: Machine>(self) -> f64 {
-        if self.others.stride - self.from <= FEW { self.pieces::<I, FEW>() } else { self.pieces::<I, PIECE>() }
+    fn run<S: Simd>(self, simd: S) -> f64 {
+        if self.others.stride - self.from <= FEW { self.pieces::<S, FEW>(simd) } else { self.pieces::<S, PIECE>(simd) }
     }
 }
 
 impl<D: Bregman> Cost<'_, D> {
     #[inline(always)]
-    fn pieces<I: Machine, const P: usize>(self) -> f64 {
+    fn pieces<S: Simd, const P: usize>(self, simd: S) -> f64 {
         const ONES: [f64; PIECE] = [1.0; PIECE];
         let Self { law, others, counts, y, from } = self;
         debug_assert_eq!(from % LANES, 0);
@@ -241,11 +205,11 @@ impl<D: Bregman> Cost<'_, D> {
         for start in (from..others.stride).step_by(P) {
             let end = (start + P).min(others.stride);
             let (c, n, work) = (&counts.c[start..end], &counts.n[start..end], &mut work[..end - start]);
-            combine(others, start, y, work);
+            combine_piece(others, start, y, work);
             for j in 0..work.len() {
                 work[j] = law.cost(c[j], n[j], work[j]);
             }
-            sum += dots::<I, _>(work, [&ONES[..work.len()]])[0];
+            sum += dots(simd, work, [&ONES[..work.len()]])[0];
         }
         sum
     }
@@ -292,11 +256,11 @@ impl Gather<'_> {
     }
 }
 
-impl Loop for Gather<'_> {
-    type Out = ();
+impl Kernel for Gather<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Machine>(self) {
+    fn run<S: Simd>(self, _: S) {
         if self.chosen.is_empty() {
             return;
         }
@@ -319,11 +283,11 @@ pub(crate) struct Widen<'a, T> {
     pub(crate) to: &'a mut [f64],
 }
 
-impl<T: Copy + Into<f64>> Loop for Widen<'_, T> {
-    type Out = ();
+impl<T: Copy + Into<f64>> Kernel for Widen<'_, T> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Machine>(self) {
+    fn run<S: Simd>(self, _: S) {
         for (to, &from) in self.to.iter_mut().zip(self.from) {
             *to = from.into();
         }
@@ -342,11 +306,11 @@ pub(crate) struct Shift<'a, D> {
     pub(crate) weight: &'a mut [f64],
 }
 
-impl<D: Bregman> Loop for Shift<'_, D> {
-    type Out = ();
+impl<D: Bregman> Kernel for Shift<'_, D> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Machine>(self) {
+    fn run<S: Simd>(self, _: S) {
         let Self { law, counts, a, b, step, change, weight } = self;
         let len = change.len();
         let (c, n, a, b, weight) = (&counts.c[..len], &counts.n[..len], &a[..len], &b[..len], &mut weight[..len]);
@@ -366,14 +330,14 @@ pub(crate) struct Weighted<'a> {
     pub(crate) g: &'a mut [f64],
 }
 
-impl Loop for Weighted<'_> {
-    type Out = ();
+impl Kernel for Weighted<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Machine>(self) {
+    fn run<S: Simd>(self, simd: S) {
         self.g.fill(0.0);
         for (piece, w) in self.w.chunks(PIECE).enumerate() {
-            accumulate::<I>(self.others, piece * PIECE, w, self.g);
+            accumulate_piece(simd, self.others, piece * PIECE, w, self.g);
         }
     }
 }
@@ -385,11 +349,11 @@ pub(crate) struct Extremes<'a> {
     pub(crate) gaps: &'a mut [f64],
 }
 
-impl Loop for Extremes<'_> {
-    type Out = (usize, f64);
+impl Kernel for Extremes<'_> {
+    type Output = (usize, f64);
 
     #[inline(always)]
-    fn run<I: Machine>(self) -> (usize, f64) {
+    fn run<S: Simd>(self, _: S) -> (usize, f64) {
         let Self { g, table, gaps } = self;
         let (mut winner, mut most) = (0, f64::NEG_INFINITY);
         let (mut low, mut high) = ([0.0; PIECE], [0.0; PIECE]);
@@ -421,5 +385,54 @@ impl Loop for Extremes<'_> {
             }
         }
         (winner, most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use partita_core::ndarray::Array2;
+    use partita_kernels::{Baseline, Level};
+
+    use super::*;
+    use crate::laws::{Beta, Kl, L2};
+    use crate::table::Layout;
+
+    /// Derivatives and cost of one object with 70 or 700 others, on one level.
+    fn found<D: Bregman>(law: &D, objects: usize, level: Level) -> Vec<u64> {
+        let soft = Array2::from_shape_fn((objects, 5), |(i, k)| 0.2 + 0.1 * ((i * 5 + k) as f64).sin());
+        let others = Table::of(soft.view(), Layout::Columns);
+        let count = |j: usize| if j < objects { (j % 7) as f64 } else { 0.0 };
+        let c: Vec<f64> = (0..others.stride).map(count).collect();
+        let counts = PairCounts { n: c.iter().map(|c| 2.0 * c).collect(), c };
+        let (y, stride) = ([(0, 0.5), (2, 0.25), (4, 0.25)], others.stride);
+        let [mut a, mut w2, mut b] = [(); 3].map(|()| vec![0.0; stride]);
+        let (mut g, mut h) = (vec![0.0; 5], vec![0.0; 9]);
+        level.run(Gradient { law, others: &others, counts: &counts, y: &y, a: &mut a, w2: &mut w2, g: &mut g });
+        level.run(Hessian { others: &others, chosen: &[0, 2, 4], w2: &w2, h: &mut h });
+        level.run(Combine { others: &others, y: &y[1..], out: &mut b });
+        let (first, second) = level.run(Line { law, counts: &counts, a: &a, b: &b, t: 0.125 });
+        let cost = level.run(Cost { law, others: &others, counts: &counts, y: &y, from: 8 });
+        let (mut change, mut weight) = (vec![0.0; stride], vec![0.0; stride]);
+        let (change_out, weight_out) = (&mut change[..], &mut weight[..]);
+        level.run(Shift { law, counts: &counts, a: &a, b: &b, step: 0.125, change: change_out, weight: weight_out });
+        let mut sums = vec![0.0; 5];
+        level.run(Weighted { others: &others, w: &weight, g: &mut sums });
+        let all = [a, w2, g, h, b, change, weight, sums, vec![first, second, cost]].concat();
+        assert!(all.iter().all(|value| value.is_finite()));
+        all.into_iter().map(f64::to_bits).collect()
+    }
+
+    fn same<D: Bregman>(law: &D) {
+        for objects in [70, 700] {
+            let reference = found(law, objects, Level::Baseline(Baseline));
+            assert!(Level::all().into_iter().all(|level| found(law, objects, level) == reference));
+        }
+    }
+
+    #[test]
+    fn every_level_gives_the_same_bits() {
+        same(&Kl);
+        same(&L2);
+        same(&Beta(1.5));
     }
 }

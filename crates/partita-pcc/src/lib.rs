@@ -58,12 +58,15 @@
 //! Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo: *Probabilistic evidence accumulation for clustering
 //! ensembles*, ICPRAM 2013; *Probabilistic consensus clustering using evidence accumulation*, Machine Learning 98, 2015.
 
+#![forbid(unsafe_code)]
+
 mod auto;
 mod baum_eagon;
 mod block;
 mod calm;
 mod dense;
 mod descent;
+mod diagnostics;
 mod divergence;
 mod em;
 mod error;
@@ -73,7 +76,6 @@ mod growth;
 mod interaction;
 mod kernel;
 mod laws;
-mod machine;
 mod methods;
 mod mixing;
 mod pcc;
@@ -89,14 +91,15 @@ mod survey;
 mod table;
 mod tournament;
 
-pub use baum_eagon::{BAUM_EAGON, BaumEagon, BaumEagonSettings};
+pub use baum_eagon::{BAUM_EAGON, BaumEagonSettings};
 pub use dense::Dense;
 pub use descent::{Descent, descend};
+pub use diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics, PccRestart};
 pub use divergence::{Divergence, DivergenceError};
 pub use error::PccError;
 pub use evidence::Evidence;
 pub use laws::{Beta, Bregman, Kl, L2, beta};
-pub use methods::{AnyPccSettings, PCC, PCC_KL, PCC_L2, PEACE, Pcc};
+pub use methods::{AnyPccSettings, PCC, PCC_KL, PCC_L2, PEACE};
 pub use pcc::{pcc, pcc_from};
 pub use settings::{PccSettings, Solver};
 pub use shares::Shares;

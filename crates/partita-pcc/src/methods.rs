@@ -1,52 +1,62 @@
-//! The methods as [`Consensus`].
+//! PCC and PEACE as methods.
+
+use std::num::Saturating;
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{
-    Clusters, Consensus, ConsensusError, Ensemble, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize,
-    Reads, SettingHelp, SettingsError,
+    Capabilities, Clusters, Ensemble, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
+    SettingsError, Weights,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tracing::info_span;
 
 use crate::auto::auto;
 use crate::dense::{Dense, WAY_OUT};
+use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::pcc::{ISOLATED, isolated, pcc};
+use crate::pcc::{isolated, pcc};
 use crate::settings::PccSettings;
 use crate::sparse::Sparse;
 use crate::starts::TREE;
 
 /// Settings of [`PCC`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
+#[settings(check = Self::check_together)]
 #[non_exhaustive]
 pub struct AnyPccSettings {
-    /// What a wrong co-occurrence probability costs: `kl`, `l2` or `beta:p` with 1 < p ≤ 2.
+    /// What a wrong co-occurrence probability costs: kl, l2, or beta:p with 1 < p ≤ 2 between the two.
     pub divergence: Divergence,
     /// The rest, shared with the methods of one divergence.
     #[serde(flatten)]
+    #[setting(flatten)]
     pub common: PccSettings,
 }
 
-/// A method of this crate that differs from the others in its divergence.
+impl AnyPccSettings {
+    fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
+        self.common.check_divergence(self.divergence)
+    }
+}
+
+/// A method of one divergence.
 #[derive(Debug)]
-pub struct Pcc {
-    divergence: Option<Divergence>,
-    card: &'static MethodCard,
+pub struct PccOf {
+    divergence: Divergence,
+    info: &'static MethodInfo,
 }
 
 /// Probabilistic consensus under the Kullback–Leibler divergence.
-pub static PCC_KL: Pcc = Pcc {
-    divergence: Some(Divergence::Kl),
-    card: &card("pcc-kl", "probabilities that best explain how often objects are together; soft, sure of its doubts"),
+pub static PCC_KL: PccOf = PccOf {
+    divergence: Divergence::Kl,
+    info: &info("pcc-kl", "probabilities that best explain how often objects are together; soft, sure of its doubts"),
 };
 
 /// Probabilistic consensus under the squared difference.
-pub static PCC_L2: Pcc = Pcc {
-    divergence: Some(Divergence::L2),
-    card: &card("pcc-l2", "as pcc-kl with squared errors: fastest, and less moved by single contradictions"),
+pub static PCC_L2: PccOf = PccOf {
+    divergence: Divergence::L2,
+    info: &info("pcc-l2", "as pcc-kl with squared errors: fastest, and less moved by single contradictions"),
 };
 
 /// Probabilistic evidence accumulation: maximum likelihood of binomial pair counts, which is PCC under KL.
@@ -54,79 +64,59 @@ pub static PCC_L2: Pcc = Pcc {
 /// `f_KL = −½ loglik − Σ N_ij H(c_ij/N_ij)` with PEACE's likelihood over ordered pairs: the same problem, so the same
 /// code. The paper's equation (9) and its ρ(ε) carry the wrong sign on the `N − c` term,
 /// its gradient is that of the unordered sum, its `λ e_n` should be `λ e_K`, and V_i ranges over σ(y_i).
-pub static PEACE: Pcc = Pcc {
-    divergence: Some(Divergence::Kl),
-    card: &MethodCard {
+pub static PEACE: PccOf = PccOf {
+    divergence: Divergence::Kl,
+    info: &MethodInfo {
         reference: "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
-        ..card("peace", "maximum likelihood of binomial pair counts; the same problem as pcc-kl")
+        ..info("peace", "maximum likelihood of binomial pair counts; the same problem as pcc-kl")
     },
 };
+
+/// The method of a divergence that is a setting.
+#[derive(Debug)]
+pub struct Pcc;
 
 /// Probabilistic consensus under a divergence of the user's choice.
-pub static PCC: Pcc = Pcc {
-    divergence: None,
-    card: &MethodCard {
-        settings: &[DIVERGENCE, SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS, MOST],
-        ..card("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5")
-    },
-};
+pub static PCC: Pcc = Pcc;
 
-const DIVERGENCE: SettingHelp =
-    SettingHelp { name: "divergence", help: "kl, l2 or beta:p with 1 < p ≤ 2, between the two" };
-const SOLVER: SettingHelp = SettingHelp {
-    name: "solver",
-    help: "block (fast, parallel), greedy (the papers'), em (KL only) and growth (L2 only), both slow near the end",
-};
-pub(crate) const RESTARTS: SettingHelp = SettingHelp {
-    name: "restarts",
-    help: "random starts besides those from the evidence; unset: 3 up to 10,000 objects, none beyond",
-};
-pub(crate) const TOLERANCE: SettingHelp =
-    SettingHelp { name: "tolerance", help: "stop when the relative violation of the optimality conditions is below" };
-pub(crate) const ROUNDS: SettingHelp = SettingHelp { name: "rounds", help: "the most rounds of one start" };
+static PCC_INFO: MethodInfo = info("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5");
 
-pub(crate) const PARTNERS: SettingHelp = SettingHelp {
-    name: "partners",
-    help: "mean partners of an object in a sample of the pairs; 0 for all pairs; unset: all up to 10,000 objects, then 30",
-};
-
-const MOST: SettingHelp =
-    SettingHelp { name: "most", help: "the most clusters tried where K is not given; unset: √n, but at most 20" };
-
-const fn card(name: &'static str, summary: &'static str) -> MethodCard {
-    MethodCard {
+pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInfo {
+    MethodInfo {
         name,
         family: "pcc",
         summary,
         reference: "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2015, Machine Learning 98",
-        reads: Reads::Labels,
-        missing: MissingLabels::Handled,
-        soft: true,
-        chooses_clusters: true,
-        clusters_is_maximum: true,
-        weighted: false,
-        seeded: true,
         certainty: "probability of the object's most probable cluster",
         time: "pairs · (M + K · rounds)",
         memory: "n² up to 10,000 objects, then n",
-        bytes,
         remedy: WAY_OUT,
-        settings: &[SOLVER, RESTARTS, TOLERANCE, ROUNDS, PARTNERS, MOST],
+        capabilities: Capabilities {
+            soft: true,
+            auto_clusters: true,
+            clusters_is_maximum: true,
+            seeded: true,
+            base_weights: Weights::Refused("it counts how often objects are together"),
+            ..Capabilities::HARD_LABELS
+        },
     }
 }
 
 /// Dense: counts, laid out twice for a moment, and a tree where one is grown. Sparse: the sampled pairs. Tables of every
 /// start besides.
-pub(crate) fn bytes(size: &ProblemSize) -> u64 {
-    let (n, settings) = (size.objects as u64, PccSettings::default());
+pub(crate) fn bytes(size: &ProblemSize, settings: &PccSettings) -> u64 {
+    let size = settings.size(size);
+    let [n, _, _, k] = size.saturating();
     let evidence = if let Some(partners) = settings.sampled(size.objects) {
-        SparseEvidence::bytes(size.objects, size.base_clusterings, n * u64::from(partners) / 2, true)
+        let pairs = n * Saturating(u64::from(partners)) / Saturating(2);
+        SparseEvidence::bytes(size.objects, size.base_clusterings, pairs.0, true)
     } else {
         let counts = Dense::bytes(size.objects, size.base_clusterings);
-        counts.max(counts / 3 * 2 + if size.objects <= TREE { 2 * n * n } else { 0 })
+        let tree = if size.objects <= TREE { n * n * Saturating(2) } else { Saturating(0) };
+        counts.max((Saturating(counts / 3 * 2) + tree).0)
     };
-    let starts = u64::from(settings.random(size.objects, true)) + 2;
-    evidence + starts * n * (size.clusters as u64 * 32 + 64)
+    let starts = Saturating(u64::from(settings.random(size.objects, true)) + 2);
+    (Saturating(evidence) + starts * n * (k * Saturating(32) + Saturating(64))).0
 }
 
 /// Counts the pairs of the ensemble, all or a sample, and hands them to `dense` or `sparse` with the ensemble where its base
@@ -156,7 +146,7 @@ pub(crate) fn solve(
     clusters: usize,
     settings: &AnyPccSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, PccError> {
+) -> Result<Outcome<PccDiagnostics>, PccError> {
     let AnyPccSettings { divergence, common } = settings;
     let (divergence, seed) = (*divergence, problem.seed);
     let outcome = counted(
@@ -171,61 +161,82 @@ pub(crate) fn solve(
 
 /// Objects without partners by name. Without names only their number is told: places in the canonical order mean
 /// nothing to a user.
-pub(crate) fn named(mut outcome: Outcome, ensemble: &Ensemble) -> Outcome {
-    let Some(Value::Array(places)) = outcome.details.remove(ISOLATED) else { return outcome };
+pub(crate) fn named(mut outcome: Outcome<PccDiagnostics>, ensemble: &Ensemble) -> Outcome<PccDiagnostics> {
+    let places = &outcome.details.isolated;
+    if places.is_empty() {
+        return outcome;
+    }
     let names: Vec<String> = match ensemble.object_names() {
-        Some(names) => places.iter().filter_map(Value::as_u64).map(|i| names[i as usize].clone()).collect(),
+        Some(names) => places.iter().map(|&i| names[i].clone()).collect(),
         None => Vec::new(),
     };
     outcome.warnings.pop();
     outcome.warnings.push(isolated(places.len(), names.iter().cloned()));
-    if !names.is_empty() {
-        outcome.details.insert(ISOLATED.into(), names.into());
-    }
+    outcome.details.isolated_names = names;
     outcome
 }
 
 /// The child of the seed that draws pairs; starts have small numbers.
 const PAIRS: u64 = u64::MAX;
 
-impl Pcc {
-    /// The settings of a problem, and all of them as this method shows them.
-    fn settings(&self, problem: &Problem<'_>) -> Result<(AnyPccSettings, Value), SettingsError> {
-        let plain = "settings are plain data";
-        Ok(if let Some(divergence) = self.divergence {
-            let common: PccSettings = problem.settings.apply()?;
-            let json = serde_json::to_value(&common).expect(plain);
-            (AnyPccSettings { divergence, common }, json)
-        } else {
-            let settings: AnyPccSettings = problem.settings.apply()?;
-            let json = serde_json::to_value(&settings).expect(plain);
-            (settings, json)
-        })
+/// The consensus into the number of clusters that is asked for, or that is chosen.
+fn found(
+    problem: &Problem<'_>,
+    settings: &AnyPccSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<PccDiagnostics>, PccError> {
+    match problem.clusters {
+        Clusters::Exactly(clusters) => solve(problem, clusters, settings, monitor),
+        Clusters::Auto => auto(problem, settings, monitor),
     }
 }
 
-impl Consensus for Pcc {
-    fn card(&self) -> &'static MethodCard {
-        self.card
+impl Method for PccOf {
+    type Settings = PccSettings;
+    type Diagnostics = PccDiagnostics;
+    type Error = PccError;
+
+    fn info(&self) -> &'static MethodInfo {
+        self.info
     }
 
-    fn default_settings(&self) -> Value {
-        let json = match self.divergence {
-            Some(_) => serde_json::to_value(PccSettings::default()),
-            None => serde_json::to_value(AnyPccSettings::default()),
-        };
-        json.expect("settings are plain data")
+    fn check(&self, settings: &PccSettings, _size: &ProblemSize) -> Result<(), SettingsError> {
+        settings.check_divergence(self.divergence)
     }
 
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let method = self.card.name;
-        let (settings, json) = self.settings(problem).map_err(|error| error.of(method))?;
-        let found = match problem.clusters {
-            Clusters::Exactly(clusters) => solve(problem, clusters, &settings, monitor),
-            Clusters::Auto => auto(problem, &settings, monitor),
-        };
-        let mut outcome = found.map_err(|error| error.of(method))?;
-        outcome.settings = json;
-        Ok(outcome)
+    fn bytes(&self, size: &ProblemSize, settings: &PccSettings) -> u64 {
+        bytes(size, settings)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &PccSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<PccDiagnostics>, PccError> {
+        found(problem, &AnyPccSettings { divergence: self.divergence, common: settings.clone() }, monitor)
+    }
+}
+
+impl Method for Pcc {
+    type Settings = AnyPccSettings;
+    type Diagnostics = PccDiagnostics;
+    type Error = PccError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &PCC_INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &AnyPccSettings) -> u64 {
+        bytes(size, &settings.common)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &AnyPccSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<PccDiagnostics>, PccError> {
+        found(problem, settings, monitor)
     }
 }

@@ -2,11 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Ensemble, Monitor, Objective, Outcome, Seed, Sense, SoftPartition, Stopped};
+use partita_core::{
+    ClustersError, Ensemble, Monitor, Objective, Outcome, Seed, Sense, Settings, SoftPartition, Stopped,
+};
 use rayon::prelude::*;
-use serde_json::{Value, json};
 
 use crate::descent::{Descent, Progress, check, run};
+use crate::diagnostics::{PccDiagnostics, PccRestart};
 use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::Evidence;
@@ -40,11 +42,11 @@ pub fn pcc(
     seed: Seed,
     settings: &PccSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, PccError> {
+) -> Result<Outcome<PccDiagnostics>, PccError> {
+    settings.check_divergence(divergence)?;
+    settings.check_ranges()?;
     let objects = evidence.count();
-    if clusters == 0 || clusters > objects {
-        return Err(PccError::Clusters { clusters, objects });
-    }
+    ClustersError::check(clusters, objects)?;
     let random = settings.random(objects, bases.is_some());
     let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings)? };
     match divergence {
@@ -108,7 +110,7 @@ pub fn pcc_from<D: Bregman>(
     mut starts: Vec<Start>,
     settings: &PccSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, PccError> {
+) -> Result<Outcome<PccDiagnostics>, PccError> {
     assert!(!starts.is_empty(), "a run needs a start");
     check(law, settings)?;
     let objects = evidence.count();
@@ -195,13 +197,16 @@ fn outcome(
     mut runs: Vec<Descent>,
     best: usize,
     finished: impl Fn(usize) -> bool,
-) -> Outcome {
-    let told: Vec<Value> = (names.iter().zip(&runs).enumerate())
-        .map(|(at, (name, run))| {
-            json!({ "start": name, "objective": run.objective, "rounds": run.rounds, "kkt_gap": run.kkt_gap,
-                    "finished": finished(at), "stopped": run.stopped })
-        })
-        .collect();
+) -> Outcome<PccDiagnostics> {
+    let restart = |(at, (name, run)): (usize, (&String, &Descent))| PccRestart {
+        start: name.clone(),
+        objective: run.objective,
+        rounds: run.rounds,
+        kkt_gap: run.kkt_gap,
+        finished: finished(at),
+        stopped: run.stopped,
+    };
+    let restarts: Vec<PccRestart> = names.iter().zip(&runs).enumerate().map(restart).collect();
     let highest = |counts: &dyn Fn(usize) -> bool| {
         let objective = |(at, run): (usize, &Descent)| counts(at).then_some(run.objective);
         runs.iter().enumerate().filter_map(objective).fold(f64::NEG_INFINITY, f64::max)
@@ -213,24 +218,26 @@ fn outcome(
     let mut outcome = Outcome::soft(kept.soft, stopped);
     outcome.rounds = kept.rounds;
     outcome.kkt_gap = Some(kept.kkt_gap);
-    outcome.details.insert("restarts".into(), told.into());
-    outcome.details.insert("start".into(), names[best].clone().into());
     let spread = |highest: f64| if kept.objective > 0.0 { highest / kept.objective - 1.0 } else { 0.0 };
-    outcome.details.insert("spread".into(), spread(highest).into());
-    outcome.details.insert("spread_of_finished".into(), spread(highest_finished).into());
-    outcome.details.insert("live_clusters".into(), outcome.partition.live_clusters().into());
+    let (spread, spread_of_finished) = (spread(highest), spread(highest_finished));
     outcome.objective =
         Some(Objective { name: OBJECTIVE, sense: Sense::Minimise, value: kept.objective, trace: kept.trace });
     let alone: Vec<usize> = (0..evidence.count()).filter(|&i| evidence.weight(i) == 0.0).collect();
     if !alone.is_empty() {
-        outcome.details.insert(ISOLATED.into(), alone.clone().into());
         outcome.warnings.push(isolated(alone.len(), alone.iter().map(ToString::to_string)));
     }
-    outcome
+    let diagnostics = PccDiagnostics {
+        restarts,
+        start: names[best].clone(),
+        spread,
+        spread_of_finished,
+        live_clusters: outcome.partition.live_clusters(),
+        isolated: alone,
+        isolated_names: Vec::new(),
+        choice: None,
+    };
+    outcome.with(diagnostics)
 }
-
-/// The detail that lists objects without partners.
-pub(crate) const ISOLATED: &str = "isolated";
 
 /// What is said of objects without partners, the first few by name.
 pub(crate) fn isolated(count: usize, names: impl Iterator<Item = String>) -> String {

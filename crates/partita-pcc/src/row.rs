@@ -1,8 +1,9 @@
 //! One object's probabilities, all others held: a convex problem on the simplex.
 
+use partita_kernels::dispatch;
+
 use crate::kernel::{Combine, Gradient, Hessian, Line, PairCounts};
 use crate::laws::Bregman;
-use crate::machine::fast;
 use crate::simplex::quadratic;
 use crate::squares::Squares;
 use crate::table::Table;
@@ -99,7 +100,7 @@ pub(crate) fn visit<D: Bregman>(
     if let Some(exact) = exact {
         exact.gradient(others, counts, y, &mut s.g);
     } else {
-        fast(Gradient { law, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
+        dispatch(Gradient { law, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
     }
     let gap = violation(&s.g, &s.entries);
     if gap <= stride.small {
@@ -113,7 +114,7 @@ pub(crate) fn visit<D: Bregman>(
         squares.hessian(y, s);
     } else {
         s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
-        fast(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
+        dispatch(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
     }
     let slope = direction(y, s, 0.1 * gap, keep);
     if slope.first >= 0.0 {
@@ -125,8 +126,8 @@ pub(crate) fn visit<D: Bregman>(
     let (t, fall) = if exact.is_some() {
         step(law, |t| slope.first + t * slope.second, slope, longest)
     } else {
-        fast(Combine { others, y: &s.entries, out: &mut s.b });
-        step(law, |t| fast(Line { law, counts, a: &s.a, b: &s.b, t }).0, slope, longest)
+        dispatch(Combine { others, y: &s.entries, out: &mut s.b });
+        step(law, |t| dispatch(Line { law, counts, a: &s.a, b: &s.b, t }).0, slope, longest)
     };
     for &(k, d) in &s.entries {
         y[k] = if y[k] + t * d <= SNAP { 0.0 } else { y[k] + t * d };

@@ -2,10 +2,13 @@
 
 use std::num::NonZeroU32;
 
+use partita_core::{ProblemSize, SettingChoice, Settings, SettingsError};
 use serde::{Deserialize, Serialize};
 
+use crate::divergence::Divergence;
+
 /// How the objective is minimised. All stop at points of the same kind, which one certificate checks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Solver {
@@ -24,23 +27,34 @@ pub enum Solver {
 }
 
 /// Settings of [`crate::pcc`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PccSettings {
-    /// How the objective is minimised.
+    /// How the objective is minimised: block (fast, parallel), greedy (the papers'), em (KL only) or growth (L2 only), both
+    /// slow near the end.
     pub solver: Solver,
-    /// Random starts, drawn from Dirichlet(1), besides those made from the evidence. The lowest objective is kept. Unset: 3
-    /// up to 10,000 objects; beyond, the run starts from the best base clustering alone, where there is one.
+    /// Random initializations besides those made from the evidence; the lowest objective is kept. Unset: 3 up to 10,000
+    /// objects, none beyond.
+    ///
+    /// They are drawn from Dirichlet(1). Beyond 10,000 objects the run starts from the best base clustering alone, where there is
+    /// one.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: Option<NonZeroU32>,
-    /// Stop when the relative gap (see [`crate::Measure`]) is not above this (papers: τ, absolute).
+    /// Stop when the relative violation of the optimality conditions is not above this (papers: τ, absolute).
+    ///
+    /// See [`crate::Measure`].
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// The most rounds of one start.
+    /// The most rounds of one initialization.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
-    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset, all pairs are read up to
-    /// 10,000 objects, and 30 partners beyond.
+    /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 30
+    /// partners beyond.
+    #[setting(range = 0..=1_000_000)]
     pub partners: Option<u32>,
     /// The most clusters that are tried where K is not given. Unset: √n, but at most 20.
+    #[setting(range = 1..=1_000_000)]
     pub most: Option<NonZeroU32>,
 }
 
@@ -58,6 +72,9 @@ impl Default for PccSettings {
     }
 }
 
+/// The most clusters that are tried unless the settings say otherwise: √n, but not more than this.
+const MOST: usize = 20;
+
 /// Random starts unless the settings say otherwise.
 const RESTARTS: u32 = 3;
 
@@ -69,6 +86,34 @@ impl PccSettings {
     pub(crate) fn random(&self, objects: usize, bases: bool) -> u32 {
         let usual = if objects <= ALL_PAIRS || !bases { RESTARTS } else { 0 };
         self.restarts.map_or(usual, NonZeroU32::get)
+    }
+
+    /// Refuses a solver that cannot work with the divergence.
+    pub(crate) fn check_solver(&self, mixture: bool, squared: bool) -> Result<(), SettingsError> {
+        match self.solver {
+            Solver::Em if !mixture => {
+                Err(SettingsError::value("solver", "em", "it reads KL as a likelihood; take divergence kl"))
+            }
+            Solver::Growth if !squared => {
+                Err(SettingsError::value("solver", "growth", "it reads squared differences; take divergence l2"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for a divergence by name.
+    pub(crate) fn check_divergence(&self, divergence: Divergence) -> Result<(), SettingsError> {
+        self.check_solver(divergence == Divergence::Kl, divergence == Divergence::L2)
+    }
+
+    /// The most clusters that are tried where K is not given.
+    pub(crate) fn most_clusters(&self, objects: usize) -> usize {
+        self.most.map_or(objects.isqrt().min(MOST), |most| most.get() as usize).clamp(1, objects)
+    }
+
+    /// The size of a problem in which K is at most what is tried.
+    pub(crate) fn size(&self, size: &ProblemSize) -> ProblemSize {
+        size.at_most(self.most_clusters(size.objects.max(1)))
     }
 
     /// Partners of each of so many objects, or none for all pairs.

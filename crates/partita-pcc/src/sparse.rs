@@ -2,11 +2,11 @@
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{Ensemble, MemoryBudget, Monitor, Seed};
+use partita_kernels::{LANES, dispatch};
 
 use crate::error::PccError;
 use crate::evidence::{Near, View};
 use crate::kernel::{Gather, PairCounts, Widen};
-use crate::machine::{LANES, fast};
 use crate::table::{Layout, Table};
 
 /// How often some pairs of objects are together and labelled. What is not stored is not known, and costs nothing.
@@ -64,15 +64,15 @@ impl Sparse {
         local.objects = neighbours.len();
         local.stride = local.objects.next_multiple_of(LANES);
         local.values.resize(local.stride * clusters, 0.0);
-        fast(Gather { rows: &table.values, chosen: neighbours, columns: &mut local.values, clusters });
+        dispatch(Gather { rows: &table.values, chosen: neighbours, columns: &mut local.values, clusters });
         // What repeats the last row has no weight: its counts are 0.
         counts.c.resize(local.stride, 0.0);
         counts.n.resize(local.stride, 0.0);
         let (together, seen) = self.pairs.counts(i);
-        fast(Widen { from: &together[from..], to: &mut counts.c });
+        dispatch(Widen { from: &together[from..], to: &mut counts.c });
         counts.c[local.objects..].fill(0.0);
         if let Some(seen) = seen {
-            fast(Widen { from: &seen[from..], to: &mut counts.n });
+            dispatch(Widen { from: &seen[from..], to: &mut counts.n });
         } else {
             counts.n.fill(self.pairs.base_clusterings() as f64);
         }

@@ -4,10 +4,11 @@
 //! `H y − 2 Σ_j c_j Y_j`: one pass over the counts in place of one over all products of columns. Where the N differ a
 //! little, the same matrix with their mean still gives a good direction; gradient and step stay exact.
 
+use partita_kernels::dispatch;
+
 use crate::evidence::{Evenness, Evidence};
 use crate::kernel::{PairCounts, Weighted};
 use crate::laws::Bregman;
-use crate::machine::fast;
 use crate::row::Scratch;
 use crate::table::{Layout, Table};
 
@@ -39,7 +40,7 @@ impl Gram {
         let clusters = table.clusters;
         let mut values = vec![0.0; clusters * clusters];
         for (k, row) in values.chunks_mut(clusters).enumerate() {
-            fast(Weighted { others: table, w: table.column(k), g: row });
+            dispatch(Weighted { others: table, w: table.column(k), g: row });
         }
         Some(Self { values, clusters, evenness })
     }
@@ -69,7 +70,7 @@ impl Squares<'_> {
 
     /// The gradient of the object with probabilities `y`, where all N are the same.
     pub(crate) fn gradient(&self, others: &Table, counts: &PairCounts, y: &[f64], g: &mut [f64]) {
-        fast(Weighted { others, w: &counts.c, g });
+        dispatch(Weighted { others, w: &counts.c, g });
         for (k, g) in g.iter_mut().enumerate() {
             let bent: f64 = (0..y.len()).filter(|&l| y[l] > 0.0).map(|l| self.second(y, k, l) * y[l]).sum();
             *g = bent - 2.0 * *g;

@@ -2,13 +2,14 @@
 
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, Partition, Seed, SoftPartition};
+use partita_kernels::{Kernel, Simd, dispatch, dots};
+use partita_kmeans::plus_plus::{DistanceField, Field, Points, plus_plus};
 use partita_linkage::{Linkage, cut, link_f32};
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1};
 
 use crate::error::PccError;
 use crate::evidence::{Evidence, Near};
-use crate::machine::{Loop, Machine, dots, fast};
 use crate::settings::PccSettings;
 use crate::table::Table;
 
@@ -76,7 +77,7 @@ pub fn starts(
     if let Some(condensed) = (objects <= TREE).then(|| evidence.condensed()).flatten() {
         let tree = link_f32(condensed, objects, Linkage::Average)?;
         starts.push(Start::softened("average-link", &cut(&tree, clusters), clusters));
-        let partition = plus_plus(evidence, clusters, seed.child(0));
+        let partition = nearest_of_plus_plus(evidence, clusters, seed.child(0));
         starts.push(Start::softened("k-means++ rows", &partition, clusters));
     }
     for restart in 1..=u64::from(settings.random(objects, false)) {
@@ -126,48 +127,68 @@ fn base_start(ensemble: &Ensemble, u: usize, clusters: usize) -> Start {
 
 struct Dot<'a>(&'a [f64], &'a [f64]);
 
-impl Loop for Dot<'_> {
-    type Out = f64;
+impl Kernel for Dot<'_> {
+    type Output = f64;
 
     #[expect(clippy::inline_always, reason = "compiled for wider vectors only by inlining")]
     #[inline(always)]
-    fn run<I: Machine>(self) -> f64 {
-        dots::<I, 1>(self.0, [self.1])[0]
+    fn run<S: Simd>(self, simd: S) -> f64 {
+        dots(simd, self.0, [self.1])[0]
     }
 }
 
-/// Seeds drawn far from each other in the space of evidence rows `c_i·/N_i·`, and every object with its nearest.
-fn plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed) -> Partition {
-    let (mut rng, objects) = (seed.rng(), evidence.count());
-    let table = Table::zeros(objects, 1, evidence.layout());
-    let mut near = Near::new(1);
-    let mut shares = |i: usize| -> Vec<f64> {
-        let (_, counts) = evidence.look(i, &table, &mut near);
+/// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances.
+struct EvidenceRows<'a>(&'a dyn Evidence);
+
+impl EvidenceRows<'_> {
+    fn shares(&self, i: usize, table: &Table, near: &mut Near) -> Vec<f64> {
+        let (_, counts) = self.0.look(i, table, near);
         let share = |(c, n): (&f64, &f64)| if *n > 0.0 { c / n } else { 0.0 };
         let mut row: Vec<f64> = counts.c.iter().zip(&counts.n).map(share).collect();
         row[i] = 1.0;
         row
-    };
-    let (mut nearest, mut labels) = (vec![f64::INFINITY; objects], vec![0; objects]);
-    let mut centre = rng.random_range(0..objects);
-    for cluster in 0..clusters {
-        let middle = shares(centre);
-        for i in 0..objects {
-            let row = shares(i);
-            let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
-            let distance = fast(Dot(&away, &away));
-            if distance < nearest[i] {
-                (nearest[i], labels[i]) = (distance, cluster as u32);
-            }
-        }
-        let mut left = rng.random::<f64>() * nearest.iter().sum::<f64>();
-        centre = nearest
-            .iter()
-            .position(|distance| {
-                left -= distance;
-                left < 0.0
-            })
-            .unwrap_or_else(|| rng.random_range(0..objects));
     }
-    Partition::new(labels, clusters).expect("labels count the clusters")
+}
+
+impl Points for EvidenceRows<'_> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn weight(&self, _point: usize) -> f64 {
+        1.0
+    }
+
+    fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
+        let (table, mut near) = (Table::zeros(self.count(), 1, self.0.layout()), Near::new(1));
+        let mut from = |&centre: &usize| {
+            let middle = self.shares(centre, &table, &mut near);
+            let distance = |i: usize| {
+                let row = self.shares(i, &table, &mut near);
+                let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
+                dispatch(Dot(&away, &away))
+            };
+            (0..self.count()).map(distance).collect()
+        };
+        centres.iter().map(&mut from).collect()
+    }
+
+    fn first(&self, rng: &mut impl Rng) -> Option<usize> {
+        Some(rng.random_range(0..self.count()))
+    }
+
+    fn when_covered(&self, rng: &mut impl Rng) -> Option<usize> {
+        // The number that would have chosen by distance is drawn in any case.
+        let _: f64 = rng.random();
+        Some(rng.random_range(0..self.count()))
+    }
+}
+
+/// Objects chosen by k-means++ on rows of evidence, and every object with its nearest.
+fn nearest_of_plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed) -> Partition {
+    let points = EvidenceRows(evidence);
+    let mut field = Field::new(&points);
+    let chosen = plus_plus(&mut field, clusters, 1, &mut seed.rng());
+    chosen.last().iter().for_each(|&&last| field.add(last));
+    Partition::new(field.into_nearest(), clusters).expect("labels count the clusters")
 }

@@ -2,13 +2,13 @@
 
 use partita_core::SoftPartition;
 use partita_core::ndarray::Array2;
+use partita_kernels::dispatch;
 use rayon::prelude::*;
 
 use crate::error::PccError;
 use crate::evidence::{Evidence, Near};
 use crate::kernel::{Cost, Gradient};
 use crate::laws::Bregman;
-use crate::machine::fast;
 use crate::row::{Scratch, support, violation};
 use crate::table::Table;
 
@@ -108,7 +108,7 @@ impl Costs {
             table.read(i, &mut worker.y);
             support(&worker.y, &mut worker.scratch.entries);
             let (others, counts, from) = evidence.look_after(i, table, &mut worker.near);
-            fast(Cost { law, others, counts, y: &worker.scratch.entries, from })
+            dispatch(Cost { law, others, counts, y: &worker.scratch.entries, from })
         };
         let chunk = |worker: &mut Worker, (at, (kept, stale)): (usize, (&mut [f64], &mut [bool]))| -> f64 {
             for (i, (kept, stale)) in kept.iter_mut().zip(stale).enumerate().filter(|(_, (_, stale))| **stale) {
@@ -129,7 +129,7 @@ pub(crate) fn glimpse<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Tabl
         table.read(at * ONE_OF, &mut worker.y);
         support(&worker.y, &mut worker.scratch.entries);
         let (others, counts) = evidence.look(at * ONE_OF, table, &mut worker.near);
-        fast(Cost { law, others, counts, y: &worker.scratch.entries, from: 0 })
+        dispatch(Cost { law, others, counts, y: &worker.scratch.entries, from: 0 })
     };
     let chosen = (0..evidence.count().div_ceil(ONE_OF)).into_par_iter();
     let costs: Vec<f64> = chosen.map_init(|| Worker::new(table.clusters), cost).collect();
@@ -160,7 +160,7 @@ pub(crate) fn look<D: Bregman>(law: &D, evidence: &dyn Evidence, table: &Table, 
     let (others, counts) = evidence.look(i, table, near);
     scratch.reach(others.stride);
     let (a, w2, g) = (&mut scratch.a, &mut scratch.w2, &mut scratch.g);
-    fast(Gradient { law, others, counts, y: &scratch.entries, a, w2, g });
+    dispatch(Gradient { law, others, counts, y: &scratch.entries, a, w2, g });
     violation(&scratch.g, &scratch.entries)
 }
 

@@ -2,7 +2,7 @@
 
 use partita_core::ndarray::{Array2, ArrayView2};
 
-use crate::machine::LANES;
+use partita_kernels::LANES;
 
 /// How a [`Table`] lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,7 +50,7 @@ fn two_groups_in_one_cluster_are_told_apart() {
     let ensemble = simulated_data::ensemble(&truth, 1000, seed.child(1));
     let evidence = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).unwrap();
     let outcome = pcc(&evidence, None, Divergence::L2, 8, seed.child(2), &PccSettings::default(), &Silent).unwrap();
-    assert!(outcome.details["start"].as_str().unwrap().ends_with(", split"), "{:?}", outcome.details["restarts"]);
+    assert!(outcome.details.start.ends_with(", split"), "{:?}", outcome.details.restarts);
     assert_eq!(outcome.partition.live_clusters(), 4);
     assert!(jensen_shannon(&outcome.soft.unwrap(), &truth).unwrap() <= 0.0012);
 }

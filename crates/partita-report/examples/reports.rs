@@ -81,7 +81,7 @@ fn consensus(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> An
     let begun = Instant::now();
     let outcome = partita_core::consense(method, &Problem::new(ensemble, Clusters::Exactly(clusters)), &Silent)?;
     let record = json!({
-        "method": method.card().name, "settings": outcome.settings, "seed": 1, "rounds": outcome.rounds,
+        "method": method.info().name, "settings": outcome.settings, "seed": 1, "rounds": outcome.rounds,
         "stopped": outcome.stopped, "seconds": begun.elapsed().as_secs_f64(), "version": env!("CARGO_PKG_VERSION"),
         "objective": outcome.objective.as_ref().map(|o| o.value), "objective_name": outcome.objective.as_ref().map(|o| o.name),
         "anmi": partita_metrics::anmi(&outcome.partition, ensemble)?, "warnings": outcome.warnings,

@@ -8,7 +8,7 @@ use partita::generate::{Recipe, Scale, TableView, generate, scale};
 use partita::metrics::Scores;
 use partita::ndarray::{Array2, ArrayView2};
 use partita::{
-    Clusters, Consensus, Ensemble, Features, MemoryBudget, Monitor, Outcome, Partition, Problem, Seed, SettingPairs,
+    Clusters, Consensus, Ensemble, Features, MemoryBudget, Monitor, Outcome, Partition, Problem, Seed, SettingMap,
     consense,
 };
 
@@ -139,7 +139,7 @@ impl<'a> Lab<'a> {
         let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
         problem.features = features;
         problem.seed = seeds::consensus(Seed::new(seed));
-        problem.settings = SettingPairs::parse(settings).map_err(ReproduceError::from_source)?;
+        problem.settings = SettingMap::parse(settings).map_err(ReproduceError::from_source)?;
         consense(method, &problem, self.monitor).map_err(ReproduceError::from_source)
     }
 

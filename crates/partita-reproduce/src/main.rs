@@ -1,5 +1,6 @@
 //! What `cargo xtask reproduce` runs.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to whoever called it")]
+#![forbid(unsafe_code)]
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -101,7 +101,7 @@ pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, monitor: &dyn Mon
     let mut table: Vec<Entry> = Vec::with_capacity(methods.len());
     let mut leader: Option<(f64, usize, Outcome)> = None;
     for (at, method) in methods.iter().enumerate() {
-        let name = method.card().name;
+        let name = method.info().name;
         let share = Share { monitor, stopped: &stopped, before: at as u64, all: methods.len() as u64 };
         let (verdict, outcome) = if share.tick(0, 1) == Flow::Stop {
             (Verdict::Refused { reason: ConsensusError::Interrupted.to_string() }, None)

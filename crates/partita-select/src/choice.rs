@@ -1,6 +1,6 @@
 //! The choice of a number of clusters: what was measured of every number, and the one chosen. Saved as JSON and read back.
 
-use partita_core::{Ensemble, Partition};
+use partita_core::{Ensemble, Partition, SettingChoice};
 use partita_metrics::anmi;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub struct Choice {
 }
 
 /// What decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Criterion {

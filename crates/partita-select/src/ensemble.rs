@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use partita_core::ndarray::Axis;
 use partita_core::{
     Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, Outcome, Problem,
-    Seed, Sense, Stopped, consense,
+    Seed, Sense, Settings, Stopped, consense,
 };
 use partita_eac::certainty;
 use partita_linkage::{cut, longest_lifetime};
@@ -57,12 +57,13 @@ pub fn choose_clusters_of_ensemble(
     settings: &EnsembleChoiceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
+    settings.check_ranges()?;
     let ensemble = problem.ensemble;
     let (numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
     let steps = Steps::new((numbers.len() * (1 + settings.draws as usize)) as u64, monitor);
     let mut solved = info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &steps))?;
     let criterion = settings.criterion.unwrap_or_else(|| solved.criterion());
-    let choosing = decide(&solved.rows, criterion, method.card().name)?;
+    let choosing = decide(&solved.rows, criterion, method.info().name)?;
     let asked = if solved.tree.is_some() { numbers } else { vec![choosing.clusters] };
     let drawn = if steps.stopped() { Vec::new() } else { draws(method, problem, &asked, settings, &steps)? };
     compare(&mut solved.rows, &drawn);
@@ -83,7 +84,7 @@ pub fn choose_clusters_of_ensemble(
         objects: None,
         interrupted: steps.stopped(),
         warnings,
-        settings: json!({ "method": method.card().name, "choice": settings }),
+        settings: json!({ "method": method.info().name, "choice": settings }),
         seed: problem.seed.number(),
     })
 }
@@ -134,18 +135,13 @@ fn solve(
         let stopped = outcome.stopped == Stopped::Interrupted;
         let (row, tree) = taken(problem.ensemble, clusters, outcome)?;
         solved.rows.push(row);
-        solved.tree = tree.filter(|_| only_cuts_its_tree(method));
+        solved.tree = tree.filter(|_| method.info().capabilities.cuts_tree);
         steps.finished(1);
         if stopped {
             break;
         }
     }
     Ok(solved)
-}
-
-/// Whether the consensus at every K is a cut of the same tree. LWEA builds a tree too but moves objects after the cut.
-fn only_cuts_its_tree(method: &dyn Consensus) -> bool {
-    method.card().name.starts_with("eac-")
 }
 
 /// The line of an outcome, and its tree if the outcome is nothing but a cut of it: the same labels, and the certainty of

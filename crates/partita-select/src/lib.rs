@@ -63,7 +63,7 @@ pub use best::{Agreement, Best, Entry, Verdict, agreement, best};
 pub use choice::{Choice, ChoiceRow, Criterion, ObjectiveValue, Reference, Spread};
 pub use ensemble::choose_clusters_of_ensemble;
 pub use error::SelectError;
-pub use method::{BEST, BestOf, BestSettings};
+pub use method::{BEST, BestDiagnostics, BestSettings};
 pub use null_model::Null;
 pub use settings::{ChooseSettings, EnsembleChoiceSettings};
 pub use table::choose_clusters;

@@ -1,17 +1,18 @@
-//! The choice as a [`Consensus`] of its own.
+//! The choice among methods as a method of its own.
 
 use partita_core::{
-    Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, Reads, SettingHelp, SettingPairs,
-    SettingsError,
+    Capabilities, Consensus, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, SettingMap,
+    Settings, SettingsError, Weights,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-use crate::{SelectError, best};
+use crate::{Entry, SelectError, best};
 
 /// Settings of [`BEST`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Settings)]
 #[serde(default)]
+#[settings(check = Self::check_together)]
 #[non_exhaustive]
 pub struct BestSettings {
     /// Names of the methods that are tried, with commas between them.
@@ -24,72 +25,99 @@ impl Default for BestSettings {
     }
 }
 
-/// The method, of a list, that agrees most with the ensemble, as a method.
+impl BestSettings {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.among.split(',').map(str::trim).filter(|name| !name.is_empty())
+    }
+
+    /// The methods that are named.
+    fn methods(&self) -> Result<Vec<&'static dyn Consensus>, SettingsError> {
+        let unknown = |name| SettingsError::value("among", &self.among, format!("there is no method '{name}'"));
+        self.names().map(|name| partita::method(name).ok_or_else(|| unknown(name))).collect()
+    }
+
+    fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
+        self.methods().map(drop)
+    }
+}
+
+/// Facts about a choice among methods.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct BestDiagnostics {
+    /// What the method chosen says of itself.
+    #[serde(flatten)]
+    pub details_of_chosen: Map<String, Value>,
+    /// Name of the method chosen.
+    pub chosen: &'static str,
+    /// The settings it ran with.
+    pub settings_of_chosen: Map<String, Value>,
+    /// What became of every method tried.
+    pub table: Vec<Entry>,
+}
+
+/// [`best`] as a method.
 #[derive(Debug)]
 pub struct BestOf;
 
-/// The method, of a list, that agrees most with the ensemble. Details: `chosen`, and the `table` of all.
+/// The method, of a list, that agrees most with the ensemble, [`best`].
 pub static BEST: BestOf = BestOf;
 
-impl Consensus for BestOf {
-    fn card(&self) -> &'static MethodCard {
-        &MethodCard {
-            name: "best",
-            family: "select",
-            summary: "runs several methods and keeps the one with the highest mean NMI to the base clusterings",
-            reference: "Strehl and Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple \
-                        partitions, JMLR 3, 2002",
-            reads: Reads::Labels,
-            missing: MissingLabels::Handled,
-            soft: false,
-            chooses_clusters: true,
-            clusters_is_maximum: true,
-            weighted: false,
-            seeded: true,
-            certainty: "that of the method chosen",
-            time: "that of all methods tried",
-            memory: "that of the method that needs most tried",
-            // Each method tried says its own, and one that does not fit is left out.
-            bytes: |size| (size.objects * size.base_clusterings) as u64,
-            remedy: "sample the objects",
-            settings: &[SettingHelp {
-                name: "among",
-                help: "names of the methods that are tried, with commas between them",
-            }],
-        }
+static INFO: MethodInfo = MethodInfo {
+    name: "best",
+    family: "select",
+    summary: "runs several methods and keeps the one with the highest mean NMI to the base clusterings",
+    reference: "Strehl and Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR \
+                3, 2002",
+    certainty: "that of the method chosen",
+    time: "that of all methods tried",
+    memory: "that of the hungriest method tried",
+    remedy: "sample the objects",
+    capabilities: Capabilities {
+        auto_clusters: true,
+        clusters_is_maximum: true,
+        seeded: true,
+        base_weights: Weights::Refused("some of the methods tried take none"),
+        ..Capabilities::HARD_LABELS
+    },
+};
+
+impl Method for BestOf {
+    type Settings = BestSettings;
+    type Diagnostics = BestDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
     }
 
-    fn default_settings(&self) -> Value {
-        json!(BestSettings::default())
+    /// Each method tried says its own, and one that does not fit is left out.
+    fn bytes(&self, size: &ProblemSize, _settings: &BestSettings) -> u64 {
+        let [n, m, ..] = size.saturating();
+        (n * m).0
     }
 
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        const NAME: &str = "best";
-        let failed = |source: SelectError| match source {
-            SelectError::Interrupted => ConsensusError::Interrupted,
-            other => ConsensusError::Method { method: NAME, source: Box::new(other) },
-        };
-        let wrong = |error: SettingsError| error.of(NAME);
-        let settings: BestSettings = problem.settings.apply().map_err(wrong)?;
-        let names = settings.among.split(',').map(str::trim).filter(|name| !name.is_empty());
-        let unknown = |name: &str| {
-            let reason = format!("there is no method '{name}'");
-            wrong(SettingsError::value("among", &settings.among, reason))
-        };
-        let known = |name: &str| partita::method(name).ok_or_else(|| unknown(name));
-        let methods = names.map(known).collect::<Result<Vec<_>, _>>()?;
-        let mut inner = problem.clone();
-        inner.settings = SettingPairs::default();
-        let chosen = best(&methods, &inner, monitor).map_err(failed)?;
-        let name = chosen.method();
-        let mut outcome = chosen.outcome;
-        outcome.details.insert("chosen".into(), json!(name));
-        outcome.details.insert("settings_of_chosen".into(), outcome.settings);
-        outcome.details.insert("table".into(), json!(chosen.table));
-        outcome.settings = json!(settings);
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &BestSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<BestDiagnostics>, FitError> {
+        let inner = problem.clone().settings(SettingMap::default());
+        let found = best(&settings.methods()?, &inner, monitor).map_err(|error| match error {
+            SelectError::Interrupted => FitError::Interrupted,
+            other => FitError::other(other),
+        })?;
+        let (chosen, table, mut outcome) = (found.method(), found.table, found.outcome);
         // Another method may have been chosen with probabilities on one seed and without on the next.
         outcome.soft = None;
-        Ok(outcome)
+        let settings_of_chosen = std::mem::take(&mut outcome.settings);
+        Ok(outcome.map_details(|details_of_chosen| BestDiagnostics {
+            details_of_chosen,
+            chosen,
+            settings_of_chosen,
+            table,
+        }))
     }
 }
 
@@ -110,16 +138,11 @@ mod tests {
         assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
         assert_eq!(outcome.details["table"].as_array().unwrap().len(), 8);
         let refusal = |problem: &Problem<'_>| consense(&BEST, problem, &Silent).unwrap_err().to_string();
-        problem.settings = SettingPairs::parse(&["among=mm,no-such"]).unwrap();
+        problem.settings = SettingMap::parse(&["among=mm,no-such"]).unwrap();
         assert!(refusal(&problem).contains("no-such"));
-        problem.settings = SettingPairs::parse(&["among=,"]).unwrap();
+        problem.settings = SettingMap::parse(&["among=,"]).unwrap();
         assert!(refusal(&problem).contains("no method"), "{}", refusal(&problem));
-        problem.settings = SettingPairs::parse(&["among=ssce"]).unwrap();
+        problem.settings = SettingMap::parse(&["among=ssce"]).unwrap();
         assert!(refusal(&problem).contains("table"), "{}", refusal(&problem));
-    }
-
-    #[test]
-    fn it_keeps_what_its_card_promises() {
-        assert!(partita_conformance::check(&BEST) > 500);
     }
 }

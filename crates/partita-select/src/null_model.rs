@@ -1,7 +1,7 @@
 //! Null models: tables without clusters that are shaped like a given one.
 
-use partita_core::Seed;
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
+use partita_core::{Seed, SettingChoice};
 use partita_spectral::symmetric_eigen;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::SelectError;
 
 /// What a table without clusters looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Null {

@@ -2,36 +2,44 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::SettingsError;
+use partita_core::{Settings, SettingsError};
 use partita_generate::BaseKind;
 use serde::{Deserialize, Serialize};
 
 use crate::{Criterion, Null, SelectError};
 
 /// Settings of [`choose_clusters`](crate::choose_clusters). Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ChooseSettings {
     /// Name of the base clusterer; any but `kmeans-cosine`. Dispersion is measured where it is some k-means.
     pub base: String,
     /// Base clusterings at each K.
+    #[setting(range = 2..=1_000_000)]
     pub runs: NonZeroU32,
-    /// Share of the objects that each sees.
+    /// Share of the objects that each base clustering sees.
+    #[setting(above = 0.0, range = 0.0..=1.0)]
     pub subsample: f64,
     /// What tables without clusters look like; clusters must beat every kind.
     pub nulls: Vec<Null>,
-    /// Tables drawn of each kind; fewer than 3 decide nothing.
+    /// Tables without clusters drawn of each kind; fewer than 3 decide nothing.
+    #[setting(range = 0..=100_000)]
     pub draws: u32,
     /// Base clusterings at each K of a drawn table.
+    #[setting(range = 2..=1_000_000)]
     pub draw_runs: NonZeroU32,
     /// Chance of finding clusters where there are none, over all K together.
+    #[setting(above = 0.0, range = 0.0..=1.0)]
     pub significance: f64,
     /// Share of the variance that the principal components which are clustered hold; never fewer than 20 components.
+    #[setting(above = 0.0, range = 0.0..=1.0)]
     pub variance: f64,
     /// Most objects looked at; of more, so many are drawn.
+    #[setting(range = 4..)]
     pub objects: usize,
     /// Most pairs counted; of more, all pairs of some objects.
+    #[setting(range = 1..)]
     pub pairs: u64,
     /// Name of the method that makes the consensus at each K.
     pub consensus: String,
@@ -57,17 +65,8 @@ impl Default for ChooseSettings {
 
 impl ChooseSettings {
     /// Refuses what cannot be followed.
-    pub(crate) fn check(&self) -> Result<(), SelectError> {
-        for (name, share) in
-            [("subsample", self.subsample), ("variance", self.variance), ("significance", self.significance)]
-        {
-            SettingsError::range(name, share, share > 0.0 && share <= 1.0, "above 0 and at most 1")?;
-        }
-        for (name, runs) in [("runs", self.runs), ("draw_runs", self.draw_runs)] {
-            SettingsError::range(name, runs, runs.get() > 1, "at least 2: pairs of base clusterings are compared")?;
-        }
-        SettingsError::range("objects", self.objects, self.objects > 3, "at least 4")?;
-        SettingsError::range("pairs", self.pairs, self.pairs > 0, "at least 1")?;
+    pub(crate) fn refuse(&self) -> Result<(), SelectError> {
+        self.check_ranges()?;
         if self.nulls.contains(&Null::PermutedLabels) {
             let reason = "it is a kind of ensemble, not of table; choose from gaussian, box and permuted";
             Err(SettingsError::value("nulls", "permuted-labels", reason))?;
@@ -83,15 +82,17 @@ impl ChooseSettings {
 
 /// Settings of [`choose_clusters_of_ensemble`](crate::choose_clusters_of_ensemble). Start from `default()` and change
 /// what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct EnsembleChoiceSettings {
     /// What decides. Where nothing is said: lifetime where the method has a tree, else BIC where it has one, else ANMI.
     pub criterion: Option<Criterion>,
     /// Ensembles without agreement that are drawn; fewer than 3 decide nothing.
+    #[setting(range = 0..=100_000)]
     pub draws: u32,
     /// Chance of finding agreement where there is none.
+    #[setting(range = 0.0..=1.0)]
     pub significance: f64,
     /// Most objects of a drawn ensemble.
     pub objects: usize,

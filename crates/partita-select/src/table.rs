@@ -64,7 +64,7 @@ pub fn choose_clusters(
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
-    settings.check()?;
+    settings.refuse()?;
     if let Some((at, value)) = table.indexed_iter().find(|(_, value)| !value.is_finite()) {
         return Err(SelectError::Table(format!("object {} has {value} in column {}", at.0, at.1)));
     }

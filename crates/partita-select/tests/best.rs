@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_conformance::{draw, ensemble};
-use partita_core::{Clusters, Consensus, Flow, MemoryBudget, Monitor, Problem, Seed, SettingPairs, Silent, consense};
+use partita_core::{Clusters, Consensus, Flow, MemoryBudget, Monitor, Problem, Seed, SettingMap, Silent, consense};
 use partita_eac::{EAC_AVERAGE, EAC_SINGLE};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 use partita_metrics::anmi;
@@ -30,7 +30,7 @@ fn the_highest_agreement_wins_and_the_first_of_equals() {
         assert_eq!(found.len(), METHODS.len());
         let highest = found.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
         assert_eq!(found.iter().position(|score| *score == Some(highest)), Some(chosen.winner));
-        assert_eq!(chosen.method(), METHODS[chosen.winner].card().name);
+        assert_eq!(chosen.method(), METHODS[chosen.winner].info().name);
 
         // The winner is what the method finds on its own, and its score is the metric's.
         let alone = consense(METHODS[chosen.winner], &problem, &Silent).unwrap();
@@ -46,13 +46,13 @@ fn the_highest_agreement_wins_and_the_first_of_equals() {
 fn methods_that_refuse_are_listed_with_their_reason() {
     let drawn = draw(Seed::new(3), 0.0);
     let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
-    problem.settings = SettingPairs::parse(&["theta=0.2"]).unwrap();
+    problem.settings = SettingMap::parse(&["theta=0.2"]).unwrap();
     let chosen = best(&METHODS, &problem, &Silent).unwrap();
     assert_eq!((chosen.method(), scores(&chosen).iter().flatten().count()), ("lwgp", 1));
     let Verdict::Refused { reason } = &chosen.table[0].verdict else { panic!("single link takes no theta") };
     assert!(reason.contains("there is no setting 'theta'"), "{reason}");
 
-    problem.settings = SettingPairs::default();
+    problem.settings = SettingMap::default();
     problem.budget = MemoryBudget::new(1);
     let Err(SelectError::AllRefused { reasons }) = best(&METHODS, &problem, &Silent) else {
         panic!("one byte is enough")

@@ -1,5 +1,7 @@
 //! Dense eigenpairs by the LAPACK of the system's OpenBLAS.
 
+#![expect(unsafe_code, reason = "one function of OpenBLAS has no binding")]
+
 use std::sync::Once;
 
 use ndarray_linalg::{Eigh, UPLO};

@@ -21,7 +21,7 @@ use std::time::Instant;
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use partita_core::{
-    Clusters, Ensemble, EnsembleBuilder, Features, Partition, Problem, Seed, SettingPairs, Silent, consense,
+    Clusters, Ensemble, EnsembleBuilder, Features, Partition, Problem, Seed, SettingMap, Silent, consense,
 };
 use partita_files::{TableOptions, data_set, read_table};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
@@ -90,7 +90,7 @@ fn own(which: usize, folder: &Path) -> Result<(), Failure> {
     let names: Vec<String> = (0..columns).map(|j| format!("x{j}")).collect();
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
     problem.features = Some(Features::new(&names, table.view())?);
-    problem.settings = SettingPairs::parse(OWN[which].1)?;
+    problem.settings = SettingMap::parse(OWN[which].1)?;
     stage(|| {
         let (cpu, wall) = (cpu_seconds(), Instant::now());
         let outcome = consense(&SSCE, &problem, &Silent).expect("a consensus");

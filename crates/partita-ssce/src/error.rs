@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use partita_core::{ConsensusError, SettingsError};
+use partita_core::{FitError, SettingsError, WeightsError};
 use partita_spectral::SpectralError;
 
 /// Inputs or settings that no classifier can be fitted to.
@@ -43,13 +43,8 @@ pub enum SsceError {
         most: usize,
     },
     /// Not one weight a base clustering.
-    #[error("{found} weights for {bases} base clusterings")]
-    Weights {
-        /// Weights given.
-        found: usize,
-        /// Base clusterings there are.
-        bases: usize,
-    },
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     /// A setting out of its range, or a reference that the others cannot take their names from.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -58,15 +53,11 @@ pub enum SsceError {
     Eigen(#[from] SpectralError),
 }
 
-impl SsceError {
-    /// The error as that of a method.
-    pub(crate) fn of(self, method: &'static str) -> ConsensusError {
-        match self {
-            Self::Settings(error) => error.of(method),
-            Self::Rows { .. } | Self::NoColumns | Self::Scale { .. } => {
-                ConsensusError::Features { method, reason: self.to_string() }
-            }
-            other => ConsensusError::Method { method, source: Box::new(other) },
+impl From<SsceError> for FitError {
+    fn from(error: SsceError) -> Self {
+        match error {
+            SsceError::Settings(error) => error.into(),
+            other => Self::other(other),
         }
     }
 }

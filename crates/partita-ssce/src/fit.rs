@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView1, s};
-use partita_core::{Flow, Monitor, SettingsError, Stopped};
+use partita_core::{Flow, Monitor, Settings, Stopped};
 use partita_spectral::symmetric_eigen;
 use serde::{Deserialize, Serialize};
 
@@ -20,28 +20,36 @@ const DESCENT: (usize, f64) = (5, 1e-2);
 
 /// Settings of [`ssce`](crate::ssce) and [`ssce_p`](crate::ssce_p). Start from `default()` or [`SsceSettings::paper`]
 /// and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SsceSettings {
-    /// How strongly the classifiers are tied, γ₁ = γ₂. None chooses it: the strongest of 100, 10, 1, 0.1, 0.01 under
-    /// which the consensus of some objects makes the base labels of others at most a quarter of a nat less probable than under
-    /// the best one; no true label takes part.
+    /// How strongly the classifiers are tied (paper: γ₁ = γ₂). Unset chooses it by how probable held-out labels are.
+    ///
+    /// Chosen is the strongest of 100, 10, 1, 0.1, 0.01 under which the consensus of some objects makes the base labels of others
+    /// at most a quarter of a nat less probable than under the best one; no true label takes part.
+    #[setting(above = 0.0)]
     pub gamma: Option<f64>,
-    /// The base clustering whose cluster names the others take, by its name. None takes the one that overlaps most with all.
+    /// The base clustering whose cluster names the others take, by its name. Unset takes the one that overlaps most with all.
     pub reference: Option<String>,
     /// Whether classifiers have an intercept.
     pub intercept: bool,
-    /// What the column of the intercept holds, where all others are standardised: γ and `shrink` count the square of an intercept
-    /// by 1 over the square of this, so that from 100 on it is next to free.
+    /// What the column of the intercept holds, where all others are standardised: the larger, the less intercepts are held
+    /// back.
+    ///
+    /// γ and `shrink` count the square of an intercept by 1 over the square of this, so that from 100 on it is next to free.
+    #[setting(range = 1e-100..=1e100)]
     pub intercept_scaling: f64,
-    /// Whether μ and Ω are the exact minimisers; if not, they are the paper's (eq. 11 and 12).
+    /// Whether centre and covariance of the classifiers are the exact minimisers; if not, they are the paper's (eq. 11 and 12).
     pub exact: bool,
-    /// Weight of ‖μ‖², which keeps classifiers finite where clusters can be separated perfectly.
+    /// Weight of the squared centre, which keeps classifiers finite where clusters can be separated perfectly.
+    #[setting(range = 0.0..)]
     pub shrink: f64,
-    /// The most rounds of W, μ and Ω.
+    /// The most rounds of classifiers, centre and covariance.
+    #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
     /// Stop when a round gains at most this share of the objective.
+    #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
 
@@ -71,14 +79,6 @@ impl SsceSettings {
     /// What the column of the intercept holds, if there is one.
     pub(crate) fn constant(&self) -> Option<f64> {
         self.intercept.then_some(self.intercept_scaling)
-    }
-
-    pub(crate) fn check(&self) -> Result<(), SettingsError> {
-        SettingsError::positive("gamma", self.gamma.unwrap_or(1.0))?;
-        let scaling = self.intercept_scaling;
-        SettingsError::range("intercept_scaling", scaling, (1e-100..=1e100).contains(&scaling), "1e-100 to 1e100")?;
-        SettingsError::not_negative("shrink", self.shrink)?;
-        SettingsError::not_negative("tolerance", self.tolerance)
     }
 }
 

@@ -75,6 +75,6 @@ pub use distance::{CentroidModel, NeighbourModel};
 pub use error::SsceError;
 pub use fit::SsceSettings;
 pub use linear::LinearModel;
-pub use method::{SSCE, SSCE_P, Ssce, SsceP};
+pub use method::{SSCE, SSCE_P};
 pub use model::{FORMATS, Predictor, UnknownPredictor, learn, learn_soft, read_model};
-pub use ssce::{ssce, ssce_p};
+pub use ssce::{SsceDiagnostics, ssce, ssce_p};

@@ -1,123 +1,124 @@
-//! SSCE and SSCE-P as [`Consensus`].
+//! SSCE and SSCE-P as methods.
+
+use std::num::Saturating;
 
 use partita_core::{
-    Clusters, Consensus, ConsensusError, MethodCard, MissingLabels, Monitor, Outcome, Problem, ProblemSize, Reads,
-    SettingHelp,
+    Capabilities, ConsensusError, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Reads, Weights,
 };
-use serde_json::Value;
 
-use crate::{SsceSettings, ssce, ssce_p};
+use crate::{SsceDiagnostics, SsceError, SsceSettings, ssce, ssce_p};
 
-/// SSCE, self-supervised consensus on a table.
-pub static SSCE: Ssce = Ssce;
-
-/// The method of [`SSCE`].
-#[derive(Clone, Copy, Debug)]
+/// [`ssce`] as a method.
+#[derive(Debug)]
 pub struct Ssce;
 
-/// SSCE-P, self-supervised consensus on labels alone.
-pub static SSCE_P: SsceP = SsceP;
+/// Self-supervised consensus on a table, [`ssce`].
+pub static SSCE: Ssce = Ssce;
 
-/// The method of [`SSCE_P`].
-#[derive(Clone, Copy, Debug)]
+/// [`ssce_p`] as a method.
+#[derive(Debug)]
 pub struct SsceP;
 
-impl Consensus for Ssce {
-    fn card(&self) -> &'static MethodCard {
-        &SSCE_CARD
-    }
+/// Self-supervised consensus on labels alone, [`ssce_p`].
+pub static SSCE_P: SsceP = SsceP;
 
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(SsceSettings::default()).expect("settings are plain data")
-    }
-
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let (settings, clusters) = door(problem, SSCE_CARD.name)?;
-        let Some(features) = &problem.features else {
-            return Err(ConsensusError::Features { method: SSCE_CARD.name, reason: "there is none".into() });
-        };
-        ssce(problem.ensemble, features, problem.weights, clusters, problem.seed, &settings, monitor)
-            .map_err(|error| error.of(SSCE_CARD.name))
-    }
-}
-
-impl Consensus for SsceP {
-    fn card(&self) -> &'static MethodCard {
-        &SSCE_P_CARD
-    }
-
-    fn default_settings(&self) -> Value {
-        serde_json::to_value(SsceSettings::default()).expect("settings are plain data")
-    }
-
-    fn run(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {
-        let (settings, clusters) = door(problem, SSCE_P_CARD.name)?;
-        ssce_p(problem.ensemble, problem.weights, clusters, problem.seed, &settings, monitor)
-            .map_err(|error| error.of(SSCE_P_CARD.name))
-    }
-}
-
-fn door(problem: &Problem<'_>, method: &'static str) -> Result<(SsceSettings, usize), ConsensusError> {
-    let settings = problem.settings.apply().map_err(|error| error.of(method))?;
-    match problem.clusters {
-        Clusters::Exactly(clusters) => Ok((settings, clusters)),
-        Clusters::Auto => Err(ConsensusError::Auto { method }),
-    }
-}
-
-static SSCE_CARD: MethodCard = CARD;
-
-const CARD: MethodCard = MethodCard {
+const SSCE_INFO: MethodInfo = MethodInfo {
     name: "ssce",
     family: "ssce",
     summary: "classifiers learn the base clusterings from the table and agree on one: labels new objects",
     reference: "Du, Shen, Shen, Wang, Xu, A self-supervised framework for clustering ensemble, WAIM 2013",
-    reads: Reads::LabelsAndFeatures,
-    missing: MissingLabels::Handled,
-    soft: true,
-    chooses_clusters: false,
-    clusters_is_maximum: false,
-    weighted: true,
-    seeded: true,
     certainty: "probability that the consensus classifier gives the label",
     time: "rounds · n d M K for d columns",
-    memory: "10 n M + 64 n K bytes besides the table",
-    bytes: table_bytes,
+    memory: "10 n M + 64 n K + 4 (ΣJ)² bytes besides the table",
     remedy: "ask for fewer clusters",
-    settings: SETTINGS,
+    capabilities: Capabilities {
+        reads: Reads::LabelsAndFeatures,
+        soft: true,
+        base_weights: Weights::Native,
+        seeded: true,
+        predicts: true,
+        ..Capabilities::HARD_LABELS
+    },
 };
 
-static SSCE_P_CARD: MethodCard = MethodCard {
+static SSCE_P_INFO: MethodInfo = MethodInfo {
     name: "ssce-p",
     summary: "classifiers learn each base clustering from all others and agree on one",
-    reads: Reads::Labels,
     time: "rounds · n M² K",
-    memory: "10 n M + 64 n K + 320 ΣJ M K bytes",
-    bytes: label_bytes,
+    memory: "10 n M + 64 n K + 320 ΣJ M K + 4 (ΣJ)² bytes",
     remedy: "ask for fewer clusters, or take fewer base clusterings",
-    ..CARD
+    capabilities: Capabilities { reads: Reads::Labels, predicts: false, ..SSCE_INFO.capabilities },
+    ..SSCE_INFO
 };
 
-const SETTINGS: &[SettingHelp] = &[
-    SettingHelp { name: "gamma", help: "how strongly classifiers are tied (above 0, or null to choose it)" },
-    SettingHelp {
-        name: "reference",
-        help: "base clustering whose names the others take (null: the one nearest to all)",
-    },
-    SettingHelp { name: "intercept", help: "whether classifiers have an intercept (true or false)" },
-    SettingHelp { name: "intercept_scaling", help: "the larger, the less intercepts are held back (above 0)" },
-    SettingHelp { name: "exact", help: "exact centre and covariance; false takes the paper's formulas" },
-    SettingHelp { name: "shrink", help: "weight of the squared centre (0 or more)" },
-    SettingHelp { name: "rounds", help: "the most rounds (whole number from 1)" },
-    SettingHelp { name: "tolerance", help: "stop when a round gains at most this share (0 or more)" },
-];
-
-fn table_bytes(size: &ProblemSize) -> u64 {
-    let (n, m, k) = (size.objects as u64, size.base_clusterings as u64, size.clusters as u64);
-    n * (10 * m + 64 * k + 64) + 8 * 1024 * m * k
+/// Codes and tables of the classifiers, and the distances of base clusters where they are clustered themselves.
+fn table_bytes(size: &ProblemSize) -> Saturating<u64> {
+    let [n, m, side, k] = size.saturating();
+    n * (m * Saturating(10) + k * Saturating(64) + Saturating(64))
+        + m * k * Saturating(8 * 1024)
+        + side * side * Saturating(4)
 }
 
-fn label_bytes(size: &ProblemSize) -> u64 {
-    let (m, k, j) = (size.base_clusterings as u64, size.clusters as u64, size.base_clusters as u64);
-    table_bytes(size) + 320 * j * m * k + 8 * j.min(400) * j.min(400)
+fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
+    let [_, m, side, k] = size.saturating();
+    let gram = side.min(Saturating(400));
+    table_bytes(size) + side * m * k * Saturating(320) + gram * gram * Saturating(8)
+}
+
+impl Method for Ssce {
+    type Settings = SsceSettings;
+    type Diagnostics = SsceDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &SSCE_INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &SsceSettings) -> u64 {
+        table_bytes(size).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &SsceSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SsceDiagnostics>, FitError> {
+        let method = SSCE_INFO.name;
+        let clusters = problem.given_clusters(method)?;
+        let unfit = |reason: String| ConsensusError::Features { method, reason };
+        let features = problem.features.as_ref().ok_or_else(|| unfit("there is none".into()))?;
+        ssce(problem.ensemble, features, problem.weights, clusters, problem.seed, settings, monitor).map_err(|error| {
+            match error {
+                SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => {
+                    unfit(error.to_string()).into()
+                }
+                other => other.into(),
+            }
+        })
+    }
+}
+
+impl Method for SsceP {
+    type Settings = SsceSettings;
+    type Diagnostics = SsceDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &SSCE_P_INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, _settings: &SsceSettings) -> u64 {
+        label_bytes(size).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &SsceSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SsceDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(SSCE_P_INFO.name)?;
+        Ok(ssce_p(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
 }

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble, Features, Monitor, Objective, Outcome, Seed, Sense, SoftPartition};
+use partita_core::{
+    BaseWeights, Clusters, Ensemble, Features, Monitor, Objective, Outcome, ProblemSize, Seed, Sense, Settings,
+    SoftPartition, WeightsError,
+};
+use serde::Serialize;
 
 use crate::choose::{Choice, Task};
 use crate::design::{Design, Scaling};
@@ -57,7 +61,7 @@ pub fn ssce(
     seed: Seed,
     settings: &SsceSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, SsceError> {
+) -> Result<Outcome<SsceDiagnostics>, SsceError> {
     let _span = tracing::info_span!("ssce", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     check_table(features, ensemble.objects())?;
@@ -93,11 +97,25 @@ pub fn ssce_p(
     seed: Seed,
     settings: &SsceSettings,
     monitor: &dyn Monitor,
-) -> Result<Outcome, SsceError> {
+) -> Result<Outcome<SsceDiagnostics>, SsceError> {
     let _span = tracing::info_span!("ssce-p", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     let design = Design::hot(ensemble, settings.constant());
     Ok(solve(ensemble, design, weights, clusters, seed, settings, monitor)?.0)
+}
+
+/// Facts about a fit of classifiers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SsceDiagnostics {
+    /// How strongly the classifiers are tied.
+    pub gamma: f64,
+    /// Ties that were tried, rising; none where it was given.
+    pub gammas_tried: Vec<f64>,
+    /// Mean log probability of held-out labels under each of them, nats.
+    pub held_out_log_probability: Vec<f64>,
+    /// The base clustering whose names the others took, or `clusters of clusters`.
+    pub reference: String,
 }
 
 fn check(
@@ -106,14 +124,12 @@ fn check(
     clusters: usize,
     settings: &SsceSettings,
 ) -> Result<(), SsceError> {
-    let (objects, bases) = (ensemble.objects(), ensemble.bases().len());
+    let objects = ensemble.objects();
     if clusters == 0 || clusters > objects.min(usize::from(MISSING) - 1) {
         return Err(SsceError::Clusters { clusters, objects });
     }
-    if let Some(found) = weights.map(|weights| weights.as_slice().len()).filter(|&found| found != bases) {
-        return Err(SsceError::Weights { found, bases });
-    }
-    Ok(settings.check()?)
+    WeightsError::check(weights, ensemble.bases().len())?;
+    Ok(settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?)
 }
 
 pub(crate) fn check_table(features: &Features<'_>, objects: usize) -> Result<(), SsceError> {
@@ -133,7 +149,7 @@ fn solve(
     seed: Seed,
     settings: &SsceSettings,
     monitor: &dyn Monitor,
-) -> Result<(Outcome, Array2<f64>), SsceError> {
+) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
     let trust = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
     let task = Task { design: &design, codes: &targets.codes, trust: &trust, clusters };
@@ -147,17 +163,13 @@ fn solve(
     let soft = SoftPartition::new(probabilities(&design, centre.view())).expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = trace.len() as u64;
-    outcome.settings = serde_json::to_value(settings).expect("settings are plain data");
-    outcome.details.insert("gamma".into(), gamma.into());
-    let (gammas, agreements): (Vec<f64>, Vec<f64>) = tried.into_iter().unzip();
-    outcome.details.insert("gammas_tried".into(), gammas.into());
-    outcome.details.insert("held_out_log_probability".into(), agreements.into());
-    outcome.details.insert("reference".into(), targets.reference.into());
+    let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();
+    let reference = targets.reference;
     outcome.objective = Some(Objective {
         name: "negative log likelihood of the base clusterings and ties between classifiers, nats",
         sense: Sense::Minimise,
         value: trace.last().copied().unwrap_or(f64::NAN),
         trace,
     });
-    Ok((outcome, centre))
+    Ok((outcome.with(SsceDiagnostics { gamma, gammas_tried, held_out_log_probability, reference }), centre))
 }

@@ -33,7 +33,7 @@ fn run(ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Outco
     let values = Array2::from_shape_fn((ensemble.objects(), 3), |(i, j)| ((i * (j + 3) * 7 + j) % 11) as f64);
     let features = Features::new(&names, values.view()).unwrap();
     let weights = weights.map(|weights| BaseWeights::new(weights).unwrap());
-    ssce(ensemble, &features, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap()
+    ssce(ensemble, &features, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap().erased()
 }
 
 /// Not to the bit: the covariance starts at I/M, and M is what differs.
@@ -67,7 +67,7 @@ fn a_weight_of_two_is_twice_and_next_to_none_is_not_at_all() {
 
 fn run_p(ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Outcome {
     let weights = weights.map(|weights| BaseWeights::new(weights).unwrap());
-    ssce_p(ensemble, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap()
+    ssce_p(ensemble, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap().erased()
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What becomes of a text.
 
+use partita_core::{SettingChoice, Settings};
 use serde::{Deserialize, Serialize};
 
 /// What the count of a term in a document is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 pub enum Frequency {
     /// The count.
@@ -13,7 +14,7 @@ pub enum Frequency {
 }
 
 /// What the rarity of a term is worth; n documents, the term in df of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 pub enum Idf {
     /// ln(n / df): a term of all documents is worth nothing.
@@ -26,7 +27,7 @@ pub enum Idf {
 
 /// Settings of [`tf_idf`](crate::tf_idf) and [`words`](crate::words). Start from `default()`, or from
 /// [`TextSettings::peace`], and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TextSettings {
@@ -43,12 +44,14 @@ pub struct TextSettings {
     /// Fewest characters of a word.
     pub shortest: usize,
     /// Fewest documents that a term stands in.
+    #[setting(alias = "min_df")]
     pub least_documents: usize,
     /// Most terms kept: those whose counts have the largest variance over the documents.
+    #[setting(alias = "max_features")]
     pub terms: usize,
-    /// What counts are worth.
+    /// What counts are worth: count, or log for 1 + ln count.
     pub frequency: Frequency,
-    /// What rarity is worth.
+    /// What rarity is worth: plain (a term of all documents is worth nothing), smooth, or none.
     pub idf: Idf,
     /// Bring every document to length 1.
     pub unit_length: bool,

@@ -4,21 +4,23 @@
 //! you want little. It holds no logic: a list of methods, and re-exports.
 //!
 #![doc = include_str!("../../../README.md")]
+#![forbid(unsafe_code)]
 
 use std::sync::Arc;
 
 pub use partita_core::{
-    BaseClustering, BaseWeights, BudgetError, Clusters, Consensus, ConsensusError, Dendrogram, Ensemble,
-    EnsembleBuilder, EnsembleError, Features, Flow, Fragments, Label, LabelRows, MemoryBudget, Merge, MethodCard,
-    MissingLabels, Model, ModelError, ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError,
-    Problem, ProblemSize, Reads, Seed, Sense, SettingHelp, SettingPairs, SettingsError, Silent, SoftPartition, Stopped,
-    consense, ndarray,
+    BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus, ConsensusError,
+    Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, FitError, Flow, Fragments, Label, LabelRows,
+    MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput, ModelReads, Monitor,
+    Objective, Outcome, Partition, PartitionError, Problem, ProblemSize, Reads, Seed, Sense, SettingChoice,
+    SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition,
+    Stopped, Weights, WeightsError, consense, ndarray,
 };
 pub use {
     partita_aspect as aspect, partita_coassoc as coassoc, partita_eac as eac, partita_files as files,
-    partita_generate as generate, partita_graph as graph, partita_linkage as linkage, partita_median as median,
-    partita_metrics as metrics, partita_mixture as mixture, partita_pcc as pcc, partita_ssce as ssce,
-    partita_text as text,
+    partita_generate as generate, partita_graph as graph, partita_kmeans as kmeans, partita_linkage as linkage,
+    partita_median as median, partita_metrics as metrics, partita_mixture as mixture, partita_pcc as pcc,
+    partita_ssce as ssce, partita_text as text,
 };
 
 /// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read
@@ -61,7 +63,7 @@ pub static METHODS: &[&dyn Consensus] = &[
 
 /// The method of this name.
 pub fn method(name: &str) -> Option<&'static dyn Consensus> {
-    METHODS.iter().find(|method| method.card().name == name).copied()
+    METHODS.iter().find(|method| method.info().name == name).copied()
 }
 
 /// Reads back a model that [`Model::to_json`] wrote; its field `format` says which kind it is.
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_method_is_listed_once() {
-        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.card().name).collect();
+        let names: BTreeSet<&str> = METHODS.iter().map(|method| method.info().name).collect();
         assert_eq!(names.len(), METHODS.len());
         assert!(names.iter().all(|name| method(name).is_some()));
         assert!(method("no such method").is_none());

@@ -14,6 +14,10 @@ const ANYWHERE: &[(&str, &str)] = &[
 /// What must not stand outside tests, and the remedy.
 const OUTSIDE_TESTS: &[(&str, &str)] = &[(".unwrap()", "return the error, or state the invariant with `expect`")];
 
+/// Where `unsafe` may stand, and what lifts the lint that forbids it elsewhere.
+const UNSAFE: [&str; 2] = ["crates/partita-kernels/", "crates/partita-spectral/src/lapack.rs"];
+const LIFTED: [&str; 2] = ["expect(unsafe_code", "allow(unsafe_code"];
+
 /// What must not stand in any comment, and the remedy.
 const COMMENTS: &[&str] = &["FIXME", "TODO"];
 
@@ -26,6 +30,9 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
             if code.contains(mark) {
                 complain(format!("`{mark}` is left; {remedy}"));
             }
+        }
+        if LIFTED.iter().any(|mark| code.contains(mark)) && !UNSAFE.iter().any(|place| source.file.starts_with(place)) {
+            complain("`unsafe` is lifted here; write the loop as a kernel of partita-kernels".into());
         }
         if (code.contains("#[allow(") || code.contains("#![allow(")) && !has_reason(source, line) {
             complain("a lint is allowed without a reason; write `#[expect(lint, reason = \"…\")]`".into());
@@ -63,6 +70,13 @@ mod tests {
         let found: Vec<(usize, String)> = check(&source).into_iter().map(|v| (v.line, v.what)).collect();
         let starts: Vec<(usize, &str)> = found.iter().map(|(line, what)| (*line, &what[..9])).collect();
         assert_eq!(starts, [(1, "`.unwrap("), (3, "a lint is"), (10, "`#[ignore")]);
+    }
+
+    #[test]
+    fn unsafe_has_its_places() {
+        let text = "#[expect(unsafe_code, reason = \"speed\")]\nmod x86;";
+        assert_eq!(check(&Source::new("crates/x/src/lib.rs", text)).len(), 1);
+        assert_eq!(check(&Source::new("crates/partita-kernels/src/nearest.rs", text)).len(), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use partita::files;
-use partita::{Clusters, Problem, SettingPairs};
+use partita::{Clusters, Problem, SettingMap};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
 
 use partita_app::{
@@ -52,7 +52,7 @@ fn guess(path: &Path) -> Source {
 }
 
 fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
-    let settings: ChooseSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let settings: ChooseSettings = SettingMap::parse(&args.set)?.apply()?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
     let InputTable::Dense(table) = table else {
         let here = args.table.table.display();
@@ -66,7 +66,7 @@ fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
 }
 
 fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
-    let settings: EnsembleChoiceSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply()?;
     let method = methods::find(&args.method)?;
     let loaded = read_ensemble(&args.table.table, args.table.read.label.as_ref())?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));

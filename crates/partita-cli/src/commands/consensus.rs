@@ -1,6 +1,6 @@
 //! `partita consensus`: an ensemble in, labels out.
 
-use partita::Outcome;
+use partita::{Outcome, SettingMap};
 use partita_app::{
     AppError, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput, TextTable,
     WeightSource, methods,
@@ -21,7 +21,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     }
     let experiment = experiment(args)?;
     let compute = Compute::start(&args.compute, None)?;
-    if let Some(rows) = stream::Rows::of(args, method.card(), &compute)? {
+    if let Some(rows) = stream::Rows::of(args, method, &compute)? {
         return stream::consensus(args, &rows, &compute);
     }
     let finished = experiment.compute(&Terminal)?;
@@ -38,8 +38,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
 
 /// The experiment that the flags describe.
 fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
-    let mut choice = MethodChoice::new(&args.method);
-    args.set.iter().try_for_each(|text| choice.set(text))?;
+    let choice = MethodChoice { name: args.method.clone(), settings: SettingMap::parse(&args.set)? };
     let features = args.features.as_ref().map(|file| TableInput {
         file: file.clone(),
         label: args.features_label.clone(),

@@ -1,6 +1,6 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, MissingLabels, Reads};
+use partita::{Consensus, MissingLabels, Reads, SettingInfo, Weights};
 use serde_json::{Value, json};
 
 use partita_app::{TextTable, methods as registry};
@@ -21,50 +21,63 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
 
 fn list() -> String {
     let mut table = TextTable::new(["method", "soft", "auto k", "missing", "time"]);
-    for card in registry::all().map(Consensus::card) {
-        let yes = |yes: bool| if yes { "yes" } else { "–" };
-        let missing = yes(card.missing != MissingLabels::Refused);
-        table.row([card.name, yes(card.soft), yes(card.chooses_clusters), missing, card.time]);
+    for info in registry::all().map(Consensus::info) {
+        let (yes, can) = (|yes: bool| if yes { "yes" } else { "–" }, info.capabilities);
+        let missing = yes(can.missing != MissingLabels::Refused);
+        table.row([info.name, yes(can.soft), yes(can.auto_clusters), missing, info.time]);
     }
     format!("{}\n`partita methods METHOD` explains one and lists its settings.\n", table.render())
 }
 
 fn explain(method: &dyn Consensus) -> String {
-    let (card, defaults) = (method.card(), method.default_settings());
-    let mut text = format!("{}: {}\n{}\n\n", card.name, card.summary, card.reference);
-    for (what, is) in [("certainty", card.certainty), ("time", card.time), ("memory", card.memory)] {
+    let (info, defaults) = (method.info(), method.default_settings());
+    let mut text = format!("{}: {}\n{}\n\n", info.name, info.summary, info.reference);
+    for (what, is) in [("certainty", info.certainty), ("time", info.time), ("memory", info.memory)] {
         text += &format!("{what}: {is}\n");
     }
-    if card.reads == Reads::LabelsAndFeatures {
+    if info.capabilities.reads == Reads::LabelsAndFeatures {
         text.push_str("reads the table behind the ensemble (--features)\n");
     }
-    for setting in card.settings {
+    for setting in method.settings() {
         let default = defaults[setting.name].to_string();
         text += &format!("\n  --set {}={}\n      {}\n", setting.name, default.trim_matches('"'), setting.help);
+        text += &format!("      {}\n", setting.values);
     }
     text
 }
 
 fn describe(method: &dyn Consensus) -> Value {
-    let (card, defaults) = (method.card(), method.default_settings());
-    let settings: Vec<Value> = (card.settings.iter())
-        .map(|setting| json!({ "name": setting.name, "default": defaults[setting.name], "help": setting.help }))
-        .collect();
+    let (info, defaults) = (method.info(), method.default_settings());
+    let setting = |setting: SettingInfo| {
+        json!({
+            "name": setting.name,
+            "default": defaults[setting.name],
+            "help": setting.help,
+            "values": setting.values.to_string(),
+            "aliases": setting.aliases,
+        })
+    };
+    let (settings, can): (Vec<Value>, _) = (method.settings().into_iter().map(setting).collect(), info.capabilities);
     json!({
-        "name": card.name,
-        "family": card.family,
-        "summary": card.summary,
-        "reference": card.reference,
-        "reads": card.reads,
-        "missing": card.missing,
-        "soft": card.soft,
-        "chooses_clusters": card.chooses_clusters,
-        "clusters_is_maximum": card.clusters_is_maximum,
-        "weighted": card.weighted,
-        "seeded": card.seeded,
-        "certainty": card.certainty,
-        "time": card.time,
-        "memory": card.memory,
+        "name": info.name,
+        "family": info.family,
+        "summary": info.summary,
+        "reference": info.reference,
+        "reads": can.reads,
+        "missing": can.missing,
+        "soft": can.soft,
+        "chooses_clusters": can.auto_clusters,
+        "clusters_is_maximum": can.clusters_is_maximum,
+        "weighted": can.base_weights == Weights::Native,
+        "base_weights": can.base_weights,
+        "object_weights": can.object_weights,
+        "seeded": can.seeded,
+        "tree": can.tree,
+        "predicts": can.predicts,
+        "streams": can.streams,
+        "certainty": info.certainty,
+        "time": info.time,
+        "memory": info.memory,
         "settings": settings,
     })
 }

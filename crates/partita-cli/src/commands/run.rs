@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partita::Clusters;
+use partita::{Clusters, SettingMap};
 use partita_app::{AppError, Experiment, Input, MethodChoice, Outputs, RunRecord};
 
 use crate::args::{RunArgs, recipe};
@@ -64,15 +64,11 @@ fn method_choices(methods: &[String], settings: &[String]) -> Result<Vec<MethodC
         return Err(AppError::request(reason));
     }
     let choice = |name: &String| {
-        let mut choice = MethodChoice::new(name);
-        for text in settings {
-            match meant_for(text) {
-                Some(of) if of == name => choice.set(&text[of.len() + 1..])?,
-                Some(_) => {}
-                None => choice.set(text)?,
-            }
-        }
-        Ok(choice)
+        let own = settings.iter().filter_map(|text| match meant_for(text) {
+            Some(of) => (of == name).then(|| &text[of.len() + 1..]),
+            None => Some(text.as_str()),
+        });
+        Ok(MethodChoice { name: name.clone(), settings: SettingMap::parse(&own.collect::<Vec<_>>())? })
     };
     methods.iter().map(choice).collect()
 }

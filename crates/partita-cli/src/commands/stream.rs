@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write};
 use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
 use partita::mixture::{LabelSource, Streamed, StreamedLabels, stream_mm, stream_vb};
 use partita::ndarray::Array2;
-use partita::{BaseClustering, Clusters, ConsensusError, Model, ProblemSize, SettingPairs};
-use partita_app::{AppError, Stopwatch, VERSION, seeds, write_json};
+use partita::{BaseClustering, Clusters, Consensus, ConsensusError, Model, ProblemSize, SettingMap};
+use partita_app::{AppError, Stopwatch, VERSION, methods, seeds, write_json};
 use serde_json::{Value, json};
 
 use crate::args::ConsensusArgs;
@@ -14,9 +14,6 @@ use crate::compute::Compute;
 use crate::failure::Failure;
 use crate::output::{self, print_json, say};
 use crate::terminal::{Progress, unless_interrupted};
-
-/// Methods that read rows group by group.
-const STREAMED: [&str; 2] = ["nbce-vb", "mm"];
 
 struct Source(LabelGroups);
 
@@ -44,19 +41,14 @@ pub(super) struct Rows(Source);
 impl Rows {
     /// # Errors
     /// If they were asked to stay and cannot.
-    pub(super) fn of(
-        args: &ConsensusArgs,
-        method: &partita::MethodCard,
-        compute: &Compute,
-    ) -> Result<Option<Self>, Failure> {
-        let can = STREAMED.contains(&method.name);
+    pub(super) fn of(args: &ConsensusArgs, method: &dyn Consensus, compute: &Compute) -> Result<Option<Self>, Failure> {
+        let info = method.info();
         let refuse = |why: String| if args.stream { Err(Failure::input(why)) } else { Ok(None) };
-        if !can {
-            return refuse(format!(
-                "{} needs all label rows at once; --stream goes with {}",
-                method.name,
-                STREAMED.join(", ")
-            ));
+        if !info.capabilities.streams {
+            let others = methods::all().map(Consensus::info).filter(|info| info.capabilities.streams);
+            let others: Vec<&str> = others.map(|info| info.name).collect();
+            let (name, others) = (info.name, others.join(", "));
+            return refuse(format!("{name} needs all label rows at once; --stream goes with {others}"));
         }
         if args.ensemble.extension().is_none_or(|extension| extension != "parquet") {
             return refuse(format!("{}: only Parquet files are read group by group", args.ensemble.display()));
@@ -65,10 +57,10 @@ impl Rows {
         options.truth.clone_from(&args.label);
         let Some(groups) = LabelGroups::open(&args.ensemble, &options)? else { return Ok(None) };
         let (objects, bases) = (groups.objects(), groups.bases());
-        let clusters = if let Clusters::Exactly(clusters) = args.clusters { clusters } else { objects.isqrt() };
-        let base_clusters = bases.iter().map(BaseClustering::clusters).sum();
-        let size = ProblemSize { objects, base_clusterings: bases.len(), base_clusters, clusters };
-        let bytes = (method.bytes)(&size) + 2 * (objects * bases.len()) as u64;
+        let size = ProblemSize::of_bases(objects, bases, args.clusters);
+        let wrong = |source| ConsensusError::Settings { method: info.name, source };
+        let bytes = method.bytes(&SettingMap::parse(&args.set)?, &size).map_err(wrong)?;
+        let bytes = bytes.saturating_add(2 * (objects * bases.len()) as u64);
         Ok((args.stream || bytes > compute.budget.bytes()).then_some(Self(Source(groups))))
     }
 }
@@ -129,7 +121,7 @@ fn run(
         Clusters::Auto if args.method == "mm" => return Err(ConsensusError::Auto { method: "mm" }.into()),
         Clusters::Auto => (2 * largest).max(2),
     };
-    let (pairs, progress) = (SettingPairs::parse(&args.set)?, Progress::new(args.method.clone()));
+    let (pairs, progress) = (SettingMap::parse(&args.set)?, Progress::new(args.method.clone()));
     let (seed, budget) = (seeds::consensus(compute.seed), compute.budget);
     let streamed = if args.method == "mm" {
         stream_mm(&rows.0, clusters, seed, &pairs.apply()?, budget, &progress, sink)

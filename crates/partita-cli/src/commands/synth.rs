@@ -1,7 +1,7 @@
 //! `partita synth`: tables with known clusters.
 
 use partita::files::{self, SynthSettings};
-use partita::{Seed, SettingPairs};
+use partita::{Seed, SettingMap};
 
 use crate::args::SynthArgs;
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
     for path in [Some(&args.output), args.soft.as_ref()].into_iter().flatten() {
         may_write(path, args.force)?;
     }
-    let settings: SynthSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let settings: SynthSettings = SettingMap::parse(&args.set)?.apply()?;
     let made = files::synthesise(&args.name, args.objects, Seed::new(args.seed), &settings)
         .map_err(|error| Failure::input(error.to_string()))?;
     if let Some(path) = &args.soft {

@@ -1,6 +1,6 @@
 //! `partita text`: documents in, a sparse table of words out.
 
-use partita::SettingPairs;
+use partita::SettingMap;
 use partita::files::{self, SparseTable};
 use partita::text::{TextError, TextSettings, tf_idf};
 use partita_app::VERSION;
@@ -14,7 +14,7 @@ use crate::terminal::{Progress, listen_for_ctrl_c, unless_interrupted};
 pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
     may_write(&args.output, args.force)?;
     listen_for_ctrl_c()?;
-    let settings: TextSettings = SettingPairs::parse(&args.set)?.apply()?;
+    let settings: TextSettings = SettingMap::parse(&args.set)?.apply()?;
     let documents = files::read_labels(&args.documents, Some(&args.column))?;
     let label = match &args.label {
         Some(column) => Some(files::read_labels(&args.documents, Some(column))?.column),

@@ -5,7 +5,7 @@ mod mixtures;
 mod shapes;
 
 use partita_core::ndarray::Array2;
-use partita_core::{Ensemble, EnsembleBuilder, EnsembleError, Seed, SoftPartition};
+use partita_core::{Ensemble, EnsembleBuilder, EnsembleError, Seed, Settings, SoftPartition};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::table::Table;
 
 /// Numbers that a mixture may be given; a shape has its own. Without a value each recipe uses the one in
 /// [`synthetic_names`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SynthSettings {
@@ -23,7 +23,7 @@ pub struct SynthSettings {
     pub clusters: Option<usize>,
     /// Numbers an object.
     pub dimensions: Option<usize>,
-    /// `gaussians`: the least distance of two centres, in standard deviations.
+    /// The least distance of two centres of `gaussians`, in standard deviations.
     pub separation: Option<f64>,
 }
 

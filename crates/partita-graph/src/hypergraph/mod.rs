@@ -12,6 +12,7 @@ mod kway;
 mod recursive;
 
 use partita_core::Seed;
+use partita_core::SettingChoice;
 use serde::{Deserialize, Serialize};
 
 use coarsen::coarsen;
@@ -20,7 +21,7 @@ use kway::Parts;
 use recursive::recursive;
 
 /// What a partition of a hypergraph costs, λ being the number of parts that a net of weight w touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NetObjective {

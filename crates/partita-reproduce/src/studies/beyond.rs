@@ -52,7 +52,7 @@ fn recipe(ensemble: &str, classes: usize, objects: usize) -> Result<Recipe, Repr
 const TWINS: [&str; 2] = ["peace", "pcc"];
 
 fn methods() -> Vec<&'static str> {
-    METHODS.iter().map(|method| method.card().name).filter(|name| !TWINS.contains(name)).collect()
+    METHODS.iter().map(|method| method.info().name).filter(|name| !TWINS.contains(name)).collect()
 }
 
 /// Defaults, but for the baseline whose rounds would take longer than everything else.

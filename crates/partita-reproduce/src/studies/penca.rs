@@ -205,7 +205,8 @@ fn from(partition: &Partition, ensemble: &Ensemble, clusters: usize, lab: &Lab<'
     let counts = DyadCounts::dense(&pairs.map_err(ReproduceError::from_source)?);
     let labels: Vec<_> = partition.labels().iter().map(|&label| Some(label)).collect();
     let start = vec![Start::softened("one start", &labels, clusters)];
-    penca(&counts, start, &PencaSettings::default(), lab.monitor()).map_err(ReproduceError::from_source)
+    let found = penca(&counts, start, &PencaSettings::default(), lab.monitor());
+    Ok(found.map_err(ReproduceError::from_source)?.erased())
 }
 
 /// The mean and the best of the base clusterings.

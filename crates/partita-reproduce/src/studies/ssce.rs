@@ -277,7 +277,7 @@ impl Bench<'_> {
             let (features, classes, seed) = (self.data.features(), self.data.classes(), Seed::new(self.unit.seed));
             let run = || ssce(&ensemble, &features, Some(&weights), classes, seed, &settings, self.lab.monitor());
             let (outcome, took) = self.lab.timed(run);
-            let found = self.found(&outcome.map_err(ReproduceError::from_source)?)?;
+            let found = self.found(&outcome.map_err(ReproduceError::from_source)?.erased())?;
             rows.push(self.unit.row(name, &format!("none {}", with(gamma)), found));
             seconds += took;
         }

@@ -1,0 +1,293 @@
+//! The overlap table of base clusters: how many objects each two have in common, by one pass over label rows.
+
+use std::ops::Range;
+
+use partita_core::ndarray::{Array2, ArrayView2, Axis};
+use partita_core::{BaseClustering, Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
+use serde::{Deserialize, Serialize};
+
+/// Weight of the objects that each pair of base clusters shares, I = ZᵀWZ for one-hot labels Z: ΣJ × ΣJ, symmetric, with
+/// the weight of each cluster on the diagonal and 0 between different clusters of one base clustering.
+///
+/// Much of consensus clustering needs no more than this table: the weights of locally weighted methods
+/// ([`Overlap::cluster_weights`]), the cluster graph of bipartite cuts, meta-clustering, agreement of base clusterings.
+///
+/// ```
+/// use partita_coassoc::Overlap;
+/// use partita_core::{EnsembleBuilder, EnsembleRows, PassRunner, Silent};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut builder = EnsembleBuilder::new(3);
+/// builder.push("a", [Some("x"), Some("x"), Some("y")])?;
+/// builder.push("b", [Some(3), Some(4), None])?;
+/// let ensemble = builder.finish()?;
+/// let overlap = Overlap::count(&PassRunner::new(&EnsembleRows::new(&ensemble), &Silent))?;
+/// assert_eq!(overlap.sizes(), [2.0, 1.0, 1.0, 1.0]); // a = x, a = y, b = 3, b = 4
+/// assert_eq!(overlap.of_bases(0, 1), partita_core::ndarray::array![[1.0, 1.0], [0.0, 0.0]]);
+/// assert_eq!(overlap.seen_by_both(0, 1), 2.0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overlap {
+    table: Array2<f64>,
+    offsets: Vec<usize>,
+    first_unlabelled: Option<u64>,
+}
+
+impl Overlap {
+    /// The number of objects that each pair of base clusters shares; rows with weights count as often as they say.
+    ///
+    /// # Cost
+    /// O(n M²/2) time; ΣJ × ΣJ numbers, one table a thread.
+    ///
+    /// # Errors
+    /// [`PassError`] when rows cannot be read or the monitor asks to stop.
+    pub fn count(rows: &PassRunner<'_>) -> Result<Self, PassError> {
+        let offsets = offsets(rows.source().bases());
+        let sum = rows.run(&CountPairs { offsets: offsets.clone() })?;
+        Ok(Self::of(sum, offsets))
+    }
+
+    /// The same where every object is shared out among its base clusters: it counts its weight over the sum of the
+    /// `strengths` of the clusters that it is in, one number a base cluster. This is the cluster graph of a transfer cut.
+    ///
+    /// # Cost
+    /// As [`Overlap::count`], a few tables a thread: they are merged in an order that does not depend on threads.
+    ///
+    /// # Errors
+    /// As [`Overlap::count`].
+    ///
+    /// # Panics
+    /// If there is not one strength a base cluster.
+    pub fn shared(rows: &PassRunner<'_>, strengths: &[f64]) -> Result<Self, PassError> {
+        let offsets = offsets(rows.source().bases());
+        assert_eq!(strengths.len(), offsets[offsets.len() - 1], "one strength a base cluster");
+        let sum = rows.run(&SharePairs { offsets: offsets.clone(), strengths: strengths.to_vec() })?;
+        Ok(Self::of(sum, offsets))
+    }
+
+    fn of(sum: PairSums, offsets: Vec<usize>) -> Self {
+        let side = offsets[offsets.len() - 1];
+        let mut table = Array2::from_shape_vec((side, side), sum.cells).expect("a table of ΣJ lines");
+        for a in 0..side {
+            for b in 0..a {
+                table[[a, b]] = table[[b, a]];
+            }
+        }
+        Self { table, offsets, first_unlabelled: sum.first_unlabelled }
+    }
+
+    /// The whole table, ΣJ × ΣJ.
+    pub fn table(&self) -> ArrayView2<'_, f64> {
+        self.table.view()
+    }
+
+    /// The whole table, without a copy.
+    pub fn into_table(self) -> Array2<f64> {
+        self.table
+    }
+
+    /// The table of two base clusterings, J_u × J_v: their contingency table.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn of_bases(&self, u: usize, v: usize) -> ArrayView2<'_, f64> {
+        let lines = self.table.slice_axis(Axis(0), self.clusters(u).into());
+        lines.slice_axis_move(Axis(1), self.clusters(v).into())
+    }
+
+    /// The weight of every base cluster.
+    pub fn sizes(&self) -> Vec<f64> {
+        self.table.diag().to_vec()
+    }
+
+    /// The weight of the objects that both base clusterings label.
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn seen_by_both(&self, u: usize, v: usize) -> f64 {
+        self.of_bases(u, v).sum()
+    }
+
+    /// Where the clusters of each base clustering start: M + 1 values.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Number of the first row without any label.
+    pub fn first_unlabelled(&self) -> Option<u64> {
+        self.first_unlabelled
+    }
+
+    fn clusters(&self, base: usize) -> Range<usize> {
+        self.offsets[base]..self.offsets[base + 1]
+    }
+}
+
+/// Where each base clustering's clusters start when all are numbered through: M + 1 values, the last being ΣJ.
+fn offsets(bases: &[BaseClustering]) -> Vec<usize> {
+    let ends = bases.iter().scan(0, |sum, base| {
+        *sum += base.clusters();
+        Some(*sum)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// Sums over pairs of base clusters; only those of different base clusterings in their order, and the diagonal, are used.
+struct PairSums {
+    cells: Vec<f64>,
+    first_unlabelled: Option<u64>,
+}
+
+impl PairSums {
+    fn zero(offsets: &[usize]) -> Self {
+        let side = offsets[offsets.len() - 1];
+        Self { cells: vec![0.0; side * side], first_unlabelled: None }
+    }
+}
+
+impl Mergeable for PairSums {
+    fn merge(&mut self, other: Self) {
+        self.cells.iter_mut().zip(&other.cells).for_each(|(sum, cell)| *sum += cell);
+        self.first_unlabelled = self.first_unlabelled.or(other.first_unlabelled);
+    }
+}
+
+/// Every object counts its weight.
+#[derive(Serialize, Deserialize)]
+struct CountPairs {
+    offsets: Vec<usize>,
+}
+
+impl RowPass for CountPairs {
+    type Sum = PairSums;
+    // Counts are whole numbers.
+    const EXACT: bool = true;
+
+    fn zero(&self) -> PairSums {
+        PairSums::zero(&self.offsets)
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
+        add_pairs(block, &self.offsets, sum, |_, weight| weight);
+    }
+}
+
+/// Every object counts its weight over the strengths of its base clusters.
+#[derive(Serialize, Deserialize)]
+struct SharePairs {
+    offsets: Vec<usize>,
+    strengths: Vec<f64>,
+}
+
+impl RowPass for SharePairs {
+    type Sum = PairSums;
+    const BLOCKS_A_SUM: u64 = 16;
+
+    fn zero(&self) -> PairSums {
+        PairSums::zero(&self.offsets)
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
+        add_pairs(block, &self.offsets, sum, |clusters, weight| {
+            // As a product with the inverse, which the embedding takes too.
+            weight * (1.0 / clusters.iter().map(|&c| self.strengths[c as usize]).sum::<f64>())
+        });
+    }
+}
+
+/// Rows that are decoded at a time: their clusters stay in the cache while the tables of all base clusterings pass by.
+const DECODED: usize = 1024;
+
+fn add_pairs<L: Label>(
+    block: &RowBlock<'_, L>,
+    offsets: &[usize],
+    sum: &mut PairSums,
+    share: impl Fn(&[u32], f64) -> f64,
+) {
+    let (bases, side) = (block.bases, offsets[offsets.len() - 1]);
+    let (mut clusters, mut ends, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+    for first in (0..block.len()).step_by(DECODED) {
+        clusters.clear();
+        ends.clear();
+        shares.clear();
+        for (at, (row, weight)) in block.rows().enumerate().skip(first).take(DECODED) {
+            let start = clusters.len();
+            let labelled = row.iter().zip(offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+            clusters.extend(labelled.map(|c| c as u32));
+            if clusters.len() == start {
+                sum.first_unlabelled.get_or_insert(block.first + at as u64);
+            }
+            ends.push(clusters.len());
+            shares.push(share(&clusters[start..], weight));
+        }
+        add_decoded(&clusters, &ends, &shares, (bases, side), &mut sum.cells);
+    }
+}
+
+/// Adds rows, given by the ends of their clusters: pair by pair of places in the row, so that one strip of the table is
+/// in use at a time.
+fn add_decoded(clusters: &[u32], ends: &[usize], shares: &[f64], (bases, side): (usize, usize), cells: &mut [f64]) {
+    for place in 0..bases {
+        let mut start = 0;
+        for (&end, &share) in ends.iter().zip(shares) {
+            let row = &clusters[start..end];
+            start = end;
+            let Some((&own, later)) = row.get(place..).and_then(<[u32]>::split_first) else { continue };
+            let line = &mut cells[own as usize * side..][..side];
+            line[own as usize] += share;
+            for &other in later {
+                line[other as usize] += share;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::{Ensemble, EnsembleBuilder, EnsembleRows, Seed, Silent};
+    use rand::RngExt;
+
+    fn drawn(seed: u64, objects: usize) -> Ensemble {
+        let mut rng = Seed::new(seed).rng();
+        let mut builder = EnsembleBuilder::new(objects);
+        for u in 0..5usize {
+            let label = |_| (!rng.random_bool(0.2)).then(|| rng.random_range(0..3 + u as u32));
+            let mut labels: Vec<Option<u32>> = (0..objects).map(label).collect();
+            labels[u] = Some(0);
+            builder.push_clusters(format!("u{u}"), labels, 3 + u).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn pairs_are_counted_as_an_outer_product_says() {
+        for seed in 0..20 {
+            let ensemble = drawn(seed, 3000);
+            let weights: Vec<f64> = (0..3000).map(|i| f64::from(1 + i % 3)).collect();
+            let source = EnsembleRows::weighted(&ensemble, &weights);
+            let runner = PassRunner::new(&source, &Silent);
+            let offsets = ensemble.offsets();
+            let strengths: Vec<f64> = (0..offsets[5]).map(|c| 0.5 + (c % 4) as f64).collect();
+            let mut counts = Array2::<f64>::zeros((offsets[5], offsets[5]));
+            let mut shares = counts.clone();
+            for (i, weight) in weights.iter().enumerate() {
+                let own: Vec<usize> = (0..5).filter_map(|u| Some(ensemble.label(i, u)? + offsets[u])).collect();
+                let degree: f64 = own.iter().map(|&c| strengths[c]).sum();
+                for &a in &own {
+                    for &b in &own {
+                        counts[[a, b]] += weight;
+                        shares[[a, b]] += weight / degree;
+                    }
+                }
+            }
+            let overlap = Overlap::count(&runner).unwrap();
+            assert_eq!(overlap.table(), counts.view());
+            assert_eq!(overlap.first_unlabelled(), ensemble.first_unlabelled().map(|i| i as u64));
+            let shared = Overlap::shared(&runner, &strengths).unwrap();
+            assert!((&shared.table() - &shares).iter().all(|x| x.abs() < 1e-9));
+        }
+    }
+}

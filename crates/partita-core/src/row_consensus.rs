@@ -1,0 +1,188 @@
+//! Calling a method on label rows that it does not hold.
+
+use std::sync::Arc;
+
+use ndarray::Array2;
+use serde_json::{Map, Value};
+
+use crate::{
+    Assigned, BaseWeights, Clusters, Consensus, ConsensusError, EnsembleRows, Flow, MemoryBudget, Model, Monitor,
+    Objective, Outcome, Partition, PartitionError, PassError, PassRunner, Problem, ProblemSize, RowBlocks, Seed,
+    SettingMap, Silent, SoftPartition, Stopped, Weights,
+};
+
+/// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
+/// the rows are in memory or not. The path depends on the size of the ensemble alone, so that the same command gives the
+/// same labels on every machine.
+pub const LABELS_BY_BLOCKS: u64 = 1 << 25;
+
+/// A consensus to be found over label rows, wherever they are.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct RowProblem<'a> {
+    /// The label rows.
+    pub rows: &'a dyn RowBlocks,
+    /// How many clusters.
+    pub clusters: Clusters,
+    /// Where chance starts.
+    pub seed: Seed,
+    /// Trust in the base clusterings, for methods that take it.
+    pub weights: Option<&'a BaseWeights>,
+    /// Settings of the method by name.
+    pub settings: SettingMap,
+    /// Memory that may be held at once.
+    pub budget: MemoryBudget,
+}
+
+impl<'a> RowProblem<'a> {
+    /// The consensus of `rows` into `clusters`, with seed 0, default settings and no memory limit.
+    pub fn new(rows: &'a dyn RowBlocks, clusters: Clusters) -> Self {
+        let (seed, settings, budget) = (Seed::default(), SettingMap::default(), MemoryBudget::UNLIMITED);
+        Self { rows, clusters, seed, weights: None, settings, budget }
+    }
+
+    /// The numbers that cost depends on.
+    pub fn size(&self) -> ProblemSize {
+        ProblemSize::of_bases(self.rows.rows() as usize, self.rows.bases(), self.clusters)
+    }
+
+    /// The number of clusters asked for.
+    ///
+    /// # Errors
+    /// [`ConsensusError::Auto`] where the method shall choose and does not.
+    pub fn given_clusters(&self, method: &'static str) -> Result<usize, ConsensusError> {
+        match self.clusters {
+            Clusters::Exactly(clusters) => Ok(clusters),
+            Clusters::Auto => Err(ConsensusError::Auto { method }),
+        }
+    }
+
+    /// Passes over the rows that run to their end: whether to stop is asked between passes.
+    pub fn passes(&self) -> PassRunner<'a> {
+        PassRunner::new(self.rows, &Silent)
+    }
+}
+
+impl Problem<'_> {
+    /// The same problem over rows.
+    pub(crate) fn over<'a>(&'a self, rows: &'a dyn RowBlocks) -> RowProblem<'a> {
+        let Self { clusters, seed, weights, settings, budget, .. } = self.clone();
+        RowProblem { rows, clusters, seed, weights, settings, budget }
+    }
+}
+
+/// What a consensus over label rows gives besides the labels, which went to a sink.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RowOutcome {
+    /// Objects of every cluster, K values.
+    pub sizes: Vec<u64>,
+    /// Why it stopped.
+    pub stopped: Stopped,
+    /// Rounds of the run that was kept.
+    pub rounds: u64,
+    /// What it optimised.
+    pub objective: Option<Objective>,
+    /// A model that labels new objects.
+    pub model: Option<Arc<dyn Model>>,
+    /// The settings it ran with, all of them.
+    pub settings: Map<String, Value>,
+    /// What a user should know before trusting the result.
+    pub warnings: Vec<String>,
+    /// Facts of this method's own.
+    pub details: Map<String, Value>,
+}
+
+/// Takes the labels of consecutive objects, the first of which has this number. A text says why it cannot.
+pub type LabelSink<'a> = dyn FnMut(u64, Assigned) -> Result<(), String> + 'a;
+
+/// Finds the consensus that `method` sees in label rows that are read block by block, and hands the labels of all rows to
+/// `sink` in their order. The same rows give the same bits however they are cut, stored and read.
+///
+/// # Errors
+/// [`ConsensusError`] when the problem does not fit the method, rows cannot be read, or the sink fails.
+pub fn consense_rows(
+    method: &dyn Consensus,
+    problem: &RowProblem<'_>,
+    monitor: &dyn Monitor,
+    sink: &mut LabelSink<'_>,
+) -> Result<RowOutcome, ConsensusError> {
+    let (info, size) = (method.info(), problem.size());
+    check(method, problem, &size)?;
+    let wrong = |source| ConsensusError::Settings { method: info.name, source };
+    let settings = method.validate(&problem.settings, &size).map_err(wrong)?;
+    let bytes = method.row_bytes(&problem.settings, &size).map_err(wrong)?;
+    problem.budget.check(info.name, bytes, info.remedy)?;
+    if monitor.flow() == Flow::Stop {
+        return Err(ConsensusError::Interrupted);
+    }
+    let fit = method.fit_rows(problem, monitor)?;
+    let mut sizes = vec![0u64; fit.clusters];
+    let labelled = fit.label(&problem.passes(), &mut |first, assigned| {
+        assigned.labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        sink(first, assigned)
+    });
+    labelled.map_err(|error| of_pass(info.name, error))?;
+    let (stopped, rounds) = (fit.stopped, fit.rounds);
+    let (objective, model, warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
+    Ok(RowOutcome { sizes, stopped, rounds, objective, model, settings, warnings, details })
+}
+
+/// Whether an ensemble of this size is read by blocks where the method can.
+pub(crate) fn by_blocks(size: &ProblemSize) -> bool {
+    size.objects as u64 * size.base_clusterings as u64 > LABELS_BY_BLOCKS
+}
+
+/// [`consense_rows`] of an ensemble in memory, with all labels.
+pub(crate) fn over_blocks(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Outcome, ConsensusError> {
+    let (info, rows) = (method.info(), EnsembleRows::new(problem.ensemble));
+    let objects = problem.ensemble.objects();
+    let (mut labels, mut certainty) = (Vec::with_capacity(objects), Vec::with_capacity(objects));
+    let mut soft: Option<Vec<f64>> = None;
+    let found = consense_rows(method, &problem.over(&rows), monitor, &mut |_, block| {
+        labels.extend(block.labels);
+        certainty.extend(block.certainty);
+        if let Some(block) = block.soft {
+            soft.get_or_insert_default().extend(block);
+        }
+        Ok(())
+    })?;
+    let clusters = found.sizes.len();
+    let invalid = |error: PartitionError| ConsensusError::Method { method: info.name, source: Box::new(error) };
+    let partition = Partition::new(labels, clusters).map_err(invalid)?;
+    let mut outcome = Outcome::hard(partition, certainty, found.stopped).with(found.details);
+    if let Some(soft) = soft {
+        let soft = Array2::from_shape_vec((objects, clusters), soft).expect("K probabilities an object");
+        outcome.soft = Some(SoftPartition::new(soft).map_err(invalid)?);
+    }
+    (outcome.rounds, outcome.objective, outcome.model) = (found.rounds, found.objective, found.model);
+    (outcome.settings, outcome.warnings) = (found.settings, found.warnings);
+    Ok(outcome)
+}
+
+fn of_pass(method: &'static str, error: PassError) -> ConsensusError {
+    match error {
+        PassError::Interrupted => ConsensusError::Interrupted,
+        other => ConsensusError::Method { method, source: Box::new(other) },
+    }
+}
+
+fn check(method: &dyn Consensus, problem: &RowProblem<'_>, size: &ProblemSize) -> Result<(), ConsensusError> {
+    let info = method.info();
+    if !info.capabilities.streams {
+        return Err(ConsensusError::Streams { method: info.name });
+    }
+    info.check_clusters(problem.clusters, size.objects)?;
+    let Some(weights) = problem.weights else { return Ok(()) };
+    let (given, bases) = (weights.as_slice().len(), size.base_clusterings);
+    let reason = match info.capabilities.base_weights {
+        Weights::Refused(why) => format!("{} takes none: {why}", info.name),
+        Weights::Native if given != bases => format!("{given} weights for {bases} base clusterings"),
+        Weights::Native => return Ok(()),
+    };
+    Err(ConsensusError::Weights { what: "base clusterings", reason })
+}

@@ -1,0 +1,91 @@
+//! What a method finds over label rows that it does not hold: how each row gets its label.
+
+use std::sync::Arc;
+
+use super::{PassError, PassRunner, RowBlock, RowMap};
+use crate::{Model, Objective, Stopped};
+
+/// Labels of consecutive objects.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assigned {
+    /// The cluster of every object.
+    pub labels: Vec<u32>,
+    /// How sure the method is of every label, in 0..=1.
+    pub certainty: Vec<f64>,
+    /// The probability of every cluster, object by object, for soft methods.
+    pub soft: Option<Vec<f64>>,
+}
+
+/// A fit over [`RowBlocks`](super::RowBlocks): everything but the labels, and the function that gives a row its label.
+pub struct RowFit<D> {
+    /// Number of clusters, K.
+    pub clusters: usize,
+    /// Why it stopped.
+    pub stopped: Stopped,
+    /// Rounds of the run that was kept.
+    pub rounds: u64,
+    /// What was optimised.
+    pub objective: Option<Objective>,
+    /// A model that labels new objects.
+    pub model: Option<Arc<dyn Model>>,
+    /// What a user should know before trusting the result.
+    pub warnings: Vec<String>,
+    /// Facts of this method's own.
+    pub details: D,
+    assign: Box<dyn Assign>,
+}
+
+impl<D> RowFit<D> {
+    /// A fit into so many clusters, in which `assign` labels rows.
+    pub fn new(
+        clusters: usize,
+        stopped: Stopped,
+        assign: impl RowMap<Out = Assigned> + Send + 'static,
+        details: D,
+    ) -> Self {
+        let (objective, model, warnings) = (None, None, Vec::new());
+        Self { clusters, stopped, rounds: 0, objective, model, warnings, details, assign: Box::new(assign) }
+    }
+
+    /// The same with diagnostics made from these.
+    pub fn map_details<E>(self, map: impl FnOnce(D) -> E) -> RowFit<E> {
+        RowFit {
+            clusters: self.clusters,
+            stopped: self.stopped,
+            rounds: self.rounds,
+            objective: self.objective,
+            model: self.model,
+            warnings: self.warnings,
+            details: map(self.details),
+            assign: self.assign,
+        }
+    }
+
+    /// Hands the labels of all rows to `take`, block by block in their order, with the number of the first row.
+    ///
+    /// # Errors
+    /// [`PassError`] when rows cannot be read, the monitor asks to stop, or `take` fails.
+    pub fn label(
+        &self,
+        rows: &PassRunner<'_>,
+        take: &mut dyn FnMut(u64, Assigned) -> Result<(), String>,
+    ) -> Result<(), PassError> {
+        rows.each_of(&|block| self.assign.bytes(block), &|block| self.assign.words(block), take)
+    }
+}
+
+/// A [`RowMap`] to labels, whatever the width of the stored labels.
+trait Assign: Sync + Send {
+    fn bytes(&self, block: &RowBlock<'_, u8>) -> Assigned;
+    fn words(&self, block: &RowBlock<'_, u16>) -> Assigned;
+}
+
+impl<M: RowMap<Out = Assigned> + Send> Assign for M {
+    fn bytes(&self, block: &RowBlock<'_, u8>) -> Assigned {
+        self.map(block)
+    }
+
+    fn words(&self, block: &RowBlock<'_, u16>) -> Assigned {
+        self.map(block)
+    }
+}

@@ -1,0 +1,219 @@
+//! Scores of clusters from tables of labels, and the best cluster of every label row: quick in single precision, exact where close.
+
+use partita_core::Label;
+use partita_kernels::{Kernel, Simd, dispatch};
+
+use super::counts::Counts;
+use super::rows::WeightedLabelRows;
+
+/// How a row chooses its cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assignment {
+    /// The nearest mean of one-hot rows: largest Σ_u trust_u (2 p_kuℓ − Σ_j p_kuj²).
+    Nearest,
+    /// The cluster in which its labels are most probable: largest Σ_u trust_u p_kuℓ.
+    Likeliest,
+}
+
+/// What every label adds to the score of every cluster: one line of K numbers a label, and a last line of zeros for
+/// missing labels.
+#[derive(Debug)]
+pub(crate) struct Scores {
+    clusters: usize,
+    lines: Vec<f64>,
+    /// The same in half the width and lines of `lanes`, to choose by where the lead is beyond its rounding.
+    quick: Vec<f32>,
+    lanes: usize,
+    /// More than the rounding of sums of `quick` can change a difference of two of them.
+    blur: f64,
+}
+
+/// Numbers of one vector of the processor.
+const WIDTH: usize = 8;
+
+/// [`Scores::choose_lanes`] with its arguments. Every sum is the same sequence of additions, however many are in a register.
+struct Choose<'a, 'r, L> {
+    scores: &'a Scores,
+    rows: &'a WeightedLabelRows<'r, L>,
+    range: &'a [u32],
+    drift: f64,
+    kept: (&'a mut [u32], &'a mut [f64]),
+}
+
+impl<L: Label> Kernel for Choose<'_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn run<S: Simd>(self, _: S) {
+        self.scores.choose_lanes(self.rows, self.range, self.drift, self.kept);
+    }
+}
+
+impl Scores {
+    pub(crate) fn new<L: Label>(
+        rows: &WeightedLabelRows<'_, L>,
+        counts: &Counts,
+        trust: &[f64],
+        assignment: Assignment,
+    ) -> Self {
+        let clusters = counts.clusters();
+        let mut lines = vec![0.0; (rows.base_clusters() + 1) * clusters];
+        for (u, trust) in trust.iter().enumerate() {
+            let places = rows.offsets()[u]..rows.offsets()[u + 1];
+            let all = Self::everywhere(counts, places.clone());
+            for k in 0..clusters {
+                let empty = !counts.says(u, k);
+                // A cluster that a base clustering says nothing about is taken to be like all objects.
+                let share = |place: usize| {
+                    if empty { all[place - places.start] } else { counts.share(u, place, k) }
+                };
+                let own: f64 = places.clone().map(|place| share(place) * share(place)).sum();
+                for place in places.clone() {
+                    lines[place * clusters + k] = trust
+                        * match assignment {
+                            Assignment::Nearest => 2.0 * share(place) - own,
+                            Assignment::Likeliest => share(place),
+                        };
+                }
+            }
+        }
+        Self::with_quick(clusters, lines, rows.offsets())
+    }
+
+    fn with_quick(clusters: usize, lines: Vec<f64>, offsets: &[usize]) -> Self {
+        let lanes = clusters.next_multiple_of(WIDTH);
+        let mut quick = vec![0.0; lines.len() / clusters * lanes];
+        for (quick, line) in quick.chunks_exact_mut(lanes).zip(lines.chunks_exact(clusters)) {
+            quick.iter_mut().zip(line).for_each(|(quick, &value)| *quick = value as f32);
+        }
+        let furthest = |ends: &[usize]| {
+            lines[ends[0] * clusters..ends[1] * clusters].iter().fold(0.0, |most: f64, value| most.max(value.abs()))
+        };
+        // Every sum has one rounding a number and one an addition, each at most half a unit of the largest sum.
+        let (most, steps) = (offsets.windows(2).map(furthest).sum::<f64>(), offsets.len() as f64);
+        let blur = 4.0 * steps * most * f64::from(f32::EPSILON);
+        Self { clusters, lines, quick, lanes, blur }
+    }
+
+    /// Shares of the labels `places` over all clusters.
+    fn everywhere(counts: &Counts, places: std::ops::Range<usize>) -> Vec<f64> {
+        let sums: Vec<i64> = places.map(|place| counts.of(place).iter().sum()).collect();
+        let total = sums.iter().sum::<i64>().max(1) as f64;
+        sums.into_iter().map(|sum| sum as f64 / total).collect()
+    }
+
+    /// How far the score of any row in any cluster can be from what `other` says: Σ_u of the largest difference.
+    pub(crate) fn drift(&self, other: &Self, offsets: &[usize]) -> f64 {
+        let furthest = |ends: &[usize]| {
+            let range = ends[0] * self.clusters..ends[1] * self.clusters;
+            let pairs = self.lines[range.clone()].iter().zip(&other.lines[range]);
+            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        offsets.windows(2).map(furthest).sum()
+    }
+
+    /// The best cluster of every row in `range`, into `best`; ties go to the smaller number. `drift` is how far scores
+    /// have moved since the start, `limits` holds for every row the drift up to which its choice stands.
+    pub(crate) fn choose<L: Label>(
+        &self,
+        rows: &WeightedLabelRows<'_, L>,
+        range: &[u32],
+        drift: f64,
+        kept: (&mut [u32], &mut [f64]),
+    ) {
+        dispatch(Choose { scores: self, rows, range, drift, kept });
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn choose_lanes<L: Label>(
+        &self,
+        rows: &WeightedLabelRows<'_, L>,
+        range: &[u32],
+        drift: f64,
+        (best, limits): (&mut [u32], &mut [f64]),
+    ) {
+        let due = range.iter().zip(best).zip(limits).filter(|(_, limit)| drift >= **limit);
+        let mut sums = vec![0.0; self.clusters];
+        for ((&at, best), limit) in due {
+            let row = rows.row(at as usize);
+            let quick = match self.lanes {
+                8 => self.quick_choice::<L, 8>(row, rows.offsets()),
+                16 => self.quick_choice::<L, 16>(row, rows.offsets()),
+                24 => self.quick_choice::<L, 24>(row, rows.offsets()),
+                32 => self.quick_choice::<L, 32>(row, rows.offsets()),
+                _ => None,
+            };
+            let (chosen, lead) = quick.unwrap_or_else(|| self.exact_choice(row, rows.offsets(), &mut sums));
+            // The lead over the second is used up when both move by half of it; a little is kept back for rounding.
+            (*best, *limit) = (chosen, drift + 0.4999 * lead - 1e-9);
+        }
+    }
+
+    /// The best cluster of a row and by how much at least it leads, in N sums in registers; none where the lead may
+    /// be rounding.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn quick_choice<L: Label, const N: usize>(&self, row: &[L], offsets: &[usize]) -> Option<(u32, f64)> {
+        let (lines, []) = self.quick.as_chunks::<N>() else { return None };
+        let missing = lines.len() - 1;
+        let mut sums = [0.0; N];
+        for (label, offset) in row.iter().zip(offsets) {
+            let line = &lines[label.cluster().map_or(missing, |j| offset + j)];
+            for (sum, add) in sums.iter_mut().zip(line) {
+                *sum += add;
+            }
+        }
+        // Seen from here as numbers in memory, the sums stay whole vectors above.
+        let mut sums = std::hint::black_box(sums);
+        sums[self.clusters..].fill(f32::NEG_INFINITY);
+        let most = largest(&sums);
+        let equal = sums.iter().enumerate().fold(0u32, |mask, (k, sum)| mask | (u32::from(*sum == most) << k));
+        let best = equal.trailing_zeros();
+        if let Some(sum) = sums.get_mut(best as usize) {
+            *sum = f32::NEG_INFINITY;
+        }
+        let lead = f64::from(most) - f64::from(largest(&sums)) - self.blur;
+        (lead > 0.0).then_some((best, lead))
+    }
+
+    /// The best cluster of a row and by how much it leads; ties go to the smaller number.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+    fn exact_choice<L: Label>(&self, row: &[L], offsets: &[usize], sums: &mut [f64]) -> (u32, f64) {
+        sums.fill(0.0);
+        for (place, offset) in row.iter().zip(offsets).filter_map(|(label, offset)| Some((label.cluster()?, offset))) {
+            let line = &self.lines[(offset + place) * self.clusters..(offset + place + 1) * self.clusters];
+            sums.iter_mut().zip(line).for_each(|(sum, add)| *sum += add);
+        }
+        let (mut best, mut second) = (0, f64::NEG_INFINITY);
+        for k in 1..sums.len() {
+            if sums[k] > sums[best] {
+                second = sums[best];
+                best = k;
+            } else {
+                second = second.max(sums[k]);
+            }
+        }
+        (best as u32, sums[best] - second)
+    }
+}
+
+/// The largest of some numbers, a vector at a time.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
+fn largest<const N: usize>(sums: &[f32; N]) -> f32 {
+    let mut most = [f32::NEG_INFINITY; WIDTH];
+    for eight in sums.as_chunks::<WIDTH>().0 {
+        for (most, sum) in most.iter_mut().zip(eight) {
+            *most = if *sum > *most { *sum } else { *most };
+        }
+    }
+    for half in [4, 2, 1] {
+        for at in 0..half {
+            most[at] = if most[at + half] > most[at] { most[at + half] } else { most[at] };
+        }
+    }
+    most[0]
+}
