@@ -1,61 +1,78 @@
-//! How a command ends when it does not end well.
+//! How a command fails: the message and the exit code.
 
-use std::process::ExitCode;
+use std::error::Error;
+use std::io;
+use std::path::Path;
 
-use partita::ConsensusError;
+use partita_app::{AppError, Fault};
 
-/// Why a command failed, with the exit code that says so.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The input or the command line is wrong: exit code 2.
-    Input(anyhow::Error),
-    /// A computation failed: exit code 1.
-    Computation(anyhow::Error),
-    /// Ctrl-C: exit code 130.
-    Interrupted(String),
+    /// What the application layer says.
+    App(AppError),
     /// Whoever read our output has gone: nothing to say, exit code 0.
     ReaderGone,
 }
 
 impl Failure {
-    /// A wrong input, in one sentence.
+    /// A wrong input or command line, in one sentence.
     pub(crate) fn input(message: impl Into<String>) -> Self {
-        Self::Input(anyhow::Error::msg(message.into()))
+        Self::App(AppError::Request(message.into()))
     }
 
-    /// Prints the failure on stderr, in one line.
-    pub(crate) fn report(self) -> ExitCode {
-        let (code, message) = match self {
-            Self::Input(error) => (2, format!("error: {}", whole(&error))),
-            Self::Computation(error) => (1, format!("error: {}", whole(&error))),
-            Self::Interrupted(kept) => (130, format!("interrupted: {kept}")),
-            Self::ReaderGone => return ExitCode::SUCCESS,
-        };
-        crate::output::say(&message);
-        ExitCode::from(code)
+    /// It was stopped; `kept` says what was kept.
+    pub(crate) fn interrupted(kept: String) -> Self {
+        Self::App(AppError::Interrupted { kept })
+    }
+
+    /// What the system says of a file or folder; `doing` completes "cannot …".
+    pub(crate) fn io(path: &Path, doing: &'static str, source: io::Error) -> Self {
+        Self::App(AppError::io(path, doing, source))
+    }
+
+    /// Exit code and the line on stderr, where there is something to say.
+    ///
+    /// | code | what happened |
+    /// |---|---|
+    /// | 0 | the reader of the output has gone |
+    /// | 1 | something failed while working: a method, a full disk, a read or write that the system refused |
+    /// | 2 | the input or the command line is wrong; places that do not exist or may not be written count as such |
+    /// | 130 | stopped by Ctrl-C |
+    pub(crate) fn ending(&self) -> (u8, Option<String>) {
+        let Self::App(error) = self else { return (0, None) };
+        match error.fault() {
+            Fault::Input | Fault::Request => (2, Some(format!("error: {}", chain(error)))),
+            Fault::Environment | Fault::Method => (1, Some(format!("error: {}", chain(error)))),
+            Fault::Interrupted => (130, Some(format!("interrupted: {}", kept(error)))),
+        }
+    }
+}
+
+/// What was kept when it was stopped.
+fn kept(error: &AppError) -> String {
+    match error {
+        AppError::Interrupted { kept } => kept.clone(),
+        _ => "nothing was finished".to_owned(),
     }
 }
 
 /// An error and its causes, each said once: many errors spell out their cause themselves.
-fn whole(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if !text.contains(&cause) {
-            text += if text.is_empty() { "" } else { ": " };
-            text += &cause;
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
         }
+        cause = error.source();
     }
     text
 }
 
-/// Everything a library reports is about its input, unless it says that the computation broke.
-impl<E: Into<anyhow::Error>> From<E> for Failure {
+impl<E: Into<AppError>> From<E> for Failure {
     fn from(error: E) -> Self {
-        let error: anyhow::Error = error.into();
-        match error.downcast_ref::<ConsensusError>() {
-            Some(ConsensusError::Method { .. }) => Self::Computation(error),
-            Some(ConsensusError::Interrupted) => Self::Interrupted("nothing was finished".into()),
-            _ => Self::Input(error),
-        }
+        Self::App(error.into())
     }
 }

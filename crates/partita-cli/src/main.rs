@@ -1,16 +1,13 @@
-//! The command line of Partita: flags in, one call, files and text out. No algorithm lives here.
+//! The command line of Partita: it parses flags, shows progress and prints; `partita-app` does the work.
 
 #![forbid(unsafe_code)]
 
 mod args;
 mod commands;
+mod compute;
 mod failure;
 mod output;
-mod phases;
-mod progress;
-mod recipe;
-mod record;
-mod table;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -22,13 +19,18 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use args::{Cli, Command};
 use failure::Failure;
+use partita_app::phases::Phases;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     start_log();
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => {
+            let (code, message) = failure.ending();
+            message.iter().for_each(|message| output::say(message));
+            ExitCode::from(code)
+        }
     }
 }
 
@@ -56,5 +58,5 @@ fn start_log() {
     let filter = EnvFilter::try_from_env("PARTITA_LOG").unwrap_or_else(|_| "warn".into());
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(filter);
     let ours = filter_fn(|meta| meta.is_span() && meta.target().starts_with("partita"));
-    tracing_subscriber::registry().with(lines).with(phases::Phases.with_filter(ours)).init();
+    tracing_subscriber::registry().with(lines).with(Phases.with_filter(ours)).init();
 }

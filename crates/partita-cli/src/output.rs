@@ -1,10 +1,11 @@
-//! Where results go: stdout, stderr, files that are never half-written.
+//! Standard output and standard error, and the check that nothing is overwritten unasked.
 
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use partita::files;
-use partita::{Outcome, Partition, SoftPartition};
+use partita::{Partition, SoftPartition};
+use partita_app::json_text;
 
 use crate::failure::Failure;
 
@@ -16,16 +17,20 @@ pub(crate) fn say(message: &str) {
 /// Data goes to stdout.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
-        Err(error) => Err(Failure::input(format!("stdout: {error}"))),
-        Ok(()) => Ok(()),
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
+}
+
+/// What stdout refused.
+pub(crate) fn failed(error: io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Failure::ReaderGone,
+        _ => Failure::io(Path::new("stdout"), "be written", error),
     }
 }
 
 /// Prints a value as one JSON object.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+    print(&json_text(value)?)
 }
 
 /// Refuses to write over something, unless told to.
@@ -44,14 +49,17 @@ pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
     }
 }
 
-/// Writes one JSON object, beside the target and renamed.
-pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
-    write_text(path, &format!("{}\n", serde_json::to_string_pretty(value)?))
-}
-
-/// Writes text, beside the target and renamed.
-pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
-    Ok(files::write_whole(path, |out| out.write_all(text.as_bytes()))?)
+/// Refuses to write into a folder that holds something, unless told to.
+pub(crate) fn may_fill(folder: &Path, force: bool) -> Result<(), Failure> {
+    let here = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::input(format!("{here}: is a file; name a folder")));
+    }
+    let holds_something = folder.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    if holds_something && !force {
+        return Err(Failure::input(format!("{here}: holds something already; give --force to write into it")));
+    }
+    Ok(())
 }
 
 /// Where labels and probabilities go.
@@ -66,12 +74,12 @@ pub(crate) fn write_result(
     names: Option<&[String]>,
     partition: &Partition,
     certainty: &[f64],
-    soft: Option<&SoftPartition>,
+    soft: &SoftPartition,
 ) -> Result<(), Failure> {
     if let Some(path) = targets.labels {
         files::write_labels(path, names, partition, certainty)?;
     }
-    if let (Some(path), Some(soft)) = (targets.soft, soft) {
+    if let Some(path) = targets.soft {
         files::write_soft(path, names, soft)?;
     }
     Ok(())
@@ -80,13 +88,6 @@ pub(crate) fn write_result(
 /// Prints labels as CSV on stdout.
 pub(crate) fn print_labels(names: Option<&[String]>, partition: &Partition, certainty: &[f64]) -> Result<(), Failure> {
     let mut text = Vec::new();
-    files::labels_csv(&mut text, names, partition, certainty)?;
+    files::labels_csv(&mut text, names, partition, certainty).map_err(failed)?;
     print(&String::from_utf8_lossy(&text))
-}
-
-/// Tells the user what the method wants known.
-pub(crate) fn say_warnings(method: &str, outcome: &Outcome) {
-    for warning in &outcome.warnings {
-        say(&format!("{method}: {warning}"));
-    }
 }

@@ -49,7 +49,7 @@ fn a_write_that_fails_leaves_nothing_half_written() {
     let place = Workplace::new();
     let limited = format!("trap '' XFSZ; ulimit -f 8; exec {} -o out", run_digits());
     let output = Command::new("bash").args(["-c", &limited]).current_dir(place.path("")).output().unwrap();
-    Ended::of(output).refused(&["ensemble.npz"]);
+    Ended::of(output).failed(&["ensemble.npz"]);
     assert!(place.files().is_empty(), "{:?}", place.files());
 }
 
@@ -67,8 +67,24 @@ fn a_full_disk_leaves_nothing_half_written() {
         Command::new("unshare").args(["--mount", "bash", "-c", &script]).current_dir(place.path("")).output();
     let Ok(ended) = unshared.map(Ended::of) else { return };
     if ended.code != Some(MAY_NOT_MOUNT) && !ended.stderr.contains("unshare") {
-        ended.refused(&["ensemble.npz", "No space left"]);
+        ended.failed(&["ensemble.npz", "No space left"]);
     }
+}
+
+/// A full device behind stdout is not the fault of the input either; a place that may not be written to is.
+#[test]
+#[cfg(target_os = "linux")]
+fn exit_codes_tell_a_full_disk_from_a_wrong_place() {
+    let place = Workplace::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let child = place.command(&["methods"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    Ended::of(child.wait_with_output().unwrap()).failed(&["stdout", "No space left"]);
+    let iris = shipped("iris.csv");
+    place.partita(&["generate", &iris, "--label", "label", "--base", "kmeans:3", "-o", "e.csv"]).fine();
+    place
+        .partita(&["consensus", "e.csv", "-k", "3", "--label", "label", "-o", "/dev/full", "--force"])
+        .failed(&["/dev/full"]);
+    place.partita(&["consensus", "e.csv", "-k", "3", "-o", "no/l.csv"]).refused(&["no/l.csv"]);
 }
 
 /// A command that writes more than a few kilobytes.

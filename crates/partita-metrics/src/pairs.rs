@@ -17,7 +17,7 @@ pub struct PairCounts {
 }
 
 /// F1 in the three readings that the literature mixes up. See [`Contingency::f1_best_class`].
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct F1 {
     /// [`Contingency::f1_best_class`].

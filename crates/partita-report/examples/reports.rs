@@ -19,7 +19,7 @@ use partita_generate::{BaseK, BaseKind, BaseSpec, Recipe, generate};
 use partita_median::PLURALITY;
 use partita_metrics::{ConsensusCdf, Scores};
 use partita_pcc::PCC_KL;
-use partita_report::{Choice, ChoiceRow, Report, render};
+use partita_report::{ClusterCurves, CurvePoint, Report, render};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -107,6 +107,7 @@ fn table(
     record["recipe"] = serde_json::to_value(&recipe)?;
     record["arguments"] =
         json!(["run", format!("datasets/{name}.csv"), "-k", clusters.to_string(), "-o", "out dir", "--seed", "1"]);
+    record["experiment"] = json!({ "clusters": clusters });
     if let Some(truth) = &truth {
         record["scores"] = serde_json::to_value(Scores::of(&outcome.partition, &Partition::from_values(truth))?)?;
     }
@@ -119,13 +120,13 @@ fn table(
 }
 
 /// Consensus clustering in the manner of Monti and others: base clusterings into K clusters for every K tried.
-fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) -> Anything<Choice> {
-    let mut choice = Choice {
+fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) -> Anything<ClusterCurves> {
+    let mut choice = ClusterCurves {
         chosen: Some(chosen),
         objective_name: "mean NMI with the base clusterings".into(),
-        ..Choice::default()
+        ..ClusterCurves::default()
     };
-    choice.verdict =
+    choice.reason =
         format!("{chosen} clusters, as the data were made; the curves show how far the base clusterings agree.");
     for clusters in tried {
         let ensemble = made(table, &recipe(clusters.to_string().parse()?, 50))?;
@@ -134,8 +135,8 @@ fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) 
         let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| counts.pair(i, j));
         let cdf = ConsensusCdf::of(pairs.map(|(c, seen)| f64::from(c) / f64::from(seen)));
         let (outcome, record) = consensus(&EAC_AVERAGE, &ensemble, clusters)?;
-        let before = choice.rows.last().and_then(|row: &ChoiceRow| row.area);
-        choice.rows.push(ChoiceRow {
+        let before = choice.rows.last().and_then(|row: &CurvePoint| row.area);
+        choice.rows.push(CurvePoint {
             clusters,
             cdf: cdf.curve(),
             area: Some(cdf.area()),
@@ -143,7 +144,7 @@ fn choice(table: &Table, chosen: usize, tried: std::ops::RangeInclusive<usize>) 
             pac: Some(cdf.pac()),
             certainty: Some(outcome.certainty.iter().sum::<f64>() / n as f64),
             objective: record["anmi"].as_f64(),
-            ..ChoiceRow::default()
+            ..CurvePoint::default()
         });
         choice.partitions.push(outcome.partition);
     }
@@ -207,6 +208,7 @@ fn hostile(folder: &Path) -> Anything<()> {
     let (outcome, mut record) = consensus(&PCC_KL, &ensemble, 3)?;
     record["warnings"] = json!(["<script>fail()</script> is no name"]);
     record["arguments"] = json!(["run", "it's \"here\" <b>.csv", "-k", "3"]);
+    record["experiment"] = json!({ "clusters": 3 });
     let columns: Vec<String> = (1..4).map(nasty).collect();
     let truth: Vec<Option<String>> = (0..n).map(|i| (i % 5 > 0).then(|| nasty(i % 3))).collect();
     let mut report = Report::of(nasty(0), record, &outcome, &ensemble);

@@ -10,6 +10,7 @@
 //! | [`html`] | one HTML file, at most 3 MB for any n | O(n M + n log n) | O(n), and 20 MB |
 //! | [`figures`] | every figure as SVG, its numbers as CSV, and what it shows in words | the same | the same |
 //! | [`render`] | both, computed once | the same | the same |
+//! | [`Svg`] | the writer of SVG behind the figures, for drawings of one's own | O(elements) | O(elements) |
 //!
 //! The page loads nothing (its content policy forbids it), follows the reader's light or dark theme, works without its
 //! script and on paper. Clusters differ by shape and hatching as well as by colour, tables say what their headings
@@ -37,8 +38,8 @@
 
 mod agreement;
 mod axes;
-mod choice;
 mod clusters;
+mod curves;
 mod error;
 mod figure;
 mod figures;
@@ -51,8 +52,9 @@ mod report;
 mod svg;
 mod text;
 
-pub use choice::{Choice, ChoiceRow, Measure};
+pub use curves::{ClusterCurves, CurvePoint, Measure};
 pub use error::ReportError;
 pub use figure::Figure;
 pub use render::{Rendered, figures, html, render};
 pub use report::Report;
+pub use svg::Svg;

@@ -1,7 +1,9 @@
-//! Small pictures of shares, as PNG files.
+//! PNG pictures of numbers in 0 to 1, in base 64.
 
 use std::io::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, Crc, write::ZlibEncoder};
 
 /// A picture of numbers in 0..=1, row by row: 0 is transparent, 1 the full colour, so that it sits on any ground.
@@ -27,7 +29,7 @@ pub(crate) fn shares(width: usize, values: &[f32], colour: [u8; 3]) -> String {
     {
         chunk(&mut file, name, data);
     }
-    base64(&file)
+    STANDARD.encode(&file)
 }
 
 fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
@@ -40,27 +42,9 @@ fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
     file.extend(crc.sum().to_be_bytes());
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let bits = three.iter().enumerate().fold(0u32, |bits, (at, &byte)| bits | u32::from(byte) << (16 - 8 * at));
-        for digit in 0..4 {
-            let full = digit <= three.len();
-            text.push(if full { DIGITS[(bits >> (18 - 6 * digit)) as usize & 63] as char } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_pads() {
-        assert_eq!(["", "M", "Ma", "Man"].map(|text| base64(text.as_bytes())), ["", "TQ==", "TWE=", "TWFu"]);
-    }
 
     #[test]
     fn a_picture_is_a_png() {

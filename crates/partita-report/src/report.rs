@@ -3,7 +3,7 @@
 use partita_core::{Dendrogram, Ensemble, Features, Outcome, Partition, SoftPartition};
 use serde_json::Value;
 
-use crate::{Choice, ReportError};
+use crate::{ClusterCurves, ReportError};
 
 /// Everything that a report may show. Start from [`Report::new`] or [`Report::of`] and set what there is: what is
 /// absent leaves its section out.
@@ -31,7 +31,7 @@ pub struct Report<'a> {
     /// The tree that was cut.
     pub dendrogram: Option<&'a Dendrogram>,
     /// What was found for other numbers of clusters.
-    pub choice: Option<Choice>,
+    pub choice: Option<ClusterCurves>,
     /// Name of the file with all labels, to be named beside the table of objects.
     pub labels_file: Option<String>,
 }

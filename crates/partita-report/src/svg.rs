@@ -1,12 +1,17 @@
-//! A small writer of SVG.
+//! A small writer of SVG drawings, the one behind every figure.
 
 use std::fmt::Write as _;
 
 use crate::palette;
 use crate::text::escape;
 
-/// A drawing that grows. Lengths are in CSS pixels at full size.
-pub(crate) struct Svg {
+/// An SVG drawing that grows. Lengths are in CSS pixels at full size.
+///
+/// Classes of the shared style, which follows the reader's light or dark theme: text `t` (ink), `m` (muted), `big`;
+/// lines `ln` (2 pixels) with `il` (ink), `al` (accent) or `bl` (second colour), and `ax` (axis) or `g` (grid); areas
+/// `a`, `b`, `gf` (grey), `k0` to `k7` (clusters).
+#[derive(Clone, Debug)]
+pub struct Svg {
     width: f64,
     height: f64,
     body: String,
@@ -20,43 +25,50 @@ pub(crate) fn n(x: f64) -> String {
 }
 
 impl Svg {
-    pub(crate) fn new(width: f64, height: f64) -> Self {
+    /// An empty drawing.
+    pub fn new(width: f64, height: f64) -> Self {
         Self { width, height, body: String::new() }
     }
 
-    pub(crate) fn width(&self) -> f64 {
+    /// Its width.
+    pub fn width(&self) -> f64 {
         self.width
     }
 
-    pub(crate) fn raw(&mut self, markup: &str) {
+    /// Adds markup as it is; text in it has to be escaped.
+    pub fn raw(&mut self, markup: &str) {
         self.body.push_str(markup);
     }
 
     /// Opens a group with these attributes.
-    pub(crate) fn open(&mut self, attributes: &str) {
+    pub fn open(&mut self, attributes: &str) {
         let _ = write!(self.body, "<g {attributes}>");
     }
 
     /// Closes the last group.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.body.push_str("</g>");
     }
 
-    pub(crate) fn rect(&mut self, [x, y, width, height]: [f64; 4], class: &str) {
+    /// A rectangle: left, top, width, height.
+    pub fn rect(&mut self, [x, y, width, height]: [f64; 4], class: &str) {
         self.rect_with([x, y, width, height], &format!("class=\"{class}\""));
     }
 
-    pub(crate) fn rect_with(&mut self, [x, y, width, height]: [f64; 4], attributes: &str) {
+    /// A rectangle with these attributes.
+    pub fn rect_with(&mut self, [x, y, width, height]: [f64; 4], attributes: &str) {
         let [x, y, width, height] = [x, y, width, height].map(n);
         let _ = write!(self.body, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" {attributes}/>");
     }
 
-    pub(crate) fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], class: &str) {
+    /// A line from one point to another.
+    pub fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], class: &str) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(n);
         let _ = write!(self.body, "<path d=\"M{x1} {y1}L{x2} {y2}\" class=\"{class}\"/>");
     }
 
-    pub(crate) fn path(&mut self, d: &str, attributes: &str) {
+    /// A path with these attributes.
+    pub fn path(&mut self, d: &str, attributes: &str) {
         let _ = write!(self.body, "<path d=\"{d}\" {attributes}/>");
     }
 
@@ -90,13 +102,13 @@ impl Svg {
     }
 
     /// Text; `anchor` is start, middle or end.
-    pub(crate) fn text(&mut self, [x, y]: [f64; 2], class: &str, anchor: &str, text: &str) {
+    pub fn text(&mut self, [x, y]: [f64; 2], class: &str, anchor: &str, text: &str) {
         let (x, y, text) = (n(x), n(y), escape(text));
         let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>");
     }
 
     /// Text that reads upwards.
-    pub(crate) fn upwards(&mut self, [x, y]: [f64; 2], class: &str, text: &str) {
+    pub fn upwards(&mut self, [x, y]: [f64; 2], class: &str, text: &str) {
         let (x, y, text) = (n(x), n(y), escape(text));
         let _ = write!(
             self.body,
@@ -127,7 +139,7 @@ impl Svg {
     }
 
     /// The drawing as a file of its own.
-    pub(crate) fn alone(&self, name: &str, title: &str, alt: &str) -> String {
+    pub fn alone(&self, name: &str, title: &str, alt: &str) -> String {
         let [width, height] = [self.width, self.height].map(n);
         let ground =
             format!("<style>{}</style><rect width=\"{width}\" height=\"{height}\" class=\"bg\"/>", palette::alone());

@@ -4,7 +4,7 @@ mod common;
 
 use common::Iris;
 use partita_core::{Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2};
-use partita_report::{Choice, ChoiceRow, Report, figures, html, render};
+use partita_report::{ClusterCurves, CurvePoint, Report, figures, html, render};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ fn names_are_text() {
     let ensemble = builder.finish().unwrap().with_object_names((0..n).map(nasty).collect()).unwrap();
     let partition = Partition::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
     let certainty: Vec<f64> = (0..n).map(|i| i as f64 / n as f64).collect();
-    let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)],
+    let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)], "experiment": { "clusters": nasty(2) },
         "settings": { nasty(0): nasty(1) }, "table": nasty(1), "version": nasty(0), "objective": 1.0,
         "objective_name": nasty(0), "stopped": nasty(0), "recipe": { "scale": nasty(0) }, "details": { nasty(1): 1 },
         "methods": [{ "method": nasty(0) }, { "method": nasty(1) }] });
@@ -90,8 +90,9 @@ fn names_are_text() {
     (report.ensemble, report.truth) = (Some(&ensemble), Some(truth.as_slice()));
     report.features = Some(Features::new(&columns, values.view()).unwrap());
     report.labels_file = Some(nasty(0));
-    let rows = vec![ChoiceRow { clusters: 2, objective: Some(1.0), ..ChoiceRow::default() }];
-    report.choice = Some(Choice { rows, verdict: nasty(0), objective_name: nasty(1), ..Choice::default() });
+    let rows = vec![CurvePoint { clusters: 2, objective: Some(1.0), ..CurvePoint::default() }];
+    report.choice =
+        Some(ClusterCurves { rows, reason: nasty(0), objective_name: nasty(1), ..ClusterCurves::default() });
     let rendered = render(&report).unwrap();
     well_formed(&rendered.html);
     assert_eq!(rendered.html.matches("<script").count(), 2);

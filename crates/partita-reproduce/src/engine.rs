@@ -183,7 +183,7 @@ fn write_page(study: &dyn Study, raw: Raw, scope: Scope, folder: &Path) -> Resul
 fn page(study: &dyn Study, scope: Scope, results: &Results) -> String {
     let name = study.name();
     let head = format!(
-        "# {}\n\nWritten by `cargo xtask reproduce {name}` from [raw/{name}.csv](raw/{name}.csv).\n\n",
+        "# {}\n\nWritten by `cargo xtask reproduce {name}` from [raw/{name}.csv.gz](raw/{name}.csv.gz).\n\n",
         study.title()
     );
     let text = format!("{head}{}{}", unmeasured(study, scope, results), study.page(results));

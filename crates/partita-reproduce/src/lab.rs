@@ -1,9 +1,8 @@
-//! What a study measures with.
+//! What a study measures with: data sets by name, base clusterings, consensus, CPU seconds.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use nix::time::{ClockId, clock_gettime};
 use partita::files::{self, LabelColumn, Table, TableOptions};
 use partita::generate::{Recipe, Scale, TableView, generate, scale};
 use partita::metrics::Scores;
@@ -13,10 +12,9 @@ use partita::{
     consense,
 };
 
-use crate::ReproduceError;
+use partita_app::seeds;
 
-/// A consensus draws from this child of the seed, base clusterings from the others: as the command line does.
-const CONSENSUS: u64 = u64::MAX;
+use crate::ReproduceError;
 
 /// A table and its true labels.
 #[derive(Clone, Debug)]
@@ -140,7 +138,7 @@ impl<'a> Lab<'a> {
             partita::method(method).ok_or_else(|| ReproduceError::NoMethod(method.to_owned()))?;
         let mut problem = Problem::new(ensemble, Clusters::Exactly(clusters));
         problem.features = features;
-        problem.seed = Seed::new(seed).child(CONSENSUS);
+        problem.seed = seeds::consensus(Seed::new(seed));
         problem.settings = SettingMap::parse(settings).map_err(ReproduceError::from_source)?;
         consense(method, &problem, self.monitor).map_err(ReproduceError::from_source)
     }
@@ -160,9 +158,18 @@ pub(crate) fn catalogue_name(name: &str) -> &str {
 }
 
 /// CPU seconds of this thread.
+#[cfg(unix)]
 pub(crate) fn thread_seconds() -> f64 {
+    use nix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
         .map_or(0.0, |time| time.tv_sec() as f64 + time.tv_nsec() as f64 * 1e-9)
+}
+
+/// Wall seconds since the first call, where the system does not count those of a thread.
+#[cfg(not(unix))]
+pub(crate) fn thread_seconds() -> f64 {
+    static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    FIRST.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
 }
 
 /// Columns of mean 0 and standard deviation 1; constant ones become 0.

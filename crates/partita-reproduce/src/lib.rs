@@ -1,11 +1,11 @@
 //! The papers' tables, measured anew: what `cargo xtask reproduce` runs.
 //!
 //! A [`Study`] is one paper (or one question). It is a list of [`Unit`]s, each a data set, a setting, a seed and the methods
-//! that are measured there; the engine ([`run`]) measures what is not yet in `docs/reproduction/raw/NAME.csv`, keeps
+//! that are measured there; the engine ([`run`]) measures what is not yet in `docs/reproduction/raw/NAME.csv.gz`, keeps
 //! every unit the moment it is done, and writes `docs/reproduction/NAME.md` from that file beside the published numbers of
 //! `published/NAME.csv`. [`check`] measures a sample again and fails where a value differs.
 //!
-//! | room | what |
+//! | item | what |
 //! |---|---|
 //! | [`Study`], [`Unit`], [`Row`] | what is measured |
 //! | [`Lab`] | data sets by name, base clusterings, consensus, CPU seconds: what a study measures with |
@@ -17,7 +17,7 @@
 //! One file in `src/studies/`, one line in [`STUDIES`], and `published/NAME.csv` (columns `table,data,setting,method,measure,value,note`)
 //! where a paper printed numbers. [`Study::units`] says what there is to measure, cheap ones first; [`Study::measure`] measures the
 //! methods of one unit, in one thread, and depends on nothing but the unit; [`Study::page`] writes Markdown and has no number of its own.
-//! Rows whose measure is [`SECONDS`] are CPU seconds: they are kept apart (`NAME-seconds.csv`), since they differ from run to run.
+//! Rows whose measure is [`SECONDS`] are CPU seconds: they are kept apart (`NAME-seconds.csv.gz`), since they differ from run to run.
 //! The method `*` in [`Unit::methods`] stands for rows that belong to no single method, such as the mean of the base clusterings.
 
 mod engine;

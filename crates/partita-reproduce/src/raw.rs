@@ -1,7 +1,11 @@
-//! Measured values on the disk: one CSV a study, sorted, values to six digits.
+//! Measured values on the disk: one compressed CSV a study, sorted, values to six digits.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use partita::files::write_whole;
 
 use crate::study::{SECONDS, Unit};
@@ -24,14 +28,15 @@ pub(crate) struct Raw {
 impl Raw {
     /// What `folder` has of a study; nothing if there is no file yet.
     pub(crate) fn read(folder: &Path, study: &str) -> Result<Self, ReproduceError> {
-        let read = |name: String| read(&folder.join(name));
-        Ok(Self { values: read(format!("{study}.csv"))?, seconds: read(format!("{study}-seconds.csv"))? })
+        let [values, seconds] = files(folder, study).map(|path| read(&path));
+        Ok(Self { values: values?, seconds: seconds? })
     }
 
     pub(crate) fn write(&self, folder: &Path, study: &str) -> Result<(), ReproduceError> {
         std::fs::create_dir_all(folder).map_err(|error| ReproduceError::file(folder, error))?;
-        write(&folder.join(format!("{study}.csv")), &self.values)?;
-        write(&folder.join(format!("{study}-seconds.csv")), &self.seconds)
+        let [values, seconds] = files(folder, study);
+        write(&values, &self.values)?;
+        write(&seconds, &self.seconds)
     }
 
     pub(crate) fn insert(&mut self, rows: impl IntoIterator<Item = Row>) {
@@ -49,12 +54,18 @@ impl Raw {
     }
 }
 
+/// The files of a study: values, and CPU seconds.
+fn files(folder: &Path, study: &str) -> [PathBuf; 2] {
+    ["", "-seconds"].map(|kind| folder.join(format!("{study}{kind}.csv.gz")))
+}
+
 fn read(path: &Path) -> Result<Results, ReproduceError> {
     let mut results = Results::default();
     if !path.exists() {
         return Ok(results);
     }
-    let mut reader = csv::Reader::from_path(path).map_err(|error| ReproduceError::file(path, error))?;
+    let file = File::open(path).map_err(|error| ReproduceError::file(path, error))?;
+    let mut reader = csv::Reader::from_reader(MultiGzDecoder::new(file));
     for (line, record) in reader.records().enumerate() {
         let record = record.map_err(|error| ReproduceError::file(path, error))?;
         let row = row(&record).ok_or_else(|| {
@@ -74,13 +85,14 @@ fn row(record: &csv::StringRecord) -> Option<Row> {
 
 fn write(path: &Path, results: &Results) -> Result<(), ReproduceError> {
     let failed = |error: &dyn ToString| ReproduceError::file(path, error.to_string());
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut writer = csv::Writer::from_writer(GzEncoder::new(Vec::new(), Compression::default()));
     writer.write_record(HEADER).map_err(|error| failed(&error))?;
     for row in results.rows() {
         let (seed, value) = (row.seed.to_string(), rounded(row.value).to_string());
         let record = [&row.data, &row.setting, &row.method, &seed, &row.measure, &value];
         writer.write_record(record).map_err(|error| failed(&error))?;
     }
-    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    let packed = writer.into_inner().map_err(|error| failed(&error))?;
+    let bytes = packed.finish().map_err(|error| failed(&error))?;
     write_whole(path, |file| std::io::Write::write_all(file, &bytes)).map_err(|error| failed(&error))
 }

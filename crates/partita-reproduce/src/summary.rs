@@ -9,8 +9,8 @@ use crate::{Comparison, Results, Study, Verdict};
 pub fn summary(studies: &[(&dyn Study, Results)]) -> String {
     let mut text = String::from(
         "# The papers' tables, reproduced\n\n\
-         Written by `cargo xtask reproduce`; every number comes from the CSV files under `raw/` (values to six digits, one row a data set,\n\
-         setting, method, seed and measure; CPU seconds apart in `*-seconds.csv`). `cargo xtask reproduce STUDY` measures what is missing\n\
+         Written by `cargo xtask reproduce`; every number comes from the compressed CSV files under `raw/` (values to six digits, one row a data set,\n\
+         setting, method, seed and measure; CPU seconds apart in `*-seconds.csv.gz`). `cargo xtask reproduce STUDY` measures what is missing\n\
          there, `--check` measures a sample again and compares.\n\n",
     );
     let mut grid = Grid::new([

@@ -1,5 +1,6 @@
 //! What is measured stays measured: after Ctrl-C, from run to run, and where data are missing.
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,6 +45,20 @@ fn read(root: &Path, name: &str) -> String {
     std::fs::read_to_string(root.join("docs/reproduction").join(name)).expect("written by the run")
 }
 
+/// The values on record, unpacked.
+fn raw(root: &Path) -> String {
+    let file = std::fs::File::open(root.join("docs/reproduction/raw/sums.csv.gz")).expect("written by the run");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("it is packed");
+    text
+}
+
+fn write_raw(root: &Path, text: &str) {
+    let file = std::fs::File::create(root.join("docs/reproduction/raw/sums.csv.gz")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+    packed.write_all(text.as_bytes()).and_then(|()| packed.finish().map(|_| ())).unwrap();
+}
+
 #[test]
 fn a_run_goes_on_where_ctrl_c_cut_it_short() {
     let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -63,7 +78,7 @@ fn a_run_goes_on_where_ctrl_c_cut_it_short() {
     study.measured.store(0, Ordering::Relaxed);
     let report = run(&study, SCOPE, cut.path(), 2, &Interrupt::new(), &|_| ()).unwrap();
     assert_eq!((report.measured, report.there, study.measured.into_inner()), (4, 2, 4));
-    assert_eq!(read(whole.path(), "raw/sums.csv"), read(cut.path(), "raw/sums.csv"));
+    assert_eq!(raw(whole.path()), raw(cut.path()));
     assert_eq!(read(whole.path(), "sums.md"), read(cut.path(), "sums.md"));
 }
 
@@ -74,14 +89,14 @@ fn a_value_that_differs_is_named() {
     run(&study, SCOPE, root.path(), 1, &Interrupt::new(), &|_| ()).unwrap();
     let again = || check(&study, root.path(), 60.0, &Interrupt::new()).unwrap();
     assert_eq!(again(), (12, Vec::new()));
-    let raw = read(root.path(), "raw/sums.csv").replace("b,plain,twice,1,sum,1.66667", "b,plain,twice,1,sum,1.66666");
-    std::fs::write(root.path().join("docs/reproduction/raw/sums.csv"), raw).unwrap();
+    let altered = raw(root.path()).replace("b,plain,twice,1,sum,1.66667", "b,plain,twice,1,sum,1.66666");
+    write_raw(root.path(), &altered);
     let (compared, differ) = again();
     assert_eq!((compared, differ.len()), (12, 1));
     for word in ["b, plain, seed 1", "twice", "1.66666", "1.66667"] {
         assert!(differ[0].contains(word), "{}", differ[0]);
     }
-    std::fs::write(root.path().join("docs/reproduction/raw/sums.csv"), "data,setting\nb,plain\n").unwrap();
+    write_raw(root.path(), "data,setting\nb,plain\n");
     let error = check(&study, root.path(), 60.0, &Interrupt::new()).unwrap_err().to_string();
     assert!(error.contains("sums.csv") && error.contains("line 2"), "{error}");
 }

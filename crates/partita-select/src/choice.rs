@@ -1,16 +1,16 @@
-//! What is known of every number of clusters, and the one chosen.
+//! The choice of a number of clusters: what was measured of every number, and the one chosen. Saved as JSON and read back.
 
-use partita_core::{Ensemble, Objective, Partition};
+use partita_core::{Ensemble, Partition, SettingChoice};
 use partita_metrics::anmi;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::evidence::inside;
-use crate::tally::PairTally;
+use crate::pair_histogram::PairHistogram;
 use crate::{Null, SelectError};
 
 /// How many clusters, and why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Choice {
     /// The number chosen; 1 says that nothing beats tables or ensembles without clusters.
@@ -34,7 +34,7 @@ pub struct Choice {
 }
 
 /// What decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, partita_core::SettingChoice)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Criterion {
@@ -53,7 +53,7 @@ pub enum Criterion {
 }
 
 /// What is known of one number of clusters. What was not measured is absent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChoiceRow {
     /// The number of clusters, K.
@@ -83,11 +83,12 @@ pub struct ChoiceRow {
     /// Share of what base clusterings say of pairs that the consensus contradicts: 1 minus the mean Rand index.
     pub contradicted: Option<f64>,
     /// Mean evidence inside each cluster of the consensus, K numbers.
+    #[serde(deserialize_with = "numbers")]
     pub cluster_evidence: Vec<f64>,
     /// Range of heights over which the tree of the method has K clusters.
     pub lifetime: Option<f64>,
     /// What the method optimised.
-    pub objective: Option<Objective>,
+    pub objective: Option<ObjectiveValue>,
     /// BIC of the method; less is better.
     pub bic: Option<f64>,
     /// The same for data without clusters, one entry for each kind.
@@ -104,12 +105,21 @@ pub struct ChoiceRow {
     /// reference.
     pub p: Option<f64>,
     /// The consensus at K, of the objects looked at.
-    #[serde(skip)]
+    #[serde(rename = "labels", serialize_with = "labels", deserialize_with = "partition", default)]
     pub partition: Option<Partition>,
 }
 
+/// What a method optimised, at its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObjectiveValue {
+    /// What the number is.
+    pub name: String,
+    /// The number; none where it is not finite.
+    pub value: Option<f64>,
+}
+
 /// What one kind of data without clusters gives at one K.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Reference {
     /// What it looks like.
@@ -135,7 +145,7 @@ pub struct Reference {
 }
 
 /// How numbers lie.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Spread {
     /// Their mean.
@@ -193,13 +203,13 @@ impl ChoiceRow {
     }
 
     /// What the pairs say.
-    pub(crate) fn of(clusters: usize, tally: &PairTally) -> Self {
+    pub(crate) fn of(clusters: usize, histogram: &PairHistogram) -> Self {
         Self {
-            cdf: tally.cdf(),
-            area: Some(tally.area()),
-            delta_area: Some(tally.area()),
-            pac: Some(tally.pac()),
-            disagreement: Some(tally.disagreement()),
+            cdf: histogram.cdf(),
+            area: Some(histogram.area()),
+            delta_area: Some(histogram.area()),
+            pac: Some(histogram.pac()),
+            disagreement: Some(histogram.disagreement()),
             ..Self::empty(clusters)
         }
     }
@@ -227,5 +237,47 @@ impl Choice {
     /// The line of a number of clusters.
     pub fn row(&self, clusters: usize) -> Option<&ChoiceRow> {
         self.rows.iter().find(|row| row.clusters == clusters)
+    }
+}
+
+/// A partition as its labels.
+#[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
+fn labels<S: Serializer>(partition: &Option<Partition>, serializer: S) -> Result<S::Ok, S::Error> {
+    partition.as_ref().map(Partition::labels).serialize(serializer)
+}
+
+fn partition<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Partition>, D::Error> {
+    let Some(labels) = Option::<Vec<u32>>::deserialize(deserializer)? else { return Ok(None) };
+    let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
+    if clusters > labels.len() {
+        return Err(serde::de::Error::custom(format!("label {} of {} objects", clusters - 1, labels.len())));
+    }
+    Partition::new(labels, clusters).map(Some).map_err(serde::de::Error::custom)
+}
+
+/// Numbers of which JSON wrote those that are not finite as null.
+fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let numbers = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_back_with_its_labels() {
+        let mut row = ChoiceRow::empty(2);
+        row.partition = Some(Partition::new(vec![0, 1, 1], 2).unwrap());
+        row.objective = Some(ObjectiveValue { name: "log likelihood".into(), value: Some(-3.5) });
+        (row.pac, row.cdf) = (Some(0.25), vec![0.0, 1.0]);
+        let text = serde_json::to_string(&row).unwrap();
+        assert!(text.contains(r#""labels":[0,1,1]"#), "{text}");
+        assert_eq!(serde_json::from_str::<ChoiceRow>(&text).unwrap(), row);
+        row.cluster_evidence = vec![0.5, f64::NAN];
+        let again: ChoiceRow = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
+        assert!(again.cluster_evidence[1].is_nan());
+        let wild = text.replace("[0,1,1]", "[0,1,4000000000]");
+        assert!(serde_json::from_str::<ChoiceRow>(&wild).is_err());
     }
 }

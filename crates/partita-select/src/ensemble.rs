@@ -1,11 +1,11 @@
-//! How many clusters an ensemble has.
+//! The number of clusters of an ensemble: the consensus at every K, compared with ensembles without agreement.
 
 use std::ops::RangeInclusive;
 
 use partita_core::ndarray::Axis;
 use partita_core::{
-    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, Objective, Outcome,
-    Problem, Seed, Sense, Settings, Stopped, consense,
+    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, Outcome, Problem,
+    Seed, Sense, Settings, Stopped, consense,
 };
 use partita_eac::certainty;
 use partita_linkage::{cut, longest_lifetime};
@@ -13,11 +13,11 @@ use rand::RngExt;
 use serde_json::json;
 use tracing::info_span;
 
-use crate::agreed::{compare, decide};
-use crate::choice::{Choice, ChoiceRow, Criterion};
-use crate::steps::Steps;
+use crate::choice::{Choice, ChoiceRow, Criterion, ObjectiveValue};
+use crate::ensemble_criteria::{compare, decide};
+use crate::pair_histogram::draw;
+use crate::progress::Steps;
 use crate::table::numbers;
-use crate::tally::draw;
 use crate::{EnsembleChoiceSettings, SelectError};
 
 /// Chooses the number of clusters of an ensemble for a consensus method.
@@ -33,7 +33,7 @@ use crate::{EnsembleChoiceSettings, SelectError};
 /// | `contradicted` | the consensus whose pairs base clusterings contradict least (median partition) | the same |
 /// | `certainty` | the highest mean certainty | methods whose certainty is comparable between K |
 ///
-/// The reference is the same ensemble with the labels of every base clustering dealt out anew among its objects. If the
+/// The reference is the same ensemble with the labels of every base clustering permuted at random among its objects. If the
 /// mean NMI of the consensus at the chosen K does not clearly exceed what it reaches there, the answer is 1. This says only
 /// that base clusterings agree about something: base clusterings of any table do, as near objects are together in all of
 /// them, also where there are no clusters. For that question take [`choose_clusters`](crate::choose_clusters).
@@ -42,7 +42,7 @@ use crate::{EnsembleChoiceSettings, SelectError};
 /// to stop, what is finished is handed back and [`Choice::interrupted`] says so.
 ///
 /// # Errors
-/// [`SelectError`] when the range holds no number from 2 to n − 1, the method refuses the problem, the criterion is none that
+/// [`SelectError`] when the range holds no number from 2 to n − 1, the method refuses the problem, the criterion is not one that
 /// the method has, or the monitor asks to stop before any K was finished.
 ///
 /// # Cost
@@ -67,8 +67,8 @@ pub fn choose_clusters_of_ensemble(
     let asked = if solved.tree.is_some() { numbers } else { vec![choosing.clusters] };
     let drawn = if steps.stopped() { Vec::new() } else { draws(method, problem, &asked, settings, &steps)? };
     compare(&mut solved.rows, &drawn);
-    let verdict = choosing.verdict(&solved.rows, settings.significance);
-    let mut warnings: Vec<String> = shortened.into_iter().chain(verdict.warnings).collect();
+    let decision = choosing.decision(&solved.rows, settings.significance);
+    let mut warnings: Vec<String> = shortened.into_iter().chain(decision.warnings).collect();
     if let Some(tree) = solved.tree.filter(|_| criterion == Criterion::Lifetime) {
         let longest = longest_lifetime(&tree);
         if !range.contains(&longest) {
@@ -77,8 +77,8 @@ pub fn choose_clusters_of_ensemble(
         }
     }
     Ok(Choice {
-        clusters: verdict.clusters,
-        reason: verdict.reason,
+        clusters: decision.clusters,
+        reason: decision.reason,
         criterion,
         rows: solved.rows,
         objects: None,
@@ -160,7 +160,10 @@ fn taken(
     };
     let tree = outcome.dendrogram.filter(plain);
     row.take(ensemble, outcome.partition, &outcome.certainty)?;
-    row.objective = outcome.objective.map(|objective| Objective { trace: Vec::new(), ..objective });
+    row.objective = outcome.objective.map(|objective| ObjectiveValue {
+        name: objective.name.to_owned(),
+        value: Some(objective.value).filter(|value| value.is_finite()),
+    });
     Ok((row, tree))
 }
 
@@ -198,7 +201,7 @@ fn draws(
     let columns: Vec<String> = problem.features.map_or(Vec::new(), |features| features.columns().to_vec());
     for at in 0..u64::from(settings.draws) {
         let seed = problem.seed.child(2).child(at);
-        let ensemble = dealt(problem.ensemble, &objects, seed.child(0))?;
+        let ensemble = permuted(problem.ensemble, &objects, seed.child(0))?;
         let mut inner = Problem::new(&ensemble, problem.clusters);
         (inner.seed, inner.budget, inner.weights) = (seed.child(1), problem.budget, problem.weights);
         inner.settings = problem.settings.clone();
@@ -213,8 +216,8 @@ fn draws(
     Ok(drawn)
 }
 
-/// These objects of an ensemble, the labels of every base clustering dealt out anew among those that it labels.
-fn dealt(ensemble: &Ensemble, objects: &[u32], seed: Seed) -> Result<Ensemble, SelectError> {
+/// These objects of an ensemble, the labels of every base clustering permuted at random among those that it labels.
+fn permuted(ensemble: &Ensemble, objects: &[u32], seed: Seed) -> Result<Ensemble, SelectError> {
     let mut builder = EnsembleBuilder::new(objects.len());
     for (u, base) in ensemble.bases().iter().enumerate() {
         let mut labels: Vec<Option<usize>> = objects.iter().map(|&object| ensemble.label(object as usize, u)).collect();

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of a choice.
 
 use partita_coassoc::CoassocError;
 use partita_core::{BudgetError, ConsensusError, SettingsError};

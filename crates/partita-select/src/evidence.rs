@@ -1,4 +1,4 @@
-//! How much evidence lies inside the clusters of a consensus, and across.
+//! Co-association inside the clusters of a consensus, and across.
 
 use partita_core::{Ensemble, Partition};
 

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
 //! | [`choose_clusters_of_ensemble`] | that of an ensemble for a method, by lifetime, BIC or agreement | the method's a K; once for all K where it cuts a tree | the method's |
-//! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the hungriest method's and two outcomes |
+//! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the method that needs most's and two outcomes |
 //! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |
 //!
 //! ```
@@ -42,28 +42,28 @@
 //! | `anmi` | how far does the consensus agree with the base clusterings? | Strehl 2002 | high for wrong numbers that are found every time |
 //!
 //! Where k-means cannot follow the clusters (rings, spirals, very different sizes) the stable number of its pieces is
-//! found, not that of the clusters. Heavy tails, curved or hollow single clusters are no Gaussian and no box, and may be
+//! found, not that of the clusters. Heavy tails, curved or hollow single clusters are neither a Gaussian nor a box, and may be
 //! called clusters. Nested clusters have several right answers: read the table, not only the number.
 
-mod agreed;
 mod best;
 mod choice;
+mod decision;
 mod ensemble;
+mod ensemble_criteria;
 mod error;
 mod evidence;
 mod method;
-mod reference;
+mod null_model;
+mod pair_histogram;
+mod progress;
 mod settings;
-mod steps;
 mod table;
-mod tally;
-mod verdict;
 
 pub use best::{Agreement, Best, Entry, Verdict, agreement, best};
-pub use choice::{Choice, ChoiceRow, Criterion, Reference, Spread};
+pub use choice::{Choice, ChoiceRow, Criterion, ObjectiveValue, Reference, Spread};
 pub use ensemble::choose_clusters_of_ensemble;
 pub use error::SelectError;
 pub use method::{BEST, BestDiagnostics, BestSettings};
-pub use reference::Null;
+pub use null_model::Null;
 pub use settings::{ChooseSettings, EnsembleChoiceSettings};
 pub use table::choose_clusters;

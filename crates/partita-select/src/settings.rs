@@ -1,4 +1,4 @@
-//! How hard to look.
+//! Settings of the choice of a number of clusters.
 
 use std::num::NonZeroU32;
 

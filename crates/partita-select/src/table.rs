@@ -1,4 +1,4 @@
-//! How many clusters a table has.
+//! The number of clusters of a table: stability at every K, compared with tables without clusters.
 
 use std::ops::RangeInclusive;
 
@@ -10,10 +10,10 @@ use serde_json::json;
 use tracing::info_span;
 
 use crate::choice::{Choice, ChoiceRow, Criterion, Spread};
-use crate::reference::Scores;
-use crate::steps::Steps;
-use crate::tally::{PairTally, draw};
-use crate::verdict::{Draw, Measured, compare, decide, log};
+use crate::decision::{Draw, Measured, compare, decide, log};
+use crate::null_model::Scores;
+use crate::pair_histogram::{PairHistogram, draw};
+use crate::progress::Steps;
 use crate::{ChooseSettings, SelectError};
 
 /// Chooses the number of clusters of a table (n objects × d finite numbers) by how stable its clusterings are, compared
@@ -80,15 +80,15 @@ pub fn choose_clusters(
     let mut rows = look.rows()?;
     let draws = if look.steps.stopped() { Vec::new() } else { look.draws()? };
     compare(&mut rows, &draws);
-    let verdict = decide(&rows, settings.significance);
+    let decision = decide(&rows, settings.significance);
     Ok(Choice {
-        clusters: verdict.clusters,
-        reason: verdict.reason,
+        clusters: decision.clusters,
+        reason: decision.reason,
         criterion: Criterion::Rcsi,
         rows,
         objects,
         interrupted: look.steps.stopped(),
-        warnings: warnings.into_iter().chain(verdict.warnings).collect(),
+        warnings: warnings.into_iter().chain(decision.warnings).collect(),
         settings: json!(settings),
         seed: seed.number(),
     })
@@ -168,8 +168,8 @@ impl<'a> Look<'a> {
 
     fn row(&self, clusters: usize, seed: Seed) -> Result<ChoiceRow, SelectError> {
         let (ensemble, dispersion) = self.ensemble(self.scores.values.view(), &self.base, clusters, seed.child(0))?;
-        let tally = self.tally(&ensemble, seed.child(1))?;
-        let mut row = ChoiceRow::of(clusters, &tally);
+        let histogram = self.histogram(&ensemble, seed.child(1))?;
+        let mut row = ChoiceRow::of(clusters, &histogram);
         row.dispersion = dispersion;
         row.disagreement_error = self.error(&ensemble, seed.child(1))?;
         let mut problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
@@ -204,8 +204,8 @@ impl<'a> Look<'a> {
         Ok((made.ensemble, mean))
     }
 
-    fn tally(&self, ensemble: &Ensemble, seed: Seed) -> Result<PairTally, SelectError> {
-        PairTally::of(ensemble, self.settings.pairs, seed, self.budget, &self.steps)
+    fn histogram(&self, ensemble: &Ensemble, seed: Seed) -> Result<PairHistogram, SelectError> {
+        PairHistogram::of(ensemble, self.settings.pairs, seed, self.budget, &self.steps)
     }
 
     /// Standard error of the log disagreement, from parts of the base clusterings.
@@ -214,7 +214,7 @@ impl<'a> Look<'a> {
         let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
         let parts = bases.chunks(bases.len().div_ceil(PARTS).max(2)).filter(|part| part.len() > 1);
-        let log = |part: &[u32]| Ok(log(self.tally(&ensemble.select(&objects, part), seed)?.disagreement()));
+        let log = |part: &[u32]| Ok(log(self.histogram(&ensemble.select(&objects, part), seed)?.disagreement()));
         let logs = parts.map(log).collect::<Result<Vec<f64>, SelectError>>()?;
         Ok(Spread::of(&logs).sd / (logs.len() as f64).sqrt())
     }
@@ -241,9 +241,9 @@ impl<'a> Look<'a> {
         let one = |&clusters: &usize| {
             let seed = seed.child(clusters as u64);
             let (ensemble, dispersion) = self.ensemble(table.view(), &self.draw_base, clusters, seed.child(0))?;
-            let tally = self.tally(&ensemble, seed.child(1))?;
+            let histogram = self.histogram(&ensemble, seed.child(1))?;
             self.steps.finished(self.draw_base.runs as u64);
-            Ok(Measured { clusters, pac: tally.pac(), disagreement: tally.disagreement(), dispersion })
+            Ok(Measured { clusters, pac: histogram.pac(), disagreement: histogram.disagreement(), dispersion })
         };
         let measured = self.numbers.iter().map(one).collect::<Result<_, SelectError>>()?;
         Ok(Draw { null, measured })

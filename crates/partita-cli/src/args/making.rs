@@ -37,7 +37,7 @@ pub(crate) struct RecipeArgs {
     /// Scaling of the columns: none, zscore or minmax. [default: none]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,
-    /// A paper's recipe, which the flags above may change; those of pcc-2, ssce and nbce hang on -k.
+    /// A paper's recipe, which the flags above may change; those of pcc-2, ssce and nbce depend on -k.
     #[arg(long, value_name = "NAME", conflicts_with = "recipe", value_parser = PossibleValuesParser::new(PRESETS))]
     pub(crate) preset: Option<String>,
     /// A recipe from a file: TOML with the names of the flags above, or an ensemble, which says how it was made and

@@ -1,16 +1,24 @@
-//! Flags: what they are called, what they take, what their help says.
+//! The flags of the command line: names, values, help.
 
+mod consensus;
 mod making;
+mod recipe;
+mod run;
+mod table;
+mod values;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
-use partita::ssce::Predictor;
-use partita::{Clusters, MemoryBudget};
+use partita::MemoryBudget;
 
+pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
+pub(crate) use recipe::recipe;
+pub(crate) use run::RunArgs;
+pub(crate) use table::TableArgs;
+use values::{parse_memory, parse_range};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -19,7 +27,8 @@ Examples:
   partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv --soft soft.csv
   partita evaluate labels.csv --truth table.csv:label
 
-Exit codes: 0 done, 1 a computation failed, 2 the input or the command line is wrong, 130 stopped by Ctrl-C.
+Exit codes: 0 done; 1 something failed while working: a method, a full disk, a read or write that the system refused;
+2 the input or the command line is wrong, as is a place that does not exist or may not be written; 130 stopped by Ctrl-C.
 Data goes to stdout, everything else to stderr. Set PARTITA_LOG=info (or debug) to see what runs.";
 
 /// Many clusterings of the same objects, made into one that can be trusted.
@@ -65,40 +74,10 @@ pub(crate) enum Command {
     Man,
 }
 
-/// How to read a table.
-#[derive(Debug, Default, Args)]
-pub(crate) struct TableArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz is read too). `generate` and
-    /// `run` take the sparse matrices of SciPy and of `partita text` too.
-    pub(crate) table: PathBuf,
-    /// The column with the true labels, by name or position from 1. It is not a feature; results are scored against it.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) label: Option<String>,
-    /// Columns to leave out, by name or position from 1.
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    pub(crate) skip: Vec<String>,
-    /// Make a column of zeros and ones of every value of a column that holds words (CSV, TSV).
-    #[arg(long)]
-    pub(crate) one_hot: bool,
-    /// Number the words of a column in the order of the alphabet instead (CSV, TSV): fewer columns than `--one-hot`, but
-    /// neighbours of words that are none.
-    #[arg(long, conflicts_with = "one_hot")]
-    pub(crate) codes: bool,
-    /// Fill gaps with the mean of their column (CSV, TSV).
-    #[arg(long)]
-    pub(crate) fill: bool,
-    /// Take only rows with these true labels; columns that are constant in them go.
-    #[arg(long, value_name = "LABEL,…", value_delimiter = ',', requires = "label")]
-    pub(crate) only: Vec<String>,
-    /// Take at most so many rows of each true label, drawn with the seed.
-    #[arg(long, value_name = "N", requires = "label")]
-    pub(crate) per_label: Option<std::num::NonZeroUsize>,
-}
-
 /// What every computing command takes.
 #[derive(Debug, Args)]
 pub(crate) struct ComputeArgs {
-    /// Where chance starts: the same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
+    /// Where all random numbers start: the same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
     /// Threads to use; all cores if not given. The result does not depend on it.
@@ -118,127 +97,14 @@ const PICK_OF_AUTO: &str = "eac-average";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  partita run iris.csv --label label -k 3 -o out
-  partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 --base-k 8..40 --scale zscore -o out
-  partita run kddcup99.csv.gz --label label --one-hot --only smurf.,neptune.,normal. --per-label 40000 \\
-    --preset kdd -k 3 -m pcc-l2 -o out
-
-Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
-first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
-record.json, summary.txt.
-Ctrl-C keeps what is finished, the base clusterings made so far included.")]
-pub(crate) struct RunArgs {
-    #[command(flatten)]
-    pub(crate) table: TableArgs,
-    /// Clusters of the consensus, or auto where the method can choose.
-    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
-    pub(crate) clusters: Clusters,
-    /// Consensus methods, separated by commas; `partita methods` lists them. With -k auto: eac-average if not given.
-    #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = PICK)]
-    #[arg(default_value_if("clusters", "auto", PICK_OF_AUTO))]
-    pub(crate) method: Vec<String>,
-    /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given
-    /// several times.
-    #[arg(long, value_name = "[METHOD.]NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    #[command(flatten)]
-    pub(crate) recipe: RecipeArgs,
-    #[command(flatten)]
-    pub(crate) compute: ComputeArgs,
-    /// The folder to write into.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
-    /// Write no report.html.
-    #[arg(long)]
-    pub(crate) no_report: bool,
-    /// Write into a folder that holds something already.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the record as one JSON object on stdout instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  partita consensus ensemble.npz -m eac-average -k 10 -o labels.csv
-  partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 --set restarts=8 --soft soft.csv -o labels.csv
-  partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
-  partita consensus ensemble.npz -m best --set among=eac-average,lwgp,pcc-l2 -k 10 -o labels.csv
-  partita consensus ensemble.npz -m lwgp -k 3 --features table.csv --model model.json --predict-with knn:9 -o labels.csv
-  partita consensus ensemble.npz -m pcc-l2 -k 6 --relations relations.csv --threshold 0.05 -o labels.csv")]
-pub(crate) struct ConsensusArgs {
-    /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet or MAT). Empty, NaN
-    /// and −1 mean that the label is missing.
-    pub(crate) ensemble: PathBuf,
-    /// The consensus method; `partita methods` lists them. With -k auto: eac-average if not given.
-    #[arg(short, long, value_name = "METHOD", default_value = PICK)]
-    #[arg(default_value_if("clusters", "auto", PICK_OF_AUTO))]
-    pub(crate) method: String,
-    /// Clusters of the consensus, or auto where the method can choose.
-    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
-    pub(crate) clusters: Clusters,
-    /// A column of the ensemble's file that is no base clustering but the truth.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) label: Option<String>,
-    /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// How far each base clustering is trusted, for methods that take weights: `agreement` (its mean NMI with the others)
-    /// or a CSV with the columns name and weight.
-    #[arg(long, value_name = "agreement|FILE.csv")]
-    pub(crate) base_weights: Option<PathBuf>,
-    /// Leave a Parquet ensemble on the disk and read its rows in groups, once a round (nbce-vb, mm). Without the flag
-    /// this happens where the rows would not fit into --max-memory.
-    #[arg(long)]
-    pub(crate) stream: bool,
-    /// The table behind the ensemble, for methods that read it. Rows in the order of the ensemble.
-    #[arg(long, value_name = "TABLE")]
-    pub(crate) features: Option<PathBuf>,
-    /// The column of the table with the true labels.
-    #[arg(long, value_name = "COLUMN", requires = "features")]
-    pub(crate) features_label: Option<String>,
-    #[command(flatten)]
-    pub(crate) compute: ComputeArgs,
-    /// Where the labels go (object,label,certainty); stdout if not given.
-    #[arg(short, long, value_name = "LABELS.csv")]
-    pub(crate) output: Option<PathBuf>,
-    /// Where the probabilities go (object,p0,p1,…).
-    #[arg(long, value_name = "SOFT.csv")]
-    pub(crate) soft: Option<PathBuf>,
-    /// Where the relations of the clusters go (cluster,objects,0,1,…): of the expected objects of a row's cluster, the
-    /// share that is in the column's.
-    #[arg(long, value_name = "FILE.csv")]
-    pub(crate) relations: Option<PathBuf>,
-    /// Probabilities below this count as 0 in the relations; what is left of a row is divided by its sum.
-    #[arg(long, value_name = "P", default_value_t = 0.0, requires = "relations")]
-    pub(crate) threshold: f64,
-    /// Where a model goes that `partita predict` labels new objects with.
-    #[arg(long, value_name = "MODEL.json")]
-    pub(crate) model: Option<PathBuf>,
-    /// What the model is: without it, the method's own or one of label rows; ssce (logistic regression), centroid or
-    /// knn:5 read a table with the columns of --features instead.
-    #[arg(long, value_name = "HOW", requires_all = ["model", "features"])]
-    pub(crate) predict_with: Option<Predictor>,
-    /// Replace outputs that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the record as one JSON object on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
   partita choose-k table.csv --label label -k 2..12
   partita choose-k ensemble.npz -k 2..12 -m eac-single
   partita choose-k labels_of_many_tools.csv --kind ensemble -k 2..12 --json
 
 Of a table: base clusterings of subsamples at every K, and the same of tables without clusters (Gaussian, box); a K is
 chosen if it is more stable than those, else the answer is 1. Of an ensemble: the consensus at every K, by the longest
-lifetime of the tree or what --set criterion= names, against the same ensemble with its labels dealt out anew.
+lifetime of the tree or what --set criterion= names, against the same ensemble with the labels of every base
+clustering permuted at random.
 rcsi is log10 of how many times less base clusterings contradict each other than they do without clusters; p is the
 chance of such stability without clusters.")]
 pub(crate) struct ChooseArgs {
@@ -383,7 +249,7 @@ pub(crate) struct SynthArgs {
     /// Number of objects.
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) objects: usize,
-    /// Where chance starts.
+    /// Where all random numbers start.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
     /// clusters, dimensions or separation of a mixture; may be given several times.
@@ -424,39 +290,6 @@ pub(crate) enum Kind {
     Model,
 }
 
-fn parse_clusters(text: &str) -> Result<Clusters, String> {
-    match text {
-        "auto" => Ok(Clusters::Auto),
-        _ => match usize::from_str(text) {
-            Ok(0) => Err("there is no partition into 0 clusters; ask for 1 or more, or auto".into()),
-            Ok(clusters) => Ok(Clusters::Exactly(clusters)),
-            Err(_) => Err("write a number of clusters such as 10, or auto".into()),
-        },
-    }
-}
-
-fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
-    let form = || "write the numbers of clusters as 2..12".to_owned();
-    let (first, last) = text.split_once("..").ok_or_else(form)?;
-    let (first, last) = (first.parse().map_err(|_| form())?, last.parse().map_err(|_| form())?);
-    if first > last { Err(format!("{text} is reversed; {}", form())) } else { Ok(first..=last) }
-}
-
-fn parse_memory(text: &str) -> Result<MemoryBudget, String> {
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let power = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        "t" | "tb" | "tib" => 40,
-        _ => return Err("write bytes with a unit, such as 500MiB or 4GiB".into()),
-    };
-    let number = f64::from_str(number).map_err(|_| "write a number with a unit, such as 4GiB".to_owned())?;
-    Ok(MemoryBudget::new((number * f64::from(1u32 << 10).powi(power / 10)) as u64))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -465,19 +298,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn memory_has_units() {
-        assert_eq!(parse_memory("4GiB"), Ok(MemoryBudget::new(4 << 30)));
-        assert_eq!(parse_memory("1.5k"), Ok(MemoryBudget::new(1536)));
-        assert!(parse_memory("much").is_err() && parse_memory("4 parsecs").is_err());
-    }
-
-    #[test]
-    fn clusters_are_a_number_or_auto() {
-        assert_eq!(parse_clusters("auto"), Ok(Clusters::Auto));
-        assert_eq!(parse_clusters("7"), Ok(Clusters::Exactly(7)));
-        assert!(parse_clusters("0").is_err() && parse_clusters("-3").is_err() && parse_clusters("x").is_err());
     }
 }

@@ -2,20 +2,19 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use partita::files;
-use partita::{Clusters, Partition, Problem, Seed, SettingMap};
-use partita_report::{ChoiceRow as ShownRow, Measure};
+use partita::{Clusters, Problem, SettingMap};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
-use serde_json::{Value, json};
 
-use super::common::{AnyTable, Compute, method, read_ensemble, read_json, unless_interrupted};
+use partita_app::{
+    AppError, InputTable, SavedChoice, Stopwatch, TextTable, VERSION, methods, read_ensemble, write_json,
+};
+
 use crate::args::{ChooseArgs, Source};
+use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{may_write, print, print_json, say, write_json};
-use crate::progress::Progress;
-use crate::record::{Stopwatch, VERSION};
-use crate::table::TextTable;
+use crate::output::{may_write, print, print_json, say};
+use crate::terminal::{Progress, Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |path| may_write(path, args.force))?;
@@ -26,14 +25,20 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
         Source::Ensemble => of_ensemble(args, &compute)?,
     };
     choice.warnings.iter().for_each(|warning| say(warning));
-    let record = record(args, &choice, &stopwatch)?;
+    let record = SavedChoice {
+        choice,
+        file: args.table.table.clone(),
+        seconds: stopwatch.read().seconds,
+        version: VERSION.to_owned(),
+        arguments: std::env::args().skip(1).collect(),
+    };
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }
     if args.json {
         print_json(&record)?;
     } else {
-        print(&format!("{}\n{}\n", shown(&choice), choice.reason))?;
+        print(&format!("{}\n{}\n", shown(&record.choice), record.choice.reason))?;
     }
     unless_interrupted(|| "some numbers of clusters or references are missing".into())
 }
@@ -48,41 +53,27 @@ fn guess(path: &Path) -> Source {
 
 fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings: ChooseSettings = SettingMap::parse(&args.set)?.apply()?;
-    let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
-    let AnyTable::Dense(table) = table else {
+    let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
+    let InputTable::Dense(table) = table else {
         let here = args.table.table.display();
         return Err(Failure::input(format!(
             "{here}: is sparse or larger than memory; give a dense sample of its rows"
         )));
     };
-    let (seed, progress) = (Seed::new(compute.seed), Progress::new("base clusterings"));
+    let (seed, progress) = (compute.seed, Progress::new("base clusterings"));
     let found = choose_clusters(table.values.view(), args.clusters.clone(), seed, &settings, compute.budget, &progress);
-    Ok(found.with_context(|| args.table.table.display().to_string())?)
+    Ok(found.map_err(|source| AppError::Select { input: args.table.table.clone(), source })?)
 }
 
 fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply()?;
-    let method = method(&args.method)?;
-    let loaded = read_ensemble(&args.table.table, args.table.label.as_ref())?;
+    let method = methods::find(&args.method)?;
+    let loaded = read_ensemble(&args.table.table, args.table.read.label.as_ref())?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
-    (problem.seed, problem.budget) = (Seed::new(compute.seed), compute.budget);
-    let progress = Progress::new(method.info().name);
+    (problem.seed, problem.budget) = (compute.seed, compute.budget);
+    let progress = Progress::new(methods::name_of(method));
     let found = choose_clusters_of_ensemble(method, &problem, args.clusters.clone(), &settings, &progress);
-    Ok(found.with_context(|| args.table.table.display().to_string())?)
-}
-
-/// The choice as JSON, with the labels at every K and what is needed to do it again.
-fn record(args: &ChooseArgs, choice: &Choice, stopwatch: &Stopwatch) -> Result<Value, Failure> {
-    let mut record = serde_json::to_value(choice)?;
-    let spent = stopwatch.read();
-    for (row, value) in choice.rows.iter().zip(record["rows"].as_array_mut().into_iter().flatten()) {
-        value["labels"] = json!(row.partition.as_ref().map(Partition::labels));
-    }
-    record["file"] = json!(args.table.table);
-    record["seconds"] = json!(spent.seconds);
-    record["version"] = json!(VERSION);
-    record["arguments"] = json!(std::env::args().skip(1).collect::<Vec<_>>());
-    Ok(record)
+    Ok(found.map_err(|source| AppError::Select { input: args.table.table.clone(), source })?)
 }
 
 /// The table for people.
@@ -104,56 +95,4 @@ fn shown(choice: &Choice) -> String {
         ]);
     }
     table.render()
-}
-
-/// What a report shows of a saved choice.
-pub(crate) fn saved_choice(path: &Path, objects: usize) -> Result<partita_report::Choice, Failure> {
-    let saved = read_json(path)?;
-    let here = path.display();
-    let wrong = |what: &str| Failure::input(format!("{here}: {what}; write it anew with `partita choose-k -o`"));
-    let rows = saved["rows"].as_array().ok_or_else(|| wrong("there are no rows"))?;
-    let labels = |row: &Value| -> Option<Partition> {
-        let labels: Vec<u32> = serde_json::from_value(row["labels"].clone()).ok()?;
-        let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
-        // A sample of the objects cannot be drawn beside all of them.
-        (labels.len() == objects && clusters <= objects).then(|| Partition::new(labels, clusters).ok()).flatten()
-    };
-    Ok(partita_report::Choice {
-        chosen: saved["clusters"].as_u64().map(|clusters| clusters as usize),
-        verdict: saved["reason"].as_str().unwrap_or_default().to_owned(),
-        rows: rows.iter().map(shown_row).collect(),
-        objective_name: if rows.iter().any(|row| row["bic"].is_number()) { "BIC".into() } else { "objective".into() },
-        measures: measures(rows),
-        partitions: rows.iter().map(labels).collect::<Option<Vec<_>>>().unwrap_or_default(),
-    })
-}
-
-/// What may have decided, where it was measured.
-fn measures(rows: &[Value]) -> Vec<Measure> {
-    let names = [
-        ("rcsi", "stability against data without clusters (RCSI)"),
-        ("lifetime", "lifetime in the tree"),
-        ("anmi", "mean NMI with the base clusterings"),
-    ];
-    let measure = |(field, name): (&str, &str)| {
-        let values: Vec<Option<f64>> = rows.iter().map(|row| row[field].as_f64()).collect();
-        values.iter().any(Option::is_some).then(|| Measure { name: name.into(), values })
-    };
-    names.into_iter().filter_map(measure).collect()
-}
-
-fn shown_row(row: &Value) -> ShownRow {
-    let number = |name: &str| row[name].as_f64();
-    let null = &row["references"][0]["pac"];
-    ShownRow {
-        clusters: row["clusters"].as_u64().unwrap_or(0) as usize,
-        cdf: serde_json::from_value(row["cdf"].clone()).unwrap_or_default(),
-        area: number("area"),
-        delta_area: number("delta_area"),
-        pac: number("pac"),
-        null_pac: null["mean"].as_f64(),
-        null_range: null["low"].as_f64().zip(null["high"].as_f64()),
-        certainty: number("certainty"),
-        objective: row["bic"].as_f64().or_else(|| row["objective"]["value"].as_f64()),
-    }
 }

@@ -7,12 +7,11 @@ use partita::files::{self, LabelColumn, Labels};
 use partita::metrics::{Scores, jensen_shannon};
 use serde_json::{Value, json};
 
-use super::common::{read_ensemble, read_json};
+use partita_app::{TextTable, read_ensemble, read_json, score};
+
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::output::{self, say};
-use crate::record::score;
-use crate::table::TextTable;
 
 pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     if let (Some(model), Some(rows)) = (&args.model, &args.held_out) {
@@ -23,9 +22,9 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     scores(args, labels, truth)
 }
 
-/// How well a model foretells label rows that it has not seen.
+/// How well a model predicts label rows that it has not seen.
 fn perplexity(model: &Path, rows: &Path, json: bool) -> Result<(), Failure> {
-    let saved = read_json(model)?;
+    let saved = read_json(model, "fit it again")?;
     let loaded = read_ensemble(rows, None)?;
     let found = partita::mixture::held_out(&saved, &loaded.ensemble)
         .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
@@ -57,7 +56,7 @@ fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<(), Failur
     let scores = score(labels.into_iter(), &truth)
         .ok_or_else(|| Failure::input(format!("{}: no object has both a label and a true label", path.display())))?;
     let js = soft_score(args)?;
-    if args.json { output::print_json(&as_json(&scores, js)?) } else { output::print(&as_text(&scores, js)) }
+    if args.json { output::print_json(&as_json(&scores, js)) } else { output::print(&as_text(&scores, js)) }
 }
 
 /// `FILE` or `FILE:COLUMN`; a file whose name has a colon wins over a column.
@@ -109,10 +108,10 @@ fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {
     Ok(Some(jensen_shannon(&found, &expected)?))
 }
 
-fn as_json(scores: &Scores, js: Option<f64>) -> Result<Value, Failure> {
-    let mut value = serde_json::to_value(scores)?;
+fn as_json(scores: &Scores, js: Option<f64>) -> Value {
+    let mut value = serde_json::to_value(scores).unwrap_or_default();
     value["js"] = json!(js);
-    Ok(value)
+    value
 }
 
 fn as_text(scores: &Scores, js: Option<f64>) -> String {

@@ -8,12 +8,13 @@ use partita::{Clusters, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::common::{AnyTable, Compute, unless_interrupted};
-use crate::args::{GenerateArgs, MergeArgs};
+use partita_app::{InputTable, Stopwatch, VERSION, make_ensemble};
+
+use crate::args::{GenerateArgs, MergeArgs, recipe};
+use crate::compute::Compute;
 use crate::failure::Failure;
 use crate::output::{may_write, print_json, say};
-use crate::recipe::recipe;
-use crate::record::{Stopwatch, VERSION};
+use crate::terminal::{Terminal, unless_interrupted};
 
 /// What an ensemble says of its objects and base clusterings do not know; travels in part files.
 #[derive(Serialize, Deserialize)]
@@ -31,10 +32,10 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     may_write(&args.output, args.force || args.resume)?;
     let mut durable = part_file(args)?;
     let compute = Compute::start(&args.compute, seed)?;
-    let table = AnyTable::read(&args.table, compute.budget, compute.seed)?;
+    let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
     durable.note = note(&table)?;
     let stopwatch = Stopwatch::start();
-    let made = compute.generate(&table, &recipe, Some(&durable))?;
+    let made = make_ensemble(&table, &recipe, compute.seed, Some(&durable), compute.budget, &Terminal)?;
     let (finished, asked, path) = (made.finished, made.asked, args.output.display());
     let part = durable.path.display();
     unless_interrupted(|| {
@@ -44,7 +45,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     })?;
     if args.part.is_none() {
         files::write_ensemble(&args.output, &made.ensemble, table.label())?;
-        std::fs::remove_file(&durable.path).map_err(|error| Failure::input(format!("{part}: {error}")))?;
+        std::fs::remove_file(&durable.path).map_err(|error| Failure::io(&durable.path, "be removed", error))?;
     }
     let resumed = if made.resumed > 0 { format!(", {} of them from before", made.resumed) } else { String::new() };
     say(&format!("{finished} base clusterings of {} objects are in {path}{resumed}", made.ensemble.objects()));
@@ -53,7 +54,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
             "n": made.ensemble.objects(),
             "base_clusterings": finished,
             "resumed": made.resumed,
-            "seed": compute.seed,
+            "seed": compute.seed.number(),
             "recipe": recipe,
             "spent": stopwatch.read(),
             "version": VERSION,
@@ -67,7 +68,7 @@ fn part_file(args: &GenerateArgs) -> Result<Durable, Failure> {
     let path = if args.part.is_some() { args.output.clone() } else { beside(&args.output) };
     let here = path.display();
     if path.exists() && args.force {
-        std::fs::remove_file(&path).map_err(|error| Failure::input(format!("{here}: {error}")))?;
+        std::fs::remove_file(&path).map_err(|error| Failure::io(&path, "be removed", error))?;
     } else if path.exists() && !args.resume {
         let kept = "holds what a run that was cut short has finished";
         return Err(Failure::input(format!("{here}: {kept}; go on with --resume, or start again with --force")));
@@ -96,15 +97,16 @@ fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Res
     // Killed between writing the ensemble and removing the part file.
     let part = beside(&args.output);
     if part.exists() {
-        std::fs::remove_file(&part).map_err(|error| Failure::input(format!("{}: {error}", part.display())))?;
+        std::fs::remove_file(&part).map_err(|error| Failure::io(&part, "be removed", error))?;
     }
     say(&format!("{path} is finished; there is nothing left to do"));
     Ok(())
 }
 
-fn note(table: &AnyTable) -> Result<String, Failure> {
+fn note(table: &InputTable) -> Result<String, Failure> {
     let label = table.label().map(|label| (label.name.clone(), label.values.clone()));
-    Ok(serde_json::to_string(&Note { objects: table.object_names().cloned(), label })?)
+    let note = serde_json::to_string(&Note { objects: table.object_names().cloned(), label });
+    note.map_err(|error| Failure::input(format!("names and labels cannot be kept: {error}")))
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {

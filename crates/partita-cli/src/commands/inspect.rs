@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use partita::files::{self, LabelColumn, SparseTable, Table};
+use partita::files::{self, LabelColumn, SparseTable, Table, TableOptions};
 use partita::{Ensemble, MemoryBudget};
 use serde_json::{Value, json};
 
-use super::common::{load_model, read_ensemble, read_table};
-use crate::args::{InspectArgs, Kind, TableArgs};
+use partita_app::{load_model, read_ensemble};
+
+use crate::args::{InspectArgs, Kind};
 use crate::failure::Failure;
 use crate::output;
 
@@ -18,8 +19,9 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
             sparse_facts(&files::read_sparse_table(&args.file, MemoryBudget::UNLIMITED)?)
         }
         Kind::Table => {
-            let (table, label) = (args.file.clone(), args.label.clone());
-            table_facts(&read_table(&TableArgs { table, label, ..TableArgs::default() })?)
+            let mut options = TableOptions::default();
+            options.label.clone_from(&args.label);
+            table_facts(&files::read_table(&args.file, &options)?)
         }
         Kind::Ensemble => {
             let loaded = read_ensemble(&args.file, args.label.as_ref())?;

@@ -1,5 +1,7 @@
 //! `partita completions` and `partita man`.
 
+use std::path::Path;
+
 use clap::CommandFactory;
 
 use crate::args::Cli;
@@ -14,6 +16,8 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
 
 pub(crate) fn man() -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut text)?;
+    clap_mangen::Man::new(Cli::command())
+        .render(&mut text)
+        .map_err(|error| Failure::io(Path::new("stdout"), "be written", error))?;
     output::print(&String::from_utf8_lossy(&text))
 }

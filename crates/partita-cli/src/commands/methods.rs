@@ -3,25 +3,25 @@
 use partita::{Consensus, MissingLabels, Reads, SettingInfo, Weights};
 use serde_json::{Value, json};
 
-use super::common::{self, method};
+use partita_app::{TextTable, methods as registry};
+
 use crate::args::MethodsArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::table::TextTable;
 
 pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
-    let chosen = args.method.as_deref().map(method).transpose()?;
+    let chosen = args.method.as_deref().map(registry::find).transpose()?;
     match (chosen, args.json) {
         (Some(method), true) => output::print_json(&describe(method)),
         (Some(method), false) => output::print(&explain(method)),
-        (None, true) => output::print_json(&json!({ "methods": common::methods().map(describe).collect::<Vec<_>>() })),
+        (None, true) => output::print_json(&json!({ "methods": registry::all().map(describe).collect::<Vec<_>>() })),
         (None, false) => output::print(&list()),
     }
 }
 
 fn list() -> String {
     let mut table = TextTable::new(["method", "soft", "auto k", "missing", "time"]);
-    for info in common::methods().map(Consensus::info) {
+    for info in registry::all().map(Consensus::info) {
         let (yes, can) = (|yes: bool| if yes { "yes" } else { "–" }, info.capabilities);
         let missing = yes(can.missing != MissingLabels::Refused);
         table.row([info.name, yes(can.soft), yes(can.auto_clusters), missing, info.time]);

@@ -1,7 +1,6 @@
-//! One file a command. Each reads, calls and writes; what they share is in `common`.
+//! One file a command: each turns its flags into a call and prints what comes back.
 
 mod choose;
-mod common;
 mod consensus;
 mod evaluate;
 mod generate;

@@ -3,7 +3,8 @@
 use partita::files::{self, TableOptions};
 use partita::{Features, ModelInput, ModelReads};
 
-use super::common::{load_model, read_ensemble};
+use partita_app::{load_model, read_ensemble};
+
 use crate::args::PredictArgs;
 use crate::failure::Failure;
 use crate::output::{Targets, may_write, print_labels, write_result};
@@ -28,6 +29,6 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     };
     let (partition, certainty) = (soft.hard(), soft.certainty());
     let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
-    write_result(&targets, names.as_deref(), &partition, &certainty, Some(&soft))?;
+    write_result(&targets, names.as_deref(), &partition, &certainty, &soft)?;
     if args.output.is_none() { print_labels(names.as_deref(), &partition, &certainty) } else { Ok(()) }
 }

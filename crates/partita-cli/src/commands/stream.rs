@@ -2,19 +2,18 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anyhow::Context;
 use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
 use partita::mixture::{LabelSource, Streamed, StreamedLabels, stream_mm, stream_vb};
 use partita::ndarray::Array2;
 use partita::{BaseClustering, Clusters, Consensus, ConsensusError, Model, ProblemSize, SettingMap};
+use partita_app::{AppError, Stopwatch, VERSION, methods, seeds, write_json};
 use serde_json::{Value, json};
 
-use super::common::{Compute, methods, unless_interrupted};
 use crate::args::ConsensusArgs;
+use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{print_json, say, write_json};
-use crate::progress::Progress;
-use crate::record::{Stopwatch, VERSION};
+use crate::output::{self, print_json, say};
+use crate::terminal::{Progress, unless_interrupted};
 
 struct Source(LabelGroups);
 
@@ -46,7 +45,7 @@ impl Rows {
         let info = method.info();
         let refuse = |why: String| if args.stream { Err(Failure::input(why)) } else { Ok(None) };
         if !info.capabilities.streams {
-            let others = methods().map(Consensus::info).filter(|info| info.capabilities.streams);
+            let others = methods::all().map(Consensus::info).filter(|info| info.capabilities.streams);
             let others: Vec<&str> = others.map(|info| info.name).collect();
             let (name, others) = (info.name, others.join(", "));
             return refuse(format!("{name} needs all label rows at once; --stream goes with {others}"));
@@ -95,8 +94,8 @@ pub(super) fn consensus(args: &ConsensusArgs, rows: &Rows, compute: &Compute) ->
     };
     let written = match &args.output {
         Some(path) => write_whole(path, fit).map_err(Failure::from),
-        None if args.json => fit(&mut io::sink()).map_err(Failure::from),
-        None => fit(&mut io::stdout().lock()).map_err(Failure::from),
+        None if args.json => fit(&mut io::sink()).map_err(output::failed),
+        None => fit(&mut io::stdout().lock()).map_err(output::failed),
     };
     let streamed = streamed?;
     written?;
@@ -115,7 +114,6 @@ fn run(
     compute: &Compute,
     sink: &mut dyn FnMut(StreamedLabels) -> Result<(), String>,
 ) -> Result<Streamed, Failure> {
-    let here = args.ensemble.display();
     let largest = rows.0.bases().iter().map(BaseClustering::clusters).max().unwrap_or(1);
     let clusters = match args.clusters {
         Clusters::Exactly(clusters) => clusters,
@@ -124,13 +122,13 @@ fn run(
         Clusters::Auto => (2 * largest).max(2),
     };
     let (pairs, progress) = (SettingMap::parse(&args.set)?, Progress::new(args.method.clone()));
-    let (seed, budget) = (compute.consensus_seed(), compute.budget);
+    let (seed, budget) = (seeds::consensus(compute.seed), compute.budget);
     let streamed = if args.method == "mm" {
         stream_mm(&rows.0, clusters, seed, &pairs.apply()?, budget, &progress, sink)
     } else {
         stream_vb(&rows.0, clusters, seed, &pairs.apply()?, budget, &progress, sink)
     };
-    Ok(streamed.with_context(|| here.to_string())?)
+    Ok(streamed.map_err(|error| AppError::content(&args.ensemble, error.to_string()))?)
 }
 
 fn record(args: &ConsensusArgs, rows: &Rows, compute: &Compute, streamed: &Streamed, stopwatch: &Stopwatch) -> Value {
@@ -138,7 +136,7 @@ fn record(args: &ConsensusArgs, rows: &Rows, compute: &Compute, streamed: &Strea
     json!({
         "method": args.method,
         "settings": streamed.settings,
-        "seed": compute.seed,
+        "seed": compute.seed.number(),
         "objective": streamed.objective.value,
         "objective_name": streamed.objective.name,
         "rounds": streamed.rounds,

@@ -12,10 +12,11 @@ pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
         may_write(path, args.force)?;
     }
     let settings: SynthSettings = SettingMap::parse(&args.set)?.apply()?;
-    let made = files::synthesise(&args.name, args.objects, Seed::new(args.seed), &settings)?;
+    let made = files::synthesise(&args.name, args.objects, Seed::new(args.seed), &settings)
+        .map_err(|error| Failure::input(error.to_string()))?;
     if let Some(path) = &args.soft {
         let soft = made.soft.as_ref().ok_or_else(|| {
-            Failure::input(format!("'{}' is no mixture and has no true probabilities; leave --soft out", args.name))
+            Failure::input(format!("'{}' is not a mixture and has no true probabilities; leave --soft out", args.name))
         })?;
         files::write_soft(path, None, soft)?;
     }

@@ -2,15 +2,14 @@
 
 use partita::SettingMap;
 use partita::files::{self, SparseTable};
-use partita::text::{TextSettings, tf_idf};
+use partita::text::{TextError, TextSettings, tf_idf};
+use partita_app::VERSION;
 use serde_json::json;
 
-use super::common::unless_interrupted;
 use crate::args::TextArgs;
 use crate::failure::Failure;
 use crate::output::{may_write, print_json, say};
-use crate::progress::{Progress, listen_for_ctrl_c};
-use crate::record::VERSION;
+use crate::terminal::{Progress, listen_for_ctrl_c, unless_interrupted};
 
 pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
     may_write(&args.output, args.force)?;
@@ -22,7 +21,7 @@ pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
         None => None,
     };
     let texts = documents.column.values.iter().map(|text| text.as_deref().unwrap_or_default());
-    let made = tf_idf(texts, &settings, &Progress::new("documents"))?;
+    let made = tf_idf(texts, &settings, &Progress::new("documents")).map_err(failed)?;
     unless_interrupted(|| "nothing was written".into())?;
     let (n, d) = made.matrix.shape();
     for document in made.empty_documents().into_iter().take(1) {
@@ -46,4 +45,11 @@ pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
         }))?;
     }
     Ok(())
+}
+
+fn failed(error: TextError) -> Failure {
+    match error {
+        TextError::Stopped { .. } => Failure::interrupted("nothing was written".into()),
+        other => Failure::input(other.to_string()),
+    }
 }

@@ -89,7 +89,18 @@ impl Ended {
     /// which a slow machine sees before it, do not count.
     #[track_caller]
     pub(crate) fn refused(self, words: &[&str]) {
-        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
+        self.ended_badly(2, words);
+    }
+
+    /// Something failed while it worked: exit code 1, and the same else as [`refused`](Self::refused).
+    #[track_caller]
+    pub(crate) fn failed(self, words: &[&str]) {
+        self.ended_badly(1, words);
+    }
+
+    #[track_caller]
+    fn ended_badly(self, code: i32, words: &[&str]) {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(code), ""), "{}", self.stderr);
         for word in words {
             assert!(self.stderr.contains(word), "'{word}' is not in: {}", self.stderr);
         }

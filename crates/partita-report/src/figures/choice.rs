@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use crate::axes::{Frame, Scale, polyline};
-use crate::choice::{Choice, ChoiceRow};
+use crate::curves::{ClusterCurves, CurvePoint};
 use crate::figure::Drawn;
 use crate::svg::Svg;
 use crate::text::tick;
 
 /// Reads one number of a row.
-type Of = fn(&ChoiceRow) -> Option<f64>;
+type Of = fn(&CurvePoint) -> Option<f64>;
 
 /// The consensus CDF of every number of clusters.
-pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
-    let mut rows: Vec<&ChoiceRow> = choice.rows.iter().filter(|row| row.cdf.len() > 1).collect();
+pub(crate) fn cdf(choice: &ClusterCurves) -> Option<Drawn> {
+    let mut rows: Vec<&CurvePoint> = choice.rows.iter().filter(|row| row.cdf.len() > 1).collect();
     if rows.is_empty() {
         return None;
     }
@@ -58,12 +58,12 @@ pub(crate) fn cdf(choice: &Choice) -> Option<Drawn> {
 }
 
 /// The CDF of a row at a place between 0 and 1.
-fn at_share(row: &ChoiceRow, along: f64) -> f64 {
+fn at_share(row: &CurvePoint, along: f64) -> f64 {
     row.cdf[(along * (row.cdf.len() - 1) as f64).round() as usize]
 }
 
 /// The place where the curves lie farthest apart, for their names.
-fn widest(rows: &[&ChoiceRow]) -> f64 {
+fn widest(rows: &[&CurvePoint]) -> f64 {
     let range = |along: f64| {
         let shares = rows.iter().map(|row| at_share(row, along));
         shares.clone().fold(0.0, f64::max) - shares.fold(1.0, f64::min)
@@ -79,7 +79,7 @@ fn drawn(name: &'static str, title: &str, alt: String, svg: Svg, csv: String) ->
 }
 
 /// Proportion of ambiguous clustering over K, and that of the null reference.
-pub(crate) fn pac(choice: &Choice) -> Option<Drawn> {
+pub(crate) fn pac(choice: &ClusterCurves) -> Option<Drawn> {
     let of: Of = |row| row.pac;
     let best = best(choice, of, |a, b| a < b)?;
     let with_null = choice.rows.iter().any(|row| row.null_pac.is_some());
@@ -91,7 +91,7 @@ pub(crate) fn pac(choice: &Choice) -> Option<Drawn> {
 }
 
 /// Growth of the area under the CDF.
-pub(crate) fn delta(choice: &Choice) -> Option<Drawn> {
+pub(crate) fn delta(choice: &ClusterCurves) -> Option<Drawn> {
     let of: Of = |row| row.delta_area;
     choice.rows.iter().find_map(of)?;
     let alt =
@@ -102,7 +102,7 @@ pub(crate) fn delta(choice: &Choice) -> Option<Drawn> {
 }
 
 /// Mean certainty of the objects.
-pub(crate) fn certainty(choice: &Choice) -> Option<Drawn> {
+pub(crate) fn certainty(choice: &ClusterCurves) -> Option<Drawn> {
     let of: Of = |row| row.certainty;
     let best = best(choice, of, |a, b| a > b)?;
     let alt = format!("Mean certainty of the objects by number of clusters. It is highest for {best}.");
@@ -110,7 +110,7 @@ pub(crate) fn certainty(choice: &Choice) -> Option<Drawn> {
 }
 
 /// The objective or criterion.
-pub(crate) fn objective(choice: &Choice) -> Option<Drawn> {
+pub(crate) fn objective(choice: &ClusterCurves) -> Option<Drawn> {
     let of: Of = |row| row.objective;
     choice.rows.iter().find_map(of)?;
     let name = if choice.objective_name.is_empty() { "objective" } else { &choice.objective_name };
@@ -119,7 +119,7 @@ pub(crate) fn objective(choice: &Choice) -> Option<Drawn> {
 }
 
 /// The first of the further measures: what chose, for instance.
-pub(crate) fn measure(choice: &Choice) -> Option<Drawn> {
+pub(crate) fn measure(choice: &ClusterCurves) -> Option<Drawn> {
     let measure = choice.measures.first()?;
     let at = |row: usize| measure.values.get(row).copied().flatten().unwrap_or(f64::NAN);
     let values: Vec<f64> = (0..choice.rows.len()).map(at).collect();
@@ -130,19 +130,19 @@ pub(crate) fn measure(choice: &Choice) -> Option<Drawn> {
 }
 
 /// One number of every row; NaN where there is none.
-fn values(choice: &Choice, of: Of) -> Vec<f64> {
+fn values(choice: &ClusterCurves, of: Of) -> Vec<f64> {
     choice.rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect()
 }
 
 /// The number of clusters with the best value; the smaller of equals.
-fn best(choice: &Choice, of: Of, better: impl Fn(f64, f64) -> bool) -> Option<usize> {
+fn best(choice: &ClusterCurves, of: Of, better: impl Fn(f64, f64) -> bool) -> Option<usize> {
     let known = choice.rows.iter().filter_map(|row| of(row).filter(|x| x.is_finite()).map(|x| (row.clusters, x)));
     known.reduce(|best, row| if better(row.1, best.1) { row } else { best }).map(|best| best.0)
 }
 
 /// A line over the numbers of clusters, with the null reference where it is PAC that is drawn.
 fn over_clusters(
-    choice: &Choice,
+    choice: &ClusterCurves,
     values: &[f64],
     name: &'static str,
     title: &str,
@@ -185,21 +185,21 @@ fn over_clusters(
 }
 
 /// PAC of data without clusters: its range as a band, its mean as a dashed line.
-fn reference(svg: &mut Svg, rows: &[ChoiceRow], x: &Scale, y: &Scale) {
-    let place = |row: &ChoiceRow| x.at(row.clusters as f64);
-    let range = |row: &ChoiceRow| row.null_range.map(|(low, high)| (place(row), y.at(low), y.at(high)));
+fn reference(svg: &mut Svg, rows: &[CurvePoint], x: &Scale, y: &Scale) {
+    let place = |row: &CurvePoint| x.at(row.clusters as f64);
+    let range = |row: &CurvePoint| row.null_range.map(|(low, high)| (place(row), y.at(low), y.at(high)));
     let band: Vec<(f64, f64, f64)> = rows.iter().filter_map(range).collect();
     if !band.is_empty() {
         let there = band.iter().map(|&(px, _, high)| (px, high));
         let back = band.iter().rev().map(|&(px, low, _)| (px, low));
         svg.path(&format!("{}z", polyline(there.chain(back))), "class=\"b\" opacity=\".2\"");
     }
-    let mean = |row: &ChoiceRow| (place(row), row.null_pac.map_or(f64::NAN, |pac| y.at(pac)));
+    let mean = |row: &CurvePoint| (place(row), row.null_pac.map_or(f64::NAN, |pac| y.at(pac)));
     svg.path(&polyline(rows.iter().map(mean)), "class=\"ln bl dash\"");
 }
 
 /// The numbers of a line; cells of what was not measured are empty.
-fn csv(rows: &[ChoiceRow], values: &[f64], null: bool) -> String {
+fn csv(rows: &[CurvePoint], values: &[f64], null: bool) -> String {
     let cell = |value: Option<f64>| value.filter(|x| x.is_finite()).map_or_else(String::new, |x| x.to_string());
     let mut csv = if null { "clusters,value,null,null_low,null_high\n" } else { "clusters,value\n" }.to_owned();
     for (row, &value) in rows.iter().zip(values) {

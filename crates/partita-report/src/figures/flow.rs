@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use partita_core::Partition;
 use partita_metrics::Contingency;
 
-use crate::choice::Choice;
+use crate::curves::ClusterCurves;
 use crate::figure::Drawn;
 use crate::palette::COLOURS;
 use crate::svg::{Svg, n};
@@ -24,7 +24,7 @@ struct Bar {
 }
 
 /// Clusters of every number tried, side by side, and the objects that go from one to the next.
-pub(crate) fn figure(choice: &Choice, result: &Partition) -> Option<Drawn> {
+pub(crate) fn figure(choice: &ClusterCurves, result: &Partition) -> Option<Drawn> {
     let fits = |partition: &&Partition| partition.clusters() <= CLUSTERS && partition.live_clusters() > 0;
     let columns: Vec<&Partition> = choice.partitions.iter().filter(fits).take(COLUMNS).collect();
     if columns.len() < 2 {

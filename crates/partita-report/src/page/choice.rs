@@ -1,12 +1,12 @@
 //! The table over numbers of clusters.
 
 use super::parts::{Cell, table as markup};
-use crate::choice::{Choice, ChoiceRow};
+use crate::curves::{ClusterCurves, CurvePoint};
 use crate::text::{cut, number};
 
 /// One line a number of clusters; columns that nobody filled are left out.
-pub(super) fn table(choice: &Choice) -> String {
-    type Of = fn(&ChoiceRow) -> Option<f64>;
+pub(super) fn table(choice: &ClusterCurves) -> String {
+    type Of = fn(&CurvePoint) -> Option<f64>;
     let objective = cut(&choice.objective_name, 40);
     let columns: [(&str, Of); 6] = [
         ("PAC", |row| row.pac),
@@ -18,7 +18,7 @@ pub(super) fn table(choice: &Choice) -> String {
     ];
     let filled: Vec<_> = columns.iter().filter(|(_, of)| choice.rows.iter().any(|row| of(row).is_some())).collect();
     let measure = |at: usize| choice.measures.iter().map(move |measure| measure.values.get(at).copied().flatten());
-    let row = |(at, row): (usize, &ChoiceRow)| {
+    let row = |(at, row): (usize, &CurvePoint)| {
         let mark = if choice.chosen == Some(row.clusters) { " (chosen)" } else { "" };
         let mut cells = vec![Cell::Number(row.clusters as f64, format!("{}{mark}", row.clusters))];
         let values = measure(at).chain(filled.iter().map(|(_, of)| of(row))).map(|x| x.unwrap_or(f64::NAN));

@@ -85,10 +85,10 @@ impl Page<'_, '_> {
         let small: String =
             self.figures("choice-").filter(|figure| !wide(figure)).map(|figure| card(figure, false)).collect();
         let flow: String = self.figures("choice-").filter(wide).map(|figure| card(figure, true)).collect();
-        let verdict = if choice.verdict.is_empty() {
+        let verdict = if choice.reason.is_empty() {
             String::new()
         } else {
-            format!("<p><b>{}</b></p>", escape(&cut(&choice.verdict, 600)))
+            format!("<p><b>{}</b></p>", escape(&cut(&choice.reason, 600)))
         };
         let body = format!("{verdict}<div class=\"figs\">{small}</div>{flow}{}", choice::table(choice));
         let lead = "What other numbers of clusters give, and what data without clusters would give.";

@@ -121,19 +121,18 @@ fn ensemble(report: &Report<'_>) -> Option<String> {
 /// How many clusters, and why so many.
 fn chosen(page: &Page<'_, '_>) -> String {
     let live = page.clusters.live;
-    let words: Vec<&str> =
-        page.report.record["arguments"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let asked = words.iter().enumerate().find_map(|(at, word)| match *word {
-        "-k" | "--clusters" => words.get(at + 1).copied(),
-        word => word.strip_prefix("--clusters=").or_else(|| word.strip_prefix("-k")).filter(|rest| !rest.is_empty()),
-    });
-    let why = match (&page.report.choice, asked) {
-        (Some(choice), _) if !choice.verdict.is_empty() && choice.chosen == Some(live) => {
-            return choice.verdict.clone();
+    let asked = match &page.report.record["experiment"]["clusters"] {
+        Value::String(text) => Some(cut(text, 20)),
+        Value::Number(clusters) => Some(clusters.to_string()),
+        _ => None,
+    };
+    let why = match (&page.report.choice, asked.as_deref()) {
+        (Some(choice), _) if !choice.reason.is_empty() && choice.chosen == Some(live) => {
+            return choice.reason.clone();
         }
         (_, Some("auto")) => "chosen by the method".into(),
         (_, Some(asked)) if asked == live.to_string() => "as asked for".into(),
-        (_, Some(asked)) => format!("{} were asked for", cut(asked, 20)),
+        (_, Some(asked)) => format!("{asked} were asked for"),
         _ => return live.to_string(),
     };
     format!("{live}; {why}")

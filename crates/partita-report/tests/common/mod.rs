@@ -5,7 +5,7 @@ use partita_eac::EAC_AVERAGE;
 use partita_files::{Table, TableOptions, read_table};
 use partita_generate::{BaseKind, BaseSpec, Recipe, generate};
 use partita_pcc::PCC_KL;
-use partita_report::{Choice, ChoiceRow, Measure, Report};
+use partita_report::{ClusterCurves, CurvePoint, Measure, Report};
 use serde_json::json;
 
 /// What a report of iris borrows from.
@@ -14,7 +14,7 @@ pub(crate) struct Iris {
     pub(crate) ensemble: Ensemble,
     pub(crate) outcome: Outcome,
     pub(crate) truth: Vec<Option<String>>,
-    pub(crate) choice: Choice,
+    pub(crate) choice: ClusterCurves,
 }
 
 fn made(table: &Table, clusters: &str, runs: usize) -> Ensemble {
@@ -38,12 +38,13 @@ impl Iris {
         let ensemble = made(&table, "2..12", 40);
         let outcome = consensus(&PCC_KL, &ensemble, 3);
         let truth = table.label.as_ref().expect("it has classes").values.clone();
-        let mut choice = Choice { chosen: Some(3), verdict: "3 clusters, as asked for.".into(), ..Choice::default() };
+        let mut choice =
+            ClusterCurves { chosen: Some(3), reason: "3 clusters, as asked for.".into(), ..ClusterCurves::default() };
         for clusters in 2..=5 {
             let found = consensus(&EAC_AVERAGE, &made(&table, &clusters.to_string(), 20), clusters);
             let sure = found.certainty.iter().sum::<f64>() / found.certainty.len() as f64;
             let step = clusters as f64 / 10.0;
-            choice.rows.push(ChoiceRow {
+            choice.rows.push(CurvePoint {
                 clusters,
                 cdf: (0..=50).map(|at| step + (1.0 - step) * (f64::from(at) / 50.0).powi(4)).collect(),
                 pac: Some(0.5 - step),
@@ -51,7 +52,7 @@ impl Iris {
                 null_range: Some((0.5 - 0.2 * step, 0.7 - 0.2 * step)),
                 delta_area: Some(0.1 / step),
                 certainty: Some(sure),
-                ..ChoiceRow::default()
+                ..CurvePoint::default()
             });
             choice.partitions.push(found.partition);
         }
@@ -62,7 +63,7 @@ impl Iris {
 
     pub(crate) fn report(&self) -> Report<'_> {
         let record = json!({ "method": "pcc-kl", "seed": 1, "table": "iris.csv", "seconds": 0.5, "version": "0.0.0",
-            "arguments": ["run", "iris.csv", "-k", "3"], "recipe": { "scale": "none" } });
+            "arguments": ["run", "iris.csv", "-k", "3"], "experiment": { "clusters": 3 }, "recipe": { "scale": "none" } });
         let mut report = Report::of("iris", record, &self.outcome, &self.ensemble);
         report.features =
             Some(partita_core::Features::new(&self.table.columns, self.table.values.view()).expect("it is finite"));

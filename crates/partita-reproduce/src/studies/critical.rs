@@ -1,11 +1,14 @@
-//! Mean ranks that can be told apart: the Nemenyi test and its diagram (Demšar 2006).
+//! The Nemenyi test on mean ranks and its critical difference diagram (Demšar 2006).
 
-use std::fmt::Write;
-
+use partita_report::Svg;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 
 /// Share of false alarms.
 const ALPHA: f64 = 0.05;
+/// Where the axis of the diagram begins, how long it is, and the height of a line of text.
+const LEFT: f64 = 190.0;
+const WIDTH: f64 = 520.0;
+const LINE: f64 = 18.0;
 
 /// Ranks (1 = best, ties share their mean rank) of scores where more is better.
 pub(super) fn ranks(scores: &[f64]) -> Vec<f64> {
@@ -41,43 +44,32 @@ fn range_below(groups: usize, q: f64) -> f64 {
     groups as f64 * step * (-800..=1600).map(|place| value(f64::from(place) * step)).sum::<f64>()
 }
 
-/// Demšar's diagram: methods on an axis of mean ranks, bars over those that cannot be told apart.
+/// Demšar's critical difference diagram: methods on an axis of mean ranks, bars over those that cannot be told apart.
 pub(super) fn diagram(title: &str, mean_ranks: &[(String, f64)], difference: f64) -> String {
     let mut sorted = mean_ranks.to_vec();
     sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
     let (most, half) = (sorted.len() as f64, sorted.len().div_ceil(2));
-    let (left, width, line) = (190.0, 520.0, 18.0);
-    let x = |rank: f64| left + (rank - 1.0) / (most - 1.0).max(1.0) * width;
+    let x = |rank: f64| LEFT + (rank - 1.0) / (most - 1.0).max(1.0) * WIDTH;
     let bars = bars(&sorted, difference);
     let axis = 64.0 + 7.0 * bars.len() as f64;
-    let height = axis + 24.0 + line * half as f64;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 {height}\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <title>{title}</title>\n<rect width=\"900\" height=\"{height}\" fill=\"#fff\"/>\n"
-    );
-    let mut draw = |text: String| writeln!(svg, "{text}").expect("a text takes all");
-    draw(format!(
-        "<text x=\"{left}\" y=\"18\">{title}: mean rank, best on the left; bars join what cannot be told apart (CD {difference:.2})</text>"
-    ));
-    draw(format!("<path d=\"M{left} 34h{:.1}\" stroke=\"#000\" stroke-width=\"2\"/>", x(1.0 + difference) - left));
+    let mut svg = Svg::new(900.0, axis + 24.0 + LINE * half as f64);
+    let alt = format!("mean rank, best on the left; bars join what cannot be told apart (CD {difference:.2})");
+    svg.text([LEFT, 18.0], "t", "start", &format!("{title}: {alt}"));
+    svg.line([LEFT, 34.0, x(1.0 + difference), 34.0], "ln il");
     for (place, (first, last)) in bars.iter().enumerate() {
         let y = 48.0 + 7.0 * place as f64;
-        draw(format!(
-            "<path d=\"M{:.1} {y}H{:.1}\" stroke=\"#0072b2\" stroke-width=\"4\"/>",
-            x(*first) - 3.0,
-            x(*last) + 3.0
-        ));
+        svg.path(&format!("M{:.1} {y}H{:.1}", x(*first) - 3.0, x(*last) + 3.0), "class=\"al\" stroke-width=\"4\"");
     }
-    draw(format!("<path d=\"M{left} {axis}h{width}\" stroke=\"#000\"/>"));
+    svg.line([LEFT, axis, LEFT + WIDTH, axis], "ax");
     for (place, (name, rank)) in sorted.iter().enumerate() {
         let right = place >= half;
         let row = if right { sorted.len() - 1 - place } else { place };
-        let (y, end) = (axis + 20.0 + line * row as f64, if right { left + width + 8.0 } else { left - 8.0 });
+        let (y, end) = (axis + 20.0 + LINE * row as f64, if right { LEFT + WIDTH + 8.0 } else { LEFT - 8.0 });
         let (anchor, shift) = if right { ("start", 4.0) } else { ("end", -4.0) };
-        draw(format!("<path d=\"M{:.1} {axis}V{y}H{end}\" fill=\"none\" stroke=\"#555\"/>", x(*rank)));
-        draw(format!("<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{name} {rank:.1}</text>", end + shift, y + 4.0));
+        svg.path(&format!("M{:.1} {axis}V{y}H{end}", x(*rank)), "class=\"ax\"");
+        svg.text([end + shift, y + 4.0], "t", anchor, &format!("{name} {rank:.1}"));
     }
-    svg + "</svg>\n"
+    svg.alone("ranks", title, &alt)
 }
 
 /// Longest runs of methods whose ranks differ by less than the critical difference, from first to last rank.

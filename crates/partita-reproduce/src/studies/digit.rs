@@ -1,11 +1,11 @@
 //! The digit 2 of PenDigits (PCC 2015, Section 7.4): clusters that share objects, as a graph of pen paths.
 
 use std::f64::consts::TAU;
-use std::fmt::Write;
 
 use partita::generate::Recipe;
 use partita::metrics::{centres, relations};
 use partita::ndarray::{Array2, Axis, s};
+use partita_report::Svg;
 
 use crate::{Grid, Lab, ReproduceError, Results, Row, SECONDS, Unit};
 
@@ -147,23 +147,24 @@ pub(super) fn picture(results: &Results) -> Option<String> {
         let turn = TAU * (k as f64 / live as f64 - 0.25);
         [330.0 + 240.0 * turn.cos(), 300.0 + 205.0 * turn.sin()]
     };
-    let mut svg = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 660 590\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <title>Clusters of the digit 2 and what they share</title>\n<rect width=\"660\" height=\"590\" fill=\"#fff\"/>\n\
-         <defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">\
-         <path d=\"M0 0L8 4L0 8z\" fill=\"#0072b2\"/></marker></defs>\n",
+    let mut svg = Svg::new(660.0, 590.0);
+    svg.raw(
+        "<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" \
+         markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" class=\"a\"/></marker></defs>",
     );
     for (k, l, share) in found.edges() {
-        svg += &arrow(place(k), place(l), share);
+        arrow(&mut svg, place(k), place(l), share);
     }
     for (k, path) in found.paths.iter().enumerate() {
-        svg += &pen(place(k), path, &format!("{}: {:.0} objects", k + 1, found.sizes[k]));
+        pen(&mut svg, place(k), path, &format!("{}: {:.0} objects", k + 1, found.sizes[k]));
     }
-    Some(svg + "</svg>\n")
+    let alt =
+        "Every cluster is the mean path of the pen; an arrow says which share of its objects is in another cluster.";
+    Some(svg.alone("digit", "Clusters of the digit 2 and what they share", alt))
 }
 
 /// An arrow from one box to another that leaves room for the one that goes back.
-fn arrow(from: [f64; 2], to: [f64; 2], share: f64) -> String {
+fn arrow(svg: &mut Svg, from: [f64; 2], to: [f64; 2], share: f64) {
     let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
     let length = dx.hypot(dy).max(1.0);
     let (ux, uy) = (dx / length, dy / length);
@@ -176,42 +177,26 @@ fn arrow(from: [f64; 2], to: [f64; 2], share: f64) -> String {
         0.25 * start[0] + 0.5 * bend[0] + 0.25 * end[0] - 8.0 * uy,
         0.25 * start[1] + 0.5 * bend[1] + 0.25 * end[1] + 8.0 * ux,
     ];
-    format!(
-        "<path d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"#0072b2\" stroke-width=\"{:.1}\" marker-end=\"url(#a)\"/>\n\
-         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{share:.2}</text>\n",
-        start[0],
-        start[1],
-        bend[0],
-        bend[1],
-        end[0],
-        end[1],
-        1.0 + 6.0 * share,
-        text[0],
-        text[1] + 4.0
-    )
+    let d = format!("M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}", start[0], start[1], bend[0], bend[1], end[0], end[1]);
+    let width = 1.0 + 6.0 * share;
+    svg.path(&d, &format!("class=\"al\" fill=\"none\" stroke-width=\"{width:.1}\" marker-end=\"url(#a)\""));
+    svg.text([text[0], text[1] + 4.0], "t", "middle", &format!("{share:.2}"));
 }
 
 /// A pen path in a box: coordinates from 0 to 100, y upwards, points numbered in the order of writing.
-fn pen(centre: [f64; 2], path: &[[f64; 2]], name: &str) -> String {
+fn pen(svg: &mut Svg, centre: [f64; 2], path: &[[f64; 2]], name: &str) {
     let (left, top) = (centre[0] - 0.5 * SIDE, centre[1] - 0.5 * SIDE);
     let inner = SIDE - 24.0;
     let at = |point: &[f64; 2]| [left + 12.0 + inner * point[0] / 100.0, top + 12.0 + inner * (1.0 - point[1] / 100.0)];
     let points: Vec<[f64; 2]> = path.iter().map(at).collect();
-    let line: Vec<String> = points.iter().map(|point| format!("{:.1},{:.1}", point[0], point[1])).collect();
-    let mut svg = format!(
-        "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{SIDE}\" height=\"{SIDE}\" rx=\"8\" fill=\"#f6f6f6\" stroke=\"#555\"/>\n\
-         <polyline points=\"{}\" fill=\"none\" stroke=\"#000\" stroke-width=\"2\"/>\n",
-        line.join(" ")
-    );
+    let line: Vec<String> = points.iter().map(|point| format!("{:.1} {:.1}", point[0], point[1])).collect();
+    svg.rect_with([left, top, SIDE, SIDE], "rx=\"8\" class=\"gf\" fill-opacity=\".4\"");
+    svg.path(&format!("M{}", line.join("L")), "class=\"ln il\"");
     for (order, point) in (1..).zip(&points) {
-        writeln!(
-            svg,
-            "<circle cx=\"{0:.1}\" cy=\"{1:.1}\" r=\"6\" fill=\"#fff\" stroke=\"#000\"/><text x=\"{0:.1}\" y=\"{2:.1}\" text-anchor=\"middle\" font-size=\"9\">{order}</text>",
-            point[0],
-            point[1],
-            point[1] + 3.2
-        )
-        .expect("a text takes all");
+        let [x, y] = *point;
+        svg.path(&format!("M{:.1} {y:.1}a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", x - 6.0), "class=\"bg\"");
+        svg.path(&format!("M{:.1} {y:.1}a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", x - 6.0), "class=\"ax\"");
+        svg.text([x, y + 4.0], "t", "middle", &order.to_string());
     }
-    svg + &format!("<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>\n", centre[0], top + SIDE + 14.0)
+    svg.text([centre[0], top + SIDE + 14.0], "t", "middle", name);
 }

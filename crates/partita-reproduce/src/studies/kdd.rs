@@ -7,6 +7,8 @@ use partita::metrics::Scores;
 use partita::pcc::{Divergence, PccSettings, Sparse, pcc};
 use partita::{Ensemble, MemoryBudget, Partition, Seed};
 
+use partita_app::seeds;
+
 use crate::page::LEGEND;
 use crate::{
     Comparison, Grid, Lab, Published, ReproduceError, Results, Row, SECONDS, Scope, Sense, Study, Unit, mean_sd,
@@ -27,7 +29,7 @@ const SWEEPS: [(&str, bool); 2] = [("kdd, by K", false), ("kdd, by share", true)
 /// How the table is read: a setting, what the page calls it, how many seeds.
 const READINGS: [(&str, &str, u64); 5] = [
     (SETTING, "a column of zeros and ones a word", 5),
-    ("kdd, codes", "words numbered by the alphabet (`--codes`)", 5),
+    ("kdd, codes", "words numbered by the alphabet (`--encode ordinal`)", 5),
     ("kdd, no words", "columns of words left out", 2),
     ("kdd, codes, k-means++", "words numbered, starts by k-means++", 2),
     ("kdd, k-means++", "a column a word, starts by k-means++", 2),
@@ -39,9 +41,6 @@ const K: usize = 3;
 const RATE: f64 = 0.25;
 const RATES: [f64; 6] = [0.005, 0.01, 0.02, 0.04, 0.08, RATE];
 const MOST: usize = 10;
-/// A child of the seed that nothing else draws from: rows, then pairs.
-const PICK: u64 = u64::MAX - 1;
-const PAIRS: u64 = u64::MAX - 2;
 
 fn by_clusters(clusters: usize) -> String {
     format!("h, K = {clusters}")
@@ -74,7 +73,7 @@ impl Study for Kdd {
         let table = read_table(&lab.path(DATA)?, &options(&unit.setting)).map_err(ReproduceError::from_source)?;
         let seed = Seed::new(unit.seed);
         let classes = CLASSES.map(String::from);
-        let table = table.of_labels(&classes, Some(EACH), seed.child(PICK)).map_err(ReproduceError::from_source)?;
+        let table = table.of_labels(&classes, Some(EACH), seeds::rows(seed)).map_err(ReproduceError::from_source)?;
         let truth = Partition::from_values(&table.label.expect("asked for").values);
         let mut recipe = Recipe::preset("kdd", CLASSES.len()).map_err(ReproduceError::from_source)?;
         if unit.setting.ends_with("k-means++") {
@@ -186,7 +185,7 @@ impl Bench<'_> {
     fn evidence(&self, rate: f64) -> Result<Sparse, ReproduceError> {
         let n = self.ensemble.objects() as f64;
         let pairs = (n * (n - 1.0) / 2.0 * rate * 1e-3).round() as u64;
-        let seed = Seed::new(self.unit.seed).child(PAIRS);
+        let seed = seeds::pairs(Seed::new(self.unit.seed));
         let sampled = SparseEvidence::sample(&self.ensemble, pairs, seed, MemoryBudget::UNLIMITED, self.lab.monitor());
         sampled.map(Sparse::new).map_err(ReproduceError::from_source)
     }
@@ -258,7 +257,7 @@ Protocol: 40,000 connections each of smurf, neptune and normal, drawn anew for e
 column of zeros and ones, columns that do not vary are dropped, all are standardised; 100 k-means from random rows with 2 to 10 clusters, each on\n\
 half of the objects; pairs drawn uniformly without replacement. Default settings: one start, the base clustering with the lowest objective. Each\n\
 base clustering is scored on what it saw. The sweeps over K and over the share of pairs are of seed 1. As one command:\n\
-`partita run kddcup99-10percent.csv.gz --label label --one-hot --only smurf.,neptune.,normal. --per-label 40000 --preset kdd -k 3 -m pcc-l2,pcc-kl -o out`.\n\n\
+`partita run kddcup99-10percent.csv.gz --label label --encode one-hot --filter-labels smurf.,neptune.,normal. --max-per-label 40000 --preset kdd -k 3 -m pcc-l2,pcc-kl -o out`.\n\n\
 Two readings were chosen after results were seen. The paper prints 120,000 points of 3 classes but not which: that they are the three largest,\n\
 balanced, was chosen elsewhere. It says that words were \"discretized\" into 39 columns in all: numbers in place of words come nearest to that (the\n\
 second row of the table of readings), a column a word ends higher and is what stands in the first table.\n\n\

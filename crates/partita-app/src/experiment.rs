@@ -1,0 +1,295 @@
+//! What is to be computed, from which files, with which settings: everything that a result depends on.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use partita::files::TableOptions;
+use partita::generate::Recipe;
+use partita::{Clusters, MemoryBudget, SettingMap};
+use serde::{Deserialize, Serialize};
+
+use crate::machine::default_budget;
+
+/// The version of the form of [`Experiment`] that this library writes and reads.
+pub const EXPERIMENT_VERSION: u32 = 1;
+
+/// One experiment: from input files to the consensus of one or several methods.
+///
+/// The same experiment on the same files gives the same bytes of labels, whatever the number of threads. Start from
+/// [`Experiment::of_table`] or [`Experiment::of_ensemble`] and set what there is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The version of this form: [`EXPERIMENT_VERSION`].
+    pub version: u32,
+    /// Where the objects come from.
+    pub input: Input,
+    /// How many clusters the consensus has: a number, or `"auto"` where the methods can choose.
+    #[serde(with = "crate::clusters")]
+    pub clusters: Clusters,
+    /// The consensus methods, the one that matters most first.
+    pub methods: Vec<MethodChoice>,
+    /// How far each base clustering is trusted, for methods that take weights.
+    #[serde(default)]
+    pub base_weights: Option<WeightSource>,
+    /// Where all random numbers start.
+    pub seed: u64,
+    /// Bytes that may be held at once; three quarters of the machine's memory if absent.
+    #[serde(default)]
+    pub max_memory: Option<u64>,
+    /// What is written.
+    #[serde(default)]
+    pub outputs: Outputs,
+    /// The command that asked for it, as people read it; kept in the record beside the experiment.
+    #[serde(skip)]
+    pub arguments: Vec<String>,
+}
+
+/// Where the objects come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Input {
+    /// A table of numbers, of which base clusterings are made.
+    Table {
+        /// The table.
+        table: TableInput,
+        /// How the base clusterings are made.
+        recipe: Recipe,
+    },
+    /// An ensemble that exists.
+    Ensemble {
+        /// Its file: one row an object, one column a base clustering.
+        file: PathBuf,
+        /// The column with the true labels, by name or position from 1.
+        #[serde(default)]
+        label: Option<String>,
+        /// The table behind the ensemble, rows in the same order, for methods and models that read one.
+        #[serde(default)]
+        features: Option<TableInput>,
+    },
+}
+
+/// A table and how its columns and rows are read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableInput {
+    /// Its file.
+    pub file: PathBuf,
+    /// The column with the true labels, by name or position from 1. It is not a feature.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Columns to leave out, by name or position from 1.
+    #[serde(default)]
+    pub skip: Vec<String>,
+    /// What becomes of columns that hold words.
+    #[serde(default)]
+    pub encode: Option<Encode>,
+    /// What becomes of missing numbers.
+    #[serde(default)]
+    pub impute: Option<Impute>,
+    /// Only rows with these true labels; all if empty.
+    #[serde(default)]
+    pub filter_labels: Vec<String>,
+    /// At most so many rows of each true label, drawn with the seed.
+    #[serde(default)]
+    pub max_per_label: Option<NonZeroUsize>,
+}
+
+/// What becomes of columns that hold words; where nothing is said they are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Encode {
+    /// A column of zeros and ones of every word.
+    OneHot,
+    /// The number of the word in alphabetical order.
+    Ordinal,
+}
+
+/// What becomes of missing numbers; where nothing is said they are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Impute {
+    /// The mean of the column.
+    Mean,
+}
+
+/// A consensus method and its settings; those that are absent have their defaults.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MethodChoice {
+    /// Name of the method, as `partita methods` lists it.
+    pub name: String,
+    /// Settings by name.
+    #[serde(default)]
+    pub settings: SettingMap,
+}
+
+/// Where weights of base clusterings come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightSource {
+    /// The mean NMI of each base clustering with the others.
+    Agreement,
+    /// A file with the columns `name` and `weight`.
+    File(PathBuf),
+}
+
+/// What is written. Nothing by default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outputs {
+    /// A folder that gets everything under its usual name: labels, probabilities, ensemble, record, summary, report.
+    pub folder: Option<PathBuf>,
+    /// Whether the folder gets a `report.html` beside every `labels.csv`.
+    pub report: bool,
+    /// Labels and certainty of the first method (`object,label,certainty`).
+    pub labels: Option<PathBuf>,
+    /// Probabilities of the first method (`object,p0,p1,…`).
+    pub soft: Option<PathBuf>,
+    /// How the clusters of the first method overlap.
+    pub relations: Option<RelationsOutput>,
+    /// A model that labels new objects as the first method labels these.
+    pub model: Option<ModelOutput>,
+}
+
+/// A table of how clusters overlap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelationsOutput {
+    /// The file (`cluster,objects,0,1,…`).
+    pub file: PathBuf,
+    /// Probabilities below this count as 0.
+    #[serde(default)]
+    pub threshold: f64,
+}
+
+/// A model that labels new objects.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelOutput {
+    /// The file.
+    pub file: PathBuf,
+    /// A predictor that reads a table (`ssce`, `centroid`, `knn:5`); the method's own model, or one of label rows, if
+    /// absent.
+    #[serde(default)]
+    pub predict_with: Option<String>,
+}
+
+impl Experiment {
+    /// Base clusterings of a table by a recipe, then a consensus of `clusters` by `method`; writes nothing.
+    pub fn of_table(table: TableInput, recipe: Recipe, clusters: Clusters, method: MethodChoice) -> Self {
+        Self::new(Input::Table { table, recipe }, clusters, vec![method], 0)
+    }
+
+    /// The consensus of an ensemble that exists; writes nothing.
+    pub fn of_ensemble(file: impl Into<PathBuf>, clusters: Clusters, method: MethodChoice) -> Self {
+        Self::new(Input::Ensemble { file: file.into(), label: None, features: None }, clusters, vec![method], 0)
+    }
+
+    /// An experiment that writes nothing.
+    pub fn new(input: Input, clusters: Clusters, methods: Vec<MethodChoice>, seed: u64) -> Self {
+        Self {
+            version: EXPERIMENT_VERSION,
+            input,
+            clusters,
+            methods,
+            base_weights: None,
+            seed,
+            max_memory: None,
+            outputs: Outputs::default(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// The memory that may be held at once.
+    pub fn budget(&self) -> MemoryBudget {
+        self.max_memory.map_or_else(default_budget, MemoryBudget::new)
+    }
+
+    /// The file that the objects come from: what messages and titles name.
+    pub fn source(&self) -> &Path {
+        match &self.input {
+            Input::Table { table, .. } => &table.file,
+            Input::Ensemble { file, .. } => file,
+        }
+    }
+
+    /// All files that it reads, the one that the objects come from first.
+    pub fn input_files(&self) -> Vec<&Path> {
+        let mut files = vec![self.source()];
+        if let Input::Ensemble { features: Some(table), .. } = &self.input {
+            files.push(&table.file);
+        }
+        if let Some(WeightSource::File(file)) = &self.base_weights {
+            files.push(file);
+        }
+        files
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn input_files_mut(&mut self) -> Vec<&mut PathBuf> {
+        let mut files = match &mut self.input {
+            Input::Table { table, .. } => vec![&mut table.file],
+            Input::Ensemble { file, features, .. } => {
+                std::iter::once(file).chain(features.as_mut().map(|table| &mut table.file)).collect()
+            }
+        };
+        if let Some(WeightSource::File(file)) = &mut self.base_weights {
+            files.push(file);
+        }
+        files
+    }
+}
+
+impl TableInput {
+    /// A table whose columns are all numbers.
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        Self { file: file.into(), ..Self::default() }
+    }
+
+    /// How the reader is told.
+    pub(crate) fn options(&self) -> TableOptions {
+        let mut options = TableOptions::default();
+        options.label.clone_from(&self.label);
+        options.skip.clone_from(&self.skip);
+        options.one_hot = self.encode == Some(Encode::OneHot);
+        options.codes = self.encode == Some(Encode::Ordinal);
+        options.fill = self.impute == Some(Impute::Mean);
+        options
+    }
+
+    /// Whether some rows are left out.
+    pub(crate) fn filters_rows(&self) -> bool {
+        !self.filter_labels.is_empty() || self.max_per_label.is_some()
+    }
+}
+
+impl MethodChoice {
+    /// A method with its default settings.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), settings: SettingMap::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_survives_json() {
+        let settings = SettingMap::parse(&["restarts = 3", "initialization=greedy"]).unwrap();
+        let method = MethodChoice { name: "pcc-kl".into(), settings };
+        let mut experiment =
+            Experiment::of_table(TableInput::new("t.csv"), Recipe::default(), Clusters::Exactly(3), method);
+        experiment.seed = u64::MAX;
+        let text = serde_json::to_string(&experiment).unwrap();
+        assert!(text.contains(r#""clusters":3"#) && text.contains(r#""restarts":3"#), "{text}");
+        assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), experiment);
+        let auto = Experiment::of_ensemble("e.npz", Clusters::Auto, MethodChoice::new("eac-average"));
+        let text = serde_json::to_string(&auto).unwrap();
+        assert!(text.contains(r#""clusters":"auto""#), "{text}");
+        assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), auto);
+    }
+}

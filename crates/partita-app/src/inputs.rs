@@ -1,0 +1,71 @@
+//! The input files of an experiment, read.
+
+use std::path::Path;
+
+use partita::files::{self, EnsembleOptions, LabelColumn, LoadedEnsemble};
+use partita::{Ensemble, Features, MemoryBudget, Seed};
+
+use crate::experiment::Input;
+use crate::input_file::with_hashes;
+use crate::{AppError, Experiment, InputFile, InputTable, Observer, Spent, Stopwatch};
+
+/// What was read.
+pub(crate) struct Inputs {
+    /// The table that base clusterings are made of, or the one behind the ensemble.
+    pub(crate) table: Option<InputTable>,
+    /// The ensemble, where one exists already.
+    pub(crate) ensemble: Option<Ensemble>,
+    /// The true labels, where there are some.
+    pub(crate) truth: Option<LabelColumn>,
+    /// Sizes and hashes of the files.
+    pub(crate) files: Vec<InputFile>,
+    /// What reading took.
+    pub(crate) spent: Spent,
+}
+
+impl Inputs {
+    /// Reads all files of an experiment but weights, and hashes them while it reads.
+    pub(crate) fn read(
+        experiment: &Experiment,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Self, AppError> {
+        let stopwatch = Stopwatch::start();
+        let seed = Seed::new(experiment.seed);
+        let read = || match &experiment.input {
+            Input::Table { table, .. } => {
+                let mut table = InputTable::read(table, budget, seed, observer)?;
+                let truth = table.take_label();
+                Ok((Some(table), None, truth))
+            }
+            Input::Ensemble { file, label, features } => {
+                let LoadedEnsemble { ensemble, truth, .. } = read_ensemble(file, label.as_ref())?;
+                let table = features.as_ref().map(|table| InputTable::read_dense(table, seed, observer));
+                Ok((table.transpose()?, Some(ensemble), truth))
+            }
+        };
+        let ((table, ensemble, truth), files) = with_hashes(&experiment.input_files(), read)?;
+        Ok(Self { table, ensemble, truth, files, spent: stopwatch.read() })
+    }
+
+    /// Objects.
+    pub(crate) fn objects(&self) -> usize {
+        let table = || self.table.as_ref().map_or(0, |table| table.view().dim().0);
+        self.ensemble.as_ref().map_or_else(table, Ensemble::objects)
+    }
+
+    /// The columns of the table, where methods can read them.
+    pub(crate) fn features(&self) -> Option<Features<'_>> {
+        self.table.as_ref()?.features()
+    }
+}
+
+/// An ensemble and its true labels.
+///
+/// # Errors
+/// [`AppError::File`].
+pub fn read_ensemble(path: &Path, label: Option<&String>) -> Result<LoadedEnsemble, AppError> {
+    let mut options = EnsembleOptions::default();
+    options.truth = label.cloned();
+    Ok(files::read_ensemble(path, &options)?)
+}

@@ -1,0 +1,93 @@
+//! An experiment from input files to results and a record: the layer between the library and its command line, Python
+//! module and services.
+//!
+//! Pick this crate to run what `partita run` runs from a program: it owns the order of the steps (read, make base
+//! clusterings, find the consensus, score, report), the derivation of seeds, the default memory budget, weights of base
+//! clusterings, the record of a run. It parses no flags and prints nothing; progress and notes go to an [`Observer`].
+//!
+//! | item | what it is | time | memory |
+//! |---|---|---|---|
+//! | [`Experiment`] | input, recipe, methods with settings, K, seed, budget, outputs: all that a result depends on | | |
+//! | [`Experiment::run`] | runs it and writes its outputs | that of its steps | within its budget |
+//! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
+//! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
+//! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
+//! | [`methods`] | the consensus methods by name | | |
+//! | [`seeds`] | how the seeds of all steps are derived | | |
+//!
+//! ```
+//! use partita::Clusters;
+//! use partita::generate::Recipe;
+//! use partita_app::{Experiment, MethodChoice, NoObserver, RunRecord, TableInput};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let table = folder.path().join("points.csv");
+//! std::fs::write(&table, "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n")?;
+//!
+//! let mut recipe = Recipe::default();
+//! recipe.base_k = "2..3".parse()?;
+//! let mut experiment =
+//!     Experiment::of_table(TableInput::new(&table), recipe, Clusters::Exactly(2), MethodChoice::new("lwgp"));
+//! experiment.outputs.folder = Some(folder.path().join("out"));
+//! let record = experiment.run(&NoObserver)?;
+//! assert_eq!(record.methods[0].clusters, 2);
+//!
+//! // The record holds the experiment; it gives the same labels again.
+//! let saved = RunRecord::open(&folder.path().join("out/record.json"))?;
+//! saved.check_inputs()?;
+//! let again = saved.experiment_again().compute(&NoObserver)?;
+//! assert_eq!(again.outcomes[0].partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod choice;
+mod clusters;
+mod consensus;
+mod error;
+mod experiment;
+mod generate;
+mod input_file;
+mod inputs;
+mod machine;
+pub mod methods;
+mod model;
+mod observer;
+mod outputs;
+pub mod phases;
+mod recipes;
+mod record;
+mod report;
+mod result_files;
+mod run;
+pub mod seeds;
+mod stopwatch;
+mod summary;
+mod table;
+mod text_table;
+mod weights;
+
+pub use choice::{SavedChoice, curves};
+pub use error::{AppError, Fault, fault_of_system};
+pub use experiment::{
+    EXPERIMENT_VERSION, Encode, Experiment, Impute, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput,
+    TableInput, WeightSource,
+};
+pub use generate::make_ensemble;
+pub use input_file::InputFile;
+pub use inputs::read_ensemble;
+pub use machine::{Host, default_budget};
+pub use model::{load_model, model_of};
+pub use observer::{NoObserver, Observer};
+pub use recipes::{preset, recipe_from};
+pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score};
+pub use report::RunFolder;
+pub use result_files::{json_text, read_json, write_json, write_text};
+pub use run::Finished;
+pub use stopwatch::{Spent, Stopwatch};
+pub use table::{GroupedTable, InputTable};
+pub use text_table::TextTable;
+pub use weights::base_weights;

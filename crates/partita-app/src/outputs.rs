@@ -1,0 +1,73 @@
+//! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
+
+use partita::metrics::{Relations, relations};
+use partita::ssce::Predictor;
+use partita::{Consensus, Ensemble, Features, Outcome};
+
+use crate::experiment::{ModelOutput, Outputs};
+use crate::result_files::{RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
+use crate::{AppError, RunRecord, methods, model_of};
+
+/// Refuses outputs that the first method does not have.
+pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {
+    let asked = [("soft", outputs.soft.is_some()), ("relations", outputs.relations.is_some())];
+    match asked.into_iter().find(|(_, asked)| *asked) {
+        Some((output, _)) if !methods::is_soft(first) => {
+            let name = methods::name_of(first);
+            Err(AppError::request(format!("{name} gives no probabilities; leave --{output} out")))
+        }
+        _ => outputs.model.as_ref().map_or(Ok(()), |model| predictor(model).map(|_| ())),
+    }
+}
+
+fn predictor(model: &ModelOutput) -> Result<Option<Predictor>, AppError> {
+    let parse = |text: &String| text.parse::<Predictor>().map_err(|error| AppError::request(error.to_string()));
+    model.predict_with.as_ref().map(parse).transpose()
+}
+
+/// Writes the result of the method at this place.
+pub(crate) fn write_result(
+    outputs: &Outputs,
+    place: usize,
+    method: &str,
+    outcome: &Outcome,
+    ensemble: &Ensemble,
+    features: Option<&Features<'_>>,
+) -> Result<(), AppError> {
+    if let Some(folder) = &outputs.folder {
+        write_outcome(&folder_of(folder, method, place), ensemble.object_names(), outcome)?;
+    }
+    if place > 0 {
+        return Ok(());
+    }
+    if let Some(path) = &outputs.labels {
+        partita::files::write_labels(path, ensemble.object_names(), &outcome.partition, &outcome.certainty)?;
+    }
+    if let (Some(path), Some(soft)) = (&outputs.soft, &outcome.soft) {
+        partita::files::write_soft(path, ensemble.object_names(), soft)?;
+    }
+    if let (Some(output), Some(soft)) = (&outputs.relations, &outcome.soft) {
+        write_text(&output.file, &relations_csv(&relations(soft, output.threshold)?))?;
+    }
+    if let Some(output) = &outputs.model {
+        write_json(&output.file, &model_of(predictor(output)?, ensemble, features, outcome)?)?;
+    }
+    Ok(())
+}
+
+/// Writes the record and the summary, where there is a folder.
+pub(crate) fn write_record(record: &RunRecord) -> Result<(), AppError> {
+    let Some(folder) = &record.experiment.outputs.folder else { return Ok(()) };
+    write_text(&folder.join(RECORD), &record.to_json()?)?;
+    write_text(&folder.join(SUMMARY), &record.summary())
+}
+
+fn relations_csv(relations: &Relations) -> String {
+    let clusters = relations.sizes.len();
+    let heading = (0..clusters).map(|cluster| format!(",{cluster}")).collect::<String>();
+    let line = |(cluster, size): (usize, &f64)| {
+        let shares = relations.shares.row(cluster).iter().map(|share| format!(",{share}")).collect::<String>();
+        format!("{cluster},{size}{shares}\n")
+    };
+    format!("cluster,objects{heading}\n{}", relations.sizes.iter().enumerate().map(line).collect::<String>())
+}

@@ -1,0 +1,171 @@
+//! The report of a run: assembled from its record and its result files, or from results in memory.
+
+use std::path::{Path, PathBuf};
+
+use partita::files::{self, LabelColumn};
+use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Outcome, Partition, Seed, SoftPartition};
+use partita_report::{ClusterCurves, Rendered, Report, render};
+
+use crate::experiment::{Input, TableInput};
+use crate::inputs::read_ensemble;
+use crate::result_files::{ENSEMBLE, LABELS, RECORD, REPORT, SOFT, folder_of, read_labels};
+use crate::{AppError, InputTable, Observer, RunRecord};
+
+/// The results of a method, as a report shows them.
+pub(crate) struct Shown<'a> {
+    partition: &'a Partition,
+    certainty: &'a [f64],
+    soft: Option<&'a SoftPartition>,
+    tree: Option<&'a Dendrogram>,
+    ensemble: &'a Ensemble,
+    features: Option<Features<'a>>,
+    truth: Option<&'a LabelColumn>,
+}
+
+impl<'a> Shown<'a> {
+    /// An outcome, with what it was found from.
+    pub(crate) fn of(
+        outcome: &'a Outcome,
+        ensemble: &'a Ensemble,
+        features: Option<Features<'a>>,
+        truth: Option<&'a LabelColumn>,
+    ) -> Self {
+        Self {
+            partition: &outcome.partition,
+            certainty: &outcome.certainty,
+            soft: outcome.soft.as_ref(),
+            tree: outcome.dendrogram.as_ref(),
+            ensemble,
+            features,
+            truth,
+        }
+    }
+}
+
+/// The page about the method at this place of a record, and its figures.
+pub(crate) fn page(
+    record: &RunRecord,
+    place: usize,
+    shown: &Shown<'_>,
+    choice: Option<ClusterCurves>,
+) -> Result<Rendered, AppError> {
+    let data = record.experiment.source().file_name().unwrap_or_default();
+    let method = record.methods.get(place).map_or("", |method| &method.method);
+    let title = format!("{} by {method}", data.to_string_lossy());
+    let mut report = Report::new(title, record.seen_from(place), shown.partition, shown.certainty);
+    (report.soft, report.dendrogram, report.ensemble) = (shown.soft, shown.tree, Some(shown.ensemble));
+    (report.objects, report.features, report.choice) = (shown.ensemble.object_names(), shown.features, choice);
+    report.truth = shown.truth.map(|truth| truth.values.as_slice());
+    report.labels_file = Some(LABELS.into());
+    Ok(render(&report)?)
+}
+
+/// The folder of a run.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    folder: PathBuf,
+    record: RunRecord,
+}
+
+impl RunFolder {
+    /// Opens the folder of a run by its record.
+    ///
+    /// # Errors
+    /// As [`RunRecord::open`].
+    pub fn open(folder: &Path) -> Result<Self, AppError> {
+        Ok(Self { folder: folder.to_owned(), record: RunRecord::open(&folder.join(RECORD))? })
+    }
+
+    /// The record of the run.
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
+    /// Where the page of a method goes if nothing else is said: beside its labels.
+    ///
+    /// # Errors
+    /// [`AppError::Content`] if the run has no result of the method.
+    pub fn page_of(&self, method: Option<&str>) -> Result<PathBuf, AppError> {
+        Ok(self.results_of(self.place(method)?).join(REPORT))
+    }
+
+    fn results_of(&self, place: usize) -> PathBuf {
+        folder_of(&self.folder, &self.record.methods[place].method, place)
+    }
+
+    fn place(&self, method: Option<&str>) -> Result<usize, AppError> {
+        let known = || self.record.methods.iter().map(|record| record.method.as_str()).collect::<Vec<_>>().join(", ");
+        match method {
+            None if !self.record.methods.is_empty() => Ok(0),
+            None => Err(AppError::content(&self.folder, "no method of this run was finished; run it again")),
+            Some(name) => self.record.place_of(name).ok_or_else(|| {
+                AppError::content(&self.folder, format!("has no result of '{name}'; there are {}", known()))
+            }),
+        }
+    }
+
+    /// The page about a method of the run (the first if none is named) and its figures, from the record and the result
+    /// files. The table is read anew as the run read it; the page goes without where it is gone or has changed.
+    ///
+    /// # Errors
+    /// [`AppError`] for result files that are missing or damaged.
+    ///
+    /// # Cost
+    /// That of reading, and of [`render`].
+    pub fn report(
+        &self,
+        method: Option<&str>,
+        choice: Option<ClusterCurves>,
+        observer: &dyn Observer,
+    ) -> Result<Rendered, AppError> {
+        let place = self.place(method)?;
+        let results = self.results_of(place);
+        let loaded = self.ensemble()?;
+        let (partition, certainty) = read_labels(&results.join(LABELS))?;
+        let soft = results.join(SOFT);
+        let soft = if soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
+        let table = self.table(observer);
+        let shown = Shown {
+            partition: &partition,
+            certainty: &certainty,
+            soft: soft.as_ref(),
+            tree: None,
+            ensemble: &loaded.ensemble,
+            features: table.as_ref().and_then(InputTable::features),
+            truth: loaded.truth.as_ref(),
+        };
+        page(&self.record, place, &shown, choice)
+    }
+
+    /// How many objects were labelled.
+    pub fn objects(&self) -> usize {
+        self.record.methods.first().map_or(0, |method| method.n)
+    }
+
+    /// The base clusterings: those that the run made, else those that it read.
+    fn ensemble(&self) -> Result<files::LoadedEnsemble, AppError> {
+        match &self.record.experiment.input {
+            Input::Ensemble { file, label, .. } => read_ensemble(&self.record.locate(file), label.as_ref()),
+            Input::Table { .. } => read_ensemble(&self.folder.join(ENSEMBLE), None),
+        }
+    }
+
+    /// The table of the run, if it is still what it was.
+    fn table(&self, observer: &dyn Observer) -> Option<InputTable> {
+        let input = match &self.record.experiment.input {
+            Input::Table { table, .. } => table,
+            Input::Ensemble { features, .. } => features.as_ref()?,
+        };
+        let there = TableInput { file: self.record.locate(&input.file), ..input.clone() };
+        let unchanged = || {
+            let recorded = self.record.inputs.iter().find(|file| file.path == input.file);
+            recorded.map_or(Ok(()), |file| file.check(&there.file))
+        };
+        let seed = Seed::new(self.record.experiment.seed);
+        let read = unchanged().and_then(|()| InputTable::read(&there, MemoryBudget::UNLIMITED, seed, observer));
+        if let Err(error) = &read {
+            observer.note(&format!("{error}; the report goes without the table"));
+        }
+        read.ok()
+    }
+}

@@ -1,0 +1,104 @@
+//! The files of a result: where they lie in the folder of a run, how they are written and read back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use partita::files;
+use partita::{Outcome, Partition};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::AppError;
+
+/// Names of the files in the folder of a run.
+pub(crate) const ENSEMBLE: &str = "ensemble.npz";
+pub(crate) const RECORD: &str = "record.json";
+pub(crate) const SUMMARY: &str = "summary.txt";
+pub(crate) const LABELS: &str = "labels.csv";
+pub(crate) const SOFT: &str = "soft.csv";
+/// The page of a result, beside its labels.
+pub(crate) const REPORT: &str = "report.html";
+
+/// Where the results of a method lie: the first method's in the folder itself, those of the others in one each.
+pub(crate) fn folder_of(run: &Path, method: &str, place: usize) -> PathBuf {
+    if place == 0 { run.to_owned() } else { run.join(method) }
+}
+
+pub(crate) fn make_folder(folder: &Path) -> Result<(), AppError> {
+    fs::create_dir_all(folder).map_err(|error| AppError::io(folder, "be made", error))
+}
+
+/// Writes labels and, where there are some, probabilities; those of an earlier run go.
+pub(crate) fn write_outcome(folder: &Path, names: Option<&[String]>, outcome: &Outcome) -> Result<(), AppError> {
+    make_folder(folder)?;
+    files::write_labels(&folder.join(LABELS), names, &outcome.partition, &outcome.certainty)?;
+    let soft = folder.join(SOFT);
+    match &outcome.soft {
+        Some(probabilities) => files::write_soft(&soft, names, probabilities)?,
+        None if soft.exists() => fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?,
+        None => {}
+    }
+    Ok(())
+}
+
+/// Labels and certainties as a run wrote them.
+pub(crate) fn read_labels(path: &Path) -> Result<(Partition, Vec<f64>), AppError> {
+    let column = |name: &str| files::read_labels(path, Some(name)).map(|read| read.column.values);
+    let label = |text: &str| text.parse::<u32>().ok();
+    let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
+    let certainty = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    let certainty = numbers(path, &column("certainty")?, certainty, "the certainty is not in 0 to 1")?;
+    let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
+    if clusters > labels.len() {
+        return Err(AppError::content(path, format!("label {} of {} objects", clusters - 1, labels.len())));
+    }
+    let partition = Partition::new(labels, clusters).map_err(|error| AppError::content(path, error.to_string()))?;
+    Ok((partition, certainty))
+}
+
+fn numbers<T>(
+    path: &Path,
+    texts: &[Option<String>],
+    parse: impl Fn(&str) -> Option<T>,
+    wrong: &str,
+) -> Result<Vec<T>, AppError> {
+    let number = |(row, text): (usize, &Option<String>)| {
+        let line = || AppError::request(format!("{}, line {}: {wrong}", path.display(), row + 2));
+        text.as_deref().and_then(&parse).ok_or_else(line)
+    };
+    texts.iter().enumerate().map(number).collect()
+}
+
+/// Writes text, beside the target and renamed.
+///
+/// # Errors
+/// [`AppError::File`].
+pub fn write_text(path: &Path, text: &str) -> Result<(), AppError> {
+    Ok(files::write_whole(path, |out| out.write_all(text.as_bytes()))?)
+}
+
+/// Writes a value as one JSON object, beside the target and renamed.
+///
+/// # Errors
+/// [`AppError::File`].
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), AppError> {
+    write_text(path, &json_text(value)?)
+}
+
+/// A value as one indented JSON object and a line end.
+///
+/// # Errors
+/// [`AppError::Request`] for what JSON cannot hold, such as a map whose keys are not texts.
+pub fn json_text(value: &impl Serialize) -> Result<String, AppError> {
+    let text = serde_json::to_string_pretty(value);
+    text.map(|text| format!("{text}\n")).map_err(|error| AppError::request(format!("as JSON: {error}")))
+}
+
+/// A file of JSON; `remedy` says what to do with one that is not.
+///
+/// # Errors
+/// [`AppError::Io`] for what cannot be read, [`AppError::Content`] for what is not JSON.
+pub fn read_json(path: &Path, remedy: &str) -> Result<Value, AppError> {
+    let text = fs::read_to_string(path).map_err(|error| AppError::io(path, "be read", error))?;
+    serde_json::from_str(&text).map_err(|error| AppError::content(path, format!("this is not JSON: {error}; {remedy}")))
+}

@@ -1,0 +1,201 @@
+//! Runs an experiment: read, refuse what cannot work, make base clusterings, find the consensus of every method, write.
+
+use chrono::{SecondsFormat, Utc};
+use partita::files::{self, LabelColumn};
+use partita::metrics::Scores;
+use partita::{Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
+
+use crate::consensus::Shared;
+use crate::experiment::{EXPERIMENT_VERSION, Input};
+use crate::inputs::Inputs;
+use crate::record::{COMMIT, RECORD_VERSION, score};
+use crate::result_files::{ENSEMBLE, REPORT, folder_of, make_folder, write_text};
+use crate::{
+    AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights,
+    make_ensemble, methods, outputs, report,
+};
+
+/// An experiment that was run: the record, and the results in memory.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished {
+    /// What was done.
+    pub record: RunRecord,
+    /// The base clusterings.
+    pub ensemble: Ensemble,
+    /// The results of the methods that were finished, in the order of the record.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// The base clusterings, and what it took to make them if they were made.
+struct Bases {
+    ensemble: Ensemble,
+    spent: Option<Spent>,
+    asked: usize,
+    scores: Vec<Scores>,
+}
+
+impl Experiment {
+    /// Runs the experiment and writes its outputs.
+    ///
+    /// When the observer asks to stop, what is finished is written and [`RunRecord::interrupted`] says so.
+    ///
+    /// # Errors
+    /// [`AppError`]; its [`fault`](AppError::fault) says what has to change. What was finished before an error stays
+    /// written, and no file is cut short.
+    ///
+    /// # Cost
+    /// That of reading, of the recipe's base clusterings, and of the methods. Memory is checked before it is taken.
+    pub fn run(&self, observer: &dyn Observer) -> Result<RunRecord, AppError> {
+        self.compute(observer).map(|finished| finished.record)
+    }
+
+    /// As [`run`](Self::run), with the results in memory too.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn compute(&self, observer: &dyn Observer) -> Result<Finished, AppError> {
+        let (started, budget) = (now(), self.budget());
+        let methods = self.found_methods()?;
+        let mut inputs = Inputs::read(self, budget, observer)?;
+        self.check(&methods, &inputs, budget)?;
+        let bases = self.base_clusterings(&mut inputs, budget, observer)?;
+        let (outcomes, records) = self.consensus(&methods, &inputs, &bases.ensemble, budget, observer)?;
+        if outcomes.is_empty() && self.outputs.folder.is_none() {
+            return Err(AppError::nothing_finished());
+        }
+        let record = RunRecord {
+            record_version: RECORD_VERSION,
+            experiment: self.clone(),
+            inputs: inputs.files.clone(),
+            started,
+            finished: now(),
+            host: Host::here(budget),
+            commit: COMMIT.to_owned(),
+            working_folder: std::env::current_dir().unwrap_or_default(),
+            arguments: self.arguments.clone(),
+            interrupted: observer.stop_asked(),
+            read: inputs.spent,
+            generate: bases.spent,
+            base_asked: bases.spent.map(|_| bases.asked),
+            base_made: bases.spent.map(|_| bases.ensemble.bases().len()),
+            base_scores: bases.scores,
+            methods: records,
+        };
+        outputs::write_record(&record)?;
+        let finished = Finished { record, ensemble: bases.ensemble, outcomes };
+        self.write_reports(&finished, &inputs)?;
+        Ok(finished)
+    }
+
+    /// The methods by name.
+    fn found_methods(&self) -> Result<Vec<&'static dyn Consensus>, AppError> {
+        if self.version != EXPERIMENT_VERSION {
+            let reason = format!("the experiment has version {}; this program runs {EXPERIMENT_VERSION}", self.version);
+            return Err(AppError::request(reason));
+        }
+        let found: Vec<&dyn Consensus> =
+            self.methods.iter().map(|choice| methods::find(&choice.name)).collect::<Result<_, _>>()?;
+        let first = found.first().ok_or_else(|| AppError::request("an experiment needs at least one method"))?;
+        outputs::check(&self.outputs, *first)?;
+        Ok(found)
+    }
+
+    /// Refuses what cannot work before anything is computed.
+    fn check(&self, methods: &[&'static dyn Consensus], inputs: &Inputs, budget: MemoryBudget) -> Result<(), AppError> {
+        let size = self.size(inputs)?;
+        for (method, choice) in methods.iter().zip(&self.methods) {
+            methods::check(*method, &choice.settings, &size, budget)
+                .map_err(|source| AppError::Consensus { input: self.source().into(), source })?;
+        }
+        Ok(())
+    }
+
+    /// The size of the problem: that of the ensemble, or what the recipe leads one to expect.
+    fn size(&self, inputs: &Inputs) -> Result<ProblemSize, AppError> {
+        if let Some(ensemble) = &inputs.ensemble {
+            return Ok(ProblemSize::of(ensemble, self.clusters));
+        }
+        let mut size = ProblemSize::of_bases(inputs.objects(), &[], self.clusters);
+        if let Input::Table { recipe, .. } = &self.input {
+            recipe.check(size.objects)?;
+            size.base_clusterings = recipe.runs();
+            size.largest_base_clustering = size.objects.isqrt();
+            size.base_clusters = size.base_clusterings * size.largest_base_clustering;
+        }
+        Ok(size)
+    }
+
+    /// Makes the base clusterings, or takes those that were read.
+    fn base_clusterings(
+        &self,
+        inputs: &mut Inputs,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Bases, AppError> {
+        self.outputs.folder.as_deref().map_or(Ok(()), make_folder)?;
+        let (Input::Table { recipe, .. }, Some(table)) = (&self.input, &inputs.table) else {
+            let ensemble = inputs.ensemble.take().ok_or_else(|| AppError::request("there is no ensemble"))?;
+            return Ok(Bases { ensemble, spent: None, asked: 0, scores: Vec::new() });
+        };
+        let stopwatch = Stopwatch::start();
+        let made = make_ensemble(table, recipe, Seed::new(self.seed), None, budget, observer)?;
+        let spent = stopwatch.read();
+        if let Some(folder) = &self.outputs.folder {
+            files::write_ensemble(&folder.join(ENSEMBLE), &made.ensemble, inputs.truth.as_ref())?;
+        }
+        let scores = inputs.truth.as_ref().map(|truth| base_scores(&made.ensemble, truth)).unwrap_or_default();
+        Ok(Bases { ensemble: made.ensemble, spent: Some(spent), asked: made.asked, scores })
+    }
+
+    /// The consensus of every method, written as each is finished.
+    fn consensus(
+        &self,
+        methods: &[&'static dyn Consensus],
+        inputs: &Inputs,
+        ensemble: &Ensemble,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<Outcome>, Vec<MethodRecord>), AppError> {
+        let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
+        let (features, source) = (inputs.features(), self.source());
+        let (weights, clusters, seed) = (weights.as_ref(), self.clusters, self.seed);
+        let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
+        let (mut outcomes, mut records) = (Vec::new(), Vec::new());
+        for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
+            if observer.stop_asked() {
+                break;
+            }
+            let (outcome, mut record) = match shared.consensus(*method, choice, observer) {
+                Err(error) if error.fault() == Fault::Interrupted => break,
+                other => other?,
+            };
+            let labels = outcome.partition.labels().iter().map(|&label| Some(label as usize));
+            record.scores = inputs.truth.as_ref().and_then(|truth| score(labels, truth));
+            outputs::write_result(&self.outputs, place, &choice.name, &outcome, ensemble, features.as_ref())?;
+            outcomes.push(outcome);
+            records.push(record);
+        }
+        Ok((outcomes, records))
+    }
+
+    /// A page beside the labels of every method, where pages are asked for.
+    fn write_reports(&self, finished: &Finished, inputs: &Inputs) -> Result<(), AppError> {
+        let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
+        for (place, outcome) in finished.outcomes.iter().enumerate() {
+            let shown = report::Shown::of(outcome, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
+            let page = report::page(&finished.record, place, &shown, None)?;
+            let method = &finished.record.methods[place].method;
+            write_text(&folder_of(folder, method, place).join(REPORT), &page.html)?;
+        }
+        Ok(())
+    }
+}
+
+fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {
+    (0..ensemble.bases().len()).filter_map(|base| score(ensemble.column(base), truth)).collect()
+}
+
+fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
+}

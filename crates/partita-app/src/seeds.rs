@@ -1,0 +1,47 @@
+//! How the seeds of all steps are derived from the one seed of a run.
+//!
+//! Base clustering u draws from `seed.child(u)`. The other steps draw from children of reserved numbers, which no base
+//! clustering reaches, so that no step shares its random numbers with another, and `run` gives the bytes of `generate`
+//! followed by `consensus` with the same seed.
+//!
+//! | seed | what draws from it |
+//! |---|---|
+//! | [`consensus`] | every consensus method |
+//! | [`rows`] | rows taken of a table by their labels (`max_per_label`) |
+//! | [`pairs`] | pairs of objects sampled for evidence outside a method |
+
+use partita::Seed;
+
+const CONSENSUS: u64 = u64::MAX;
+const ROWS: u64 = u64::MAX - 1;
+const PAIRS: u64 = u64::MAX - 2;
+
+/// What every consensus method of a run draws from.
+#[must_use]
+pub const fn consensus(run: Seed) -> Seed {
+    run.child(CONSENSUS)
+}
+
+/// What the choice of rows by their labels draws from.
+#[must_use]
+pub const fn rows(run: Seed) -> Seed {
+    run.child(ROWS)
+}
+
+/// What a sample of pairs that a study takes itself draws from.
+#[must_use]
+pub const fn pairs(run: Seed) -> Seed {
+    run.child(PAIRS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_do_not_share_seeds() {
+        let run = Seed::new(7);
+        let steps = [consensus(run), rows(run), pairs(run), run.child(0), run.child(1)];
+        assert!((0..5).all(|a| (0..a).all(|b| steps[a] != steps[b])));
+    }
+}

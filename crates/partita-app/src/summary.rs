@@ -1,0 +1,80 @@
+//! The summary of a run as text: methods side by side, and their scores against the true labels.
+
+use partita::metrics::Scores;
+
+use crate::experiment::Input;
+use crate::record::VERSION;
+use crate::{MethodRecord, RunRecord, TextTable};
+
+/// Reads one number of many.
+type Score = fn(&Scores) -> f64;
+
+impl RunRecord {
+    /// The tables that a person reads first.
+    pub fn summary(&self) -> String {
+        let mut methods = TextTable::new(["method", "clusters", "anmi", "rounds", "stopped", "kkt gap", "seconds"]);
+        self.methods.iter().for_each(|method| methods.row(method.cells()));
+        let mut text = format!("{}\n\n{}", self.heading(), methods.render());
+        let truth = self.methods.iter().any(|method| method.scores.is_some());
+        if truth || !self.base_scores.is_empty() {
+            text = format!("{text}\n{}", self.score_table().render());
+        }
+        let place = self.experiment.outputs.folder.as_ref();
+        let place = place.map_or_else(String::new, |folder| format!("; results are in {}", folder.display()));
+        format!("{text}\npartita {VERSION}{place}\n")
+    }
+
+    fn heading(&self) -> String {
+        let bases = self.methods.first().map_or(0, |method| method.base_clusterings);
+        let (source, seed) = (self.experiment.source().display(), self.experiment.seed);
+        let Input::Table { recipe, .. } = &self.experiment.input else {
+            return format!("{source}: {bases} base clusterings (--seed {seed})");
+        };
+        let base = recipe.base.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        format!(
+            "{source}: {bases} base clusterings in {:.2} s (--base {base} --base-k {} --subsample {} --scale {} --seed {seed})",
+            self.generate.unwrap_or_default().seconds,
+            recipe.base_k,
+            recipe.subsample,
+            recipe.scale,
+        )
+    }
+
+    /// The base clusterings' scores (mean, and the best of each) above those of the methods.
+    fn score_table(&self) -> TextTable {
+        let columns: [(&str, Score); 6] = [
+            ("h", |s| s.h),
+            ("ari", |s| s.ari),
+            ("ami", |s| s.ami),
+            ("nmi max", |s| s.nmi.max),
+            ("purity", |s| s.purity),
+            ("f1 pairwise", |s| s.f1.pairwise),
+        ];
+        let mut table = TextTable::new(std::iter::once("scores").chain(columns.iter().map(|(name, _)| *name)));
+        let mut row = |name: &str, value: &dyn Fn(Score) -> f64| {
+            let cells = columns.iter().map(|(_, of)| format!("{:.4}", value(*of)));
+            table.row(std::iter::once(name.to_owned()).chain(cells));
+        };
+        let base = &self.base_scores;
+        if !base.is_empty() {
+            row("base clusterings, mean", &|of| base.iter().map(of).sum::<f64>() / base.len() as f64);
+            row("base clusterings, best", &|of| base.iter().map(of).fold(f64::NEG_INFINITY, f64::max));
+        }
+        for method in &self.methods {
+            if let Some(scores) = &method.scores {
+                row(&method.method, &|of| of(scores));
+            }
+        }
+        table
+    }
+}
+
+impl MethodRecord {
+    /// Method, clusters, mean NMI with the base clusterings, rounds, why it stopped, KKT gap and seconds.
+    fn cells(&self) -> [String; 7] {
+        let gap = self.kkt_gap.map_or_else(|| "–".into(), |gap| format!("{gap:.1e}"));
+        let anmi = self.anmi.map_or_else(|| "–".into(), |anmi| format!("{anmi:.4}"));
+        let (rounds, seconds) = (self.rounds.to_string(), format!("{:.2}", self.seconds));
+        [self.method.clone(), self.clusters.to_string(), anmi, rounds, self.stopped.to_string(), gap, seconds]
+    }
+}

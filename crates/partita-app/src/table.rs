@@ -1,0 +1,147 @@
+//! The table of an experiment: read whole, sparse, or left on the disk in groups of rows.
+
+use partita::files::{self, LabelColumn, SparseTable, Table, TableGroups};
+use partita::generate::{RowGroups, TableView};
+use partita::ndarray::Array2;
+use partita::{Features, MemoryBudget, Seed};
+
+use crate::{AppError, Observer, TableInput, seeds};
+
+/// A table as it was read.
+#[derive(Debug)]
+pub enum InputTable {
+    /// All numbers in memory.
+    Dense(Table),
+    /// The numbers that are not 0 in memory.
+    Sparse(SparseTable),
+    /// Numbers on the disk, in groups of rows.
+    Groups(GroupedTable),
+}
+
+/// A table whose numbers stay on the disk.
+#[derive(Debug)]
+pub struct GroupedTable(TableGroups);
+
+impl RowGroups for GroupedTable {
+    fn dim(&self) -> (usize, usize) {
+        self.0.dim()
+    }
+
+    fn groups(&self) -> usize {
+        self.0.groups()
+    }
+
+    fn read(&self, group: usize) -> Result<Array2<f64>, String> {
+        self.0.read(group).map_err(|error| error.to_string())
+    }
+}
+
+impl InputTable {
+    /// Reads a table. One in Parquet that would fill half of the budget stays on the disk. Rows are filtered by their
+    /// labels with random numbers of `seed`, the seed of the run.
+    ///
+    /// # Errors
+    /// [`AppError`] for what cannot be read or filtered.
+    pub fn read(
+        input: &TableInput,
+        budget: MemoryBudget,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Self, AppError> {
+        if let Some(groups) = TableGroups::open(&input.file, &input.options())? {
+            let (n, d) = groups.dim();
+            if (16 * n * d) as u64 > budget.bytes() / 2 && !input.filters_rows() {
+                return Ok(Self::Groups(GroupedTable(groups)));
+            }
+        }
+        if files::is_sparse_table(&input.file) {
+            return read_sparse(input, budget).map(Self::Sparse);
+        }
+        let table = files::read_table(&input.file, &input.options())?;
+        filtered(table, input, seed, observer).map(Self::Dense)
+    }
+
+    /// Reads a table whole, as methods and predictors want it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_dense(input: &TableInput, seed: Seed, observer: &dyn Observer) -> Result<Self, AppError> {
+        let table = files::read_table(&input.file, &input.options())?;
+        filtered(table, input, seed, observer).map(Self::Dense)
+    }
+
+    /// The numbers, as base clusterers read them.
+    pub fn view(&self) -> TableView<'_> {
+        match self {
+            Self::Dense(table) => table.values.view().into(),
+            Self::Sparse(table) => table.values.view().into(),
+            Self::Groups(table) => TableView::Groups(table),
+        }
+    }
+
+    /// The columns, as methods read them: absent for what is not dense and in memory.
+    pub fn features(&self) -> Option<Features<'_>> {
+        match self {
+            Self::Dense(table) => Features::new(&table.columns, table.values.view()).ok(),
+            _ => None,
+        }
+    }
+
+    /// Names of the objects, where there are some.
+    pub fn object_names(&self) -> Option<&Vec<String>> {
+        match self {
+            Self::Dense(table) => table.object_names.as_ref(),
+            Self::Sparse(table) => table.object_names.as_ref(),
+            Self::Groups(table) => table.0.object_names.as_ref(),
+        }
+    }
+
+    /// The true labels, where there are some.
+    pub fn label(&self) -> Option<&LabelColumn> {
+        match self {
+            Self::Dense(table) => table.label.as_ref(),
+            Self::Sparse(table) => table.label.as_ref(),
+            Self::Groups(table) => table.0.label.as_ref(),
+        }
+    }
+
+    /// Takes the true labels out.
+    pub(crate) fn take_label(&mut self) -> Option<LabelColumn> {
+        match self {
+            Self::Dense(table) => table.label.take(),
+            Self::Sparse(table) => table.label.take(),
+            Self::Groups(table) => table.0.label.take(),
+        }
+    }
+}
+
+fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, AppError> {
+    if input.filters_rows() {
+        let reason = "rows are filtered by label in dense tables that fit memory only";
+        return Err(AppError::content(&input.file, reason));
+    }
+    let mut table = files::read_sparse_table(&input.file, budget)?;
+    if let Some(column) = &input.label {
+        table.label = table.label.filter(|label| label.name == *column);
+        if table.label.is_none() {
+            let reason = "a sparse table has its classes in the array y; its label column is called label";
+            return Err(AppError::content(&input.file, reason));
+        }
+    }
+    Ok(table)
+}
+
+/// The rows that are asked for.
+fn filtered(table: Table, input: &TableInput, seed: Seed, observer: &dyn Observer) -> Result<Table, AppError> {
+    if !input.filters_rows() {
+        return Ok(table);
+    }
+    let (n, d) = table.values.dim();
+    let most = input.max_per_label.map(std::num::NonZeroUsize::get);
+    let table = table
+        .of_labels(&input.filter_labels, most, seeds::rows(seed))
+        .map_err(|source| AppError::Rows { path: input.file.clone(), source })?;
+    let (rows, columns) = table.values.dim();
+    observer.note(&format!("{}: {rows} of {n} rows, {columns} of {d} columns that vary in them", input.file.display()));
+    Ok(table)
+}

@@ -1,0 +1,80 @@
+//! Flags of `partita consensus`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use partita::Clusters;
+use partita::ssce::Predictor;
+
+use super::ComputeArgs;
+use super::values::parse_clusters;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita consensus ensemble.npz -m eac-average -k 10 -o labels.csv
+  partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 --set restarts=8 --soft soft.csv -o labels.csv
+  partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
+  partita consensus ensemble.npz -m best --set among=eac-average,lwgp,pcc-l2 -k 10 -o labels.csv
+  partita consensus ensemble.npz -m lwgp -k 3 --features table.csv --model model.json --predict-with knn:9 -o labels.csv
+  partita consensus ensemble.npz -m pcc-l2 -k 6 --relations relations.csv --threshold 0.05 -o labels.csv")]
+pub(crate) struct ConsensusArgs {
+    /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet or MAT). Empty, NaN
+    /// and −1 mean that the label is missing.
+    pub(crate) ensemble: PathBuf,
+    /// The consensus method; `partita methods` lists them. With -k auto: eac-average if not given.
+    #[arg(short, long, value_name = "METHOD", default_value = super::PICK)]
+    #[arg(default_value_if("clusters", "auto", super::PICK_OF_AUTO))]
+    pub(crate) method: String,
+    /// Clusters of the consensus, or auto where the method can choose.
+    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
+    pub(crate) clusters: Clusters,
+    /// A column of the ensemble's file that holds the true labels instead of a base clustering.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+    /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How far each base clustering is trusted, for methods that take weights: `agreement` (its mean NMI with the others)
+    /// or a CSV with the columns name and weight.
+    #[arg(long, value_name = "agreement|FILE.csv")]
+    pub(crate) base_weights: Option<PathBuf>,
+    /// Leave a Parquet ensemble on the disk and read its rows in groups, once a round (nbce-vb, mm). Without the flag
+    /// this happens where the rows would not fit into --max-memory.
+    #[arg(long)]
+    pub(crate) stream: bool,
+    /// The table behind the ensemble, for methods that read it. Rows in the order of the ensemble.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) features: Option<PathBuf>,
+    /// The column of the table with the true labels.
+    #[arg(long, value_name = "COLUMN", requires = "features")]
+    pub(crate) features_label: Option<String>,
+    #[command(flatten)]
+    pub(crate) compute: ComputeArgs,
+    /// Where the labels go (object,label,certainty); stdout if not given.
+    #[arg(short, long, value_name = "LABELS.csv")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the probabilities go (object,p0,p1,…).
+    #[arg(long, value_name = "SOFT.csv")]
+    pub(crate) soft: Option<PathBuf>,
+    /// Where the relations of the clusters go (cluster,objects,0,1,…): of the expected objects of a row's cluster, the
+    /// share that is in the column's.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) relations: Option<PathBuf>,
+    /// Probabilities below this count as 0 in the relations; what is left of a row is divided by its sum.
+    #[arg(long, value_name = "P", default_value_t = 0.0, requires = "relations")]
+    pub(crate) threshold: f64,
+    /// Where a model goes that `partita predict` labels new objects with.
+    #[arg(long, value_name = "MODEL.json")]
+    pub(crate) model: Option<PathBuf>,
+    /// What the model is: without it, the method's own or one of label rows; ssce (logistic regression), centroid or
+    /// knn:5 read a table with the columns of --features instead.
+    #[arg(long, value_name = "HOW", requires_all = ["model", "features"])]
+    pub(crate) predict_with: Option<Predictor>,
+    /// Replace outputs that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the record as one JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,94 @@
+//! Flags of `partita run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use partita::Clusters;
+
+use super::table::ReadArgs;
+use super::values::parse_clusters;
+use super::{ComputeArgs, RecipeArgs};
+
+/// Flags that say what a record says already.
+const OF_A_NEW_RUN: [&str; 23] = [
+    "table",
+    "clusters",
+    "method",
+    "set",
+    "seed",
+    "label",
+    "skip",
+    "encode",
+    "one_hot",
+    "codes",
+    "impute",
+    "fill",
+    "filter_labels",
+    "max_per_label",
+    "base",
+    "base_k",
+    "preset",
+    "recipe",
+    "scale",
+    "subsample",
+    "features",
+    "replacement",
+    "projection",
+];
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita run iris.csv --label label -k 3 -o out
+  partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 --base-k 8..40 --scale zscore -o out
+  partita run kddcup99.csv.gz --label label --encode one-hot --filter-labels smurf.,neptune.,normal. \\
+    --max-per-label 40000 --preset kdd -k 3 -m pcc-l2 -o out
+  partita run --from out/record.json -o again
+
+Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
+first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
+record.json, summary.txt.
+record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
+the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included.")]
+pub(crate) struct RunArgs {
+    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz is read too), or a sparse
+    /// matrix of SciPy or `partita text`.
+    #[arg(required_unless_present = "from")]
+    pub(crate) table: Option<PathBuf>,
+    /// Repeat the run that this record.json is of: the same input files, settings and seed, hence the same labels.
+    #[arg(long, value_name = "RECORD.json", conflicts_with_all = OF_A_NEW_RUN)]
+    pub(crate) from: Option<PathBuf>,
+    /// Repeat the run although an input file has changed since.
+    #[arg(long, requires = "from")]
+    pub(crate) allow_changed_input: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// Clusters of the consensus, or auto where the method can choose.
+    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
+    #[arg(required_unless_present = "from")]
+    pub(crate) clusters: Option<Clusters>,
+    /// Consensus methods, separated by commas; `partita methods` lists them. With -k auto: eac-average if not given.
+    #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = super::PICK)]
+    #[arg(default_value_if("clusters", "auto", super::PICK_OF_AUTO))]
+    pub(crate) method: Vec<String>,
+    /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given
+    /// several times.
+    #[arg(long, value_name = "[METHOD.]NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) recipe: RecipeArgs,
+    #[command(flatten)]
+    pub(crate) compute: ComputeArgs,
+    /// The folder to write into.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Write no report.html.
+    #[arg(long)]
+    pub(crate) no_report: bool,
+    /// Write into a folder that holds something already.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the record as one JSON object on stdout instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,58 @@
+//! Values of flags: numbers of clusters, ranges of them, sizes of memory.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use partita::{Clusters, MemoryBudget};
+
+pub(super) fn parse_clusters(text: &str) -> Result<Clusters, String> {
+    match text {
+        "auto" => Ok(Clusters::Auto),
+        _ => match usize::from_str(text) {
+            Ok(0) => Err("there is no partition into 0 clusters; ask for 1 or more, or auto".into()),
+            Ok(clusters) => Ok(Clusters::Exactly(clusters)),
+            Err(_) => Err("write a number of clusters such as 10, or auto".into()),
+        },
+    }
+}
+
+pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let form = || "write the numbers of clusters as 2..12".to_owned();
+    let (first, last) = text.split_once("..").ok_or_else(form)?;
+    let (first, last) = (first.parse().map_err(|_| form())?, last.parse().map_err(|_| form())?);
+    if first > last { Err(format!("{text} is reversed; {}", form())) } else { Ok(first..=last) }
+}
+
+pub(super) fn parse_memory(text: &str) -> Result<MemoryBudget, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let power = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => return Err("write bytes with a unit, such as 500MiB or 4GiB".into()),
+    };
+    let number = f64::from_str(number).map_err(|_| "write a number with a unit, such as 4GiB".to_owned())?;
+    Ok(MemoryBudget::new((number * f64::from(1u32 << 10).powi(power / 10)) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_units() {
+        assert_eq!(parse_memory("4GiB"), Ok(MemoryBudget::new(4 << 30)));
+        assert_eq!(parse_memory("1.5k"), Ok(MemoryBudget::new(1536)));
+        assert!(parse_memory("much").is_err() && parse_memory("4 parsecs").is_err());
+    }
+
+    #[test]
+    fn clusters_are_a_number_or_auto() {
+        assert_eq!(parse_clusters("auto"), Ok(Clusters::Auto));
+        assert_eq!(parse_clusters("7"), Ok(Clusters::Exactly(7)));
+        assert!(parse_clusters("0").is_err() && parse_clusters("-3").is_err() && parse_clusters("x").is_err());
+    }
+}

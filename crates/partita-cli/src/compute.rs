@@ -1,0 +1,31 @@
+//! Threads, memory, seed and Ctrl-C: set up once a process, from the flags of all computing commands.
+
+use partita::{MemoryBudget, Seed};
+use partita_app::default_budget;
+
+use crate::args::ComputeArgs;
+use crate::failure::Failure;
+use crate::terminal::listen_for_ctrl_c;
+
+/// What a computing command computes with.
+pub(crate) struct Compute {
+    pub(crate) seed: Seed,
+    pub(crate) budget: MemoryBudget,
+}
+
+impl Compute {
+    /// Starts the thread pool and listens for Ctrl-C. `seed` is taken where the flags name none.
+    pub(crate) fn start(args: &ComputeArgs, seed: Option<Seed>) -> Result<Self, Failure> {
+        start_threads(args)?;
+        let seed = args.seed.map(Seed::new).or(seed).unwrap_or(Seed::new(0));
+        Ok(Self { seed, budget: args.max_memory.unwrap_or_else(default_budget) })
+    }
+}
+
+/// Starts the thread pool and listens for Ctrl-C.
+pub(crate) fn start_threads(args: &ComputeArgs) -> Result<(), Failure> {
+    let threads = args.threads.map_or(0, std::num::NonZeroUsize::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    pool.map_err(|error| Failure::input(format!("{threads} threads cannot be started: {error}")))?;
+    listen_for_ctrl_c()
+}

@@ -1,0 +1,111 @@
+//! The terminal: progress bars, notes on stderr, and Ctrl-C.
+
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use partita::{Flow, Monitor};
+use partita_app::Observer;
+
+use crate::failure::Failure;
+
+/// Nothing is shown of what takes less.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Where stderr is not a terminal, a line is written this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C asks the computation to stop and hand back what it has; a second one ends the process.
+pub(crate) fn listen_for_ctrl_c() -> Result<(), Failure> {
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        crate::output::say("stopping; once more to leave at once");
+    })
+    .map_err(|error| Failure::input(format!("Ctrl-C cannot be listened for: {error}")))
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+/// After a command's work: says so when Ctrl-C cut it short.
+pub(crate) fn unless_interrupted(kept: impl FnOnce() -> String) -> Result<(), Failure> {
+    if interrupted() { Err(Failure::interrupted(kept())) } else { Ok(()) }
+}
+
+/// Shows the progress of an experiment, and stops it after Ctrl-C.
+pub(crate) struct Terminal;
+
+impl Observer for Terminal {
+    fn begin(&self, what: &str) -> Box<dyn Monitor + '_> {
+        Box::new(Progress::new(what))
+    }
+
+    fn note(&self, text: &str) {
+        crate::output::say(text);
+    }
+
+    fn stop_asked(&self) -> bool {
+        interrupted()
+    }
+}
+
+/// A bar for one piece of work. It appears after two seconds.
+pub(crate) struct Progress {
+    what: String,
+    bar: ProgressBar,
+    begun: Instant,
+    next: Mutex<Instant>,
+}
+
+impl Progress {
+    /// A bar that says `what` is being done.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {per_sec} {eta} left")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let (what, begun) = (what.into(), Instant::now());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(style);
+        Self { bar: bar.with_message(what.clone()), what, begun, next: Mutex::new(begun + PATIENCE) }
+    }
+
+    /// Shows how far it is, at most ten times a second.
+    fn show(&self, done: u64, total: u64) {
+        let Ok(mut next) = self.next.try_lock() else { return };
+        let now = Instant::now();
+        if now < *next {
+            return;
+        }
+        if std::io::stderr().is_terminal() {
+            *next = now + Duration::from_millis(100);
+            if self.bar.is_hidden() {
+                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                self.bar.reset_eta();
+            }
+            self.bar.set_length(total);
+            self.bar.set_position(done);
+        } else {
+            *next = now + LINE_EVERY;
+            let percent = 100 * done / total.max(1);
+            crate::output::say(&format!("{}: {percent} % after {} s", self.what, self.begun.elapsed().as_secs()));
+        }
+    }
+}
+
+impl Monitor for Progress {
+    fn tick(&self, done: u64, total: u64) -> Flow {
+        self.show(done, total);
+        if interrupted() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
