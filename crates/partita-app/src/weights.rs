@@ -16,12 +16,15 @@ use crate::experiment::WeightSource;
 pub fn base_weights(source: &WeightSource, ensemble: &Ensemble) -> Result<BaseWeights, AppError> {
     match source {
         WeightSource::Agreement => Ok(agreement_weights(ensemble)),
-        WeightSource::File(file) => from_file(file, ensemble),
+        WeightSource::File(file) => base_weights_from(file, ensemble.bases()),
     }
 }
 
-/// A weight for every base clustering by its name.
-fn from_file(file: &Path, ensemble: &Ensemble) -> Result<BaseWeights, AppError> {
+/// A weight for every base clustering by its name, from a file with the columns name and weight.
+///
+/// # Errors
+/// As [`base_weights`].
+pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWeights, AppError> {
     let read = files::read_labels(file, Some("weight"))?;
     let names = read.object_names.ok_or_else(|| {
         AppError::content(file, "a column name says which base clustering a weight is for; there is none")
@@ -36,9 +39,9 @@ fn from_file(file: &Path, ensemble: &Ensemble) -> Result<BaseWeights, AppError> 
             AppError::content(file, format!("the weight of '{}' is '{text}', which is not a number", base.name()))
         })
     };
-    let weights = ensemble.bases().iter().map(weight).collect::<Result<_, _>>()?;
+    let weights = bases.iter().map(weight).collect::<Result<_, _>>()?;
     BaseWeights::new(weights).map_err(|(base, value)| {
-        let name = ensemble.bases()[base].name();
+        let name = bases[base].name();
         AppError::content(file, format!("the weight of '{name}' is {value}; weights are above 0"))
     })
 }

@@ -146,34 +146,3 @@ fn settings_go_to_all_methods_or_to_the_one_named() {
     assert_eq!(refused.stderr.matches("there is no setting").count(), 1, "said once: {}", refused.stderr);
     refused.refused(&["nonsense"]);
 }
-
-#[test]
-fn label_rows_may_stay_on_the_disk() {
-    let place = Workplace::new();
-    let iris = shipped("iris.csv");
-    place
-        .partita(&["generate", &iris, "--label", "label", "--base", "kmeans:10", "--base-k", "3..6", "-o", "e.parquet"])
-        .fine();
-    let stay = ["consensus", "e.parquet", "--stream", "-k", "8"];
-    let record =
-        place.partita(&[&stay[..], &["-m", "nbce-vb", "-o", "s.csv", "--model", "m.json", "--json"]].concat()).json();
-    assert_eq!((&record["n"], &record["base_clusterings"]), (&150.into(), &10.into()));
-    let score =
-        |file: &str| place.partita(&["evaluate", file, "--truth", &iris, "--json"]).json()["h"].as_f64().unwrap();
-    place.partita(&["consensus", "e.parquet", "-m", "nbce-vb", "-k", "8", "-o", "l.csv"]).fine();
-    assert!(
-        (score("s.csv") - score("l.csv")).abs() < 0.05,
-        "{} on the disk, {} in memory",
-        score("s.csv"),
-        score("l.csv")
-    );
-    let printed = place.partita(&[&stay[..], &["-m", "nbce-vb"]].concat()).fine();
-    assert_eq!(printed, std::fs::read_to_string(place.path("s.csv")).unwrap());
-    place.partita(&["predict", "m.json", "e.parquet", "--label", "label", "-o", "p.csv"]).fine();
-    place.partita(&[&stay[..], &["-m", "mm", "-o", "mm.csv"]].concat()).fine();
-    place.partita(&[&stay[..], &["-m", "lwgp"]].concat()).refused(&["lwgp", "nbce-vb, mm"]);
-    place.partita(&[&stay[..], &["-m", "mm", "--soft", "x.csv"]].concat()).refused(&["--soft"]);
-    let refused = place.partita(&[&stay[..], &["-m", "mm", "--set", "tolerance=-1", "-o", "x.csv"]].concat());
-    assert!(refused.code == Some(2) && refused.stderr.contains("'tolerance' is -1"), "{}", refused.stderr);
-    assert!(!place.path("x.csv").exists());
-}

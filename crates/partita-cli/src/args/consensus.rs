@@ -39,8 +39,9 @@ pub(crate) struct ConsensusArgs {
     /// or a CSV with the columns name and weight.
     #[arg(long, value_name = "agreement|FILE.csv")]
     pub(crate) base_weights: Option<PathBuf>,
-    /// Leave a Parquet ensemble on the disk and read its rows in groups, once a round (nbce-vb, mm). Without the flag
-    /// this happens where the rows would not fit into --max-memory.
+    /// Insist that the label rows of a Parquet or Arrow ensemble stay on the disk where they are many, or say why they
+    /// cannot. Ensembles of more than 33,554,432 labels stay there anyway where the method can read rows block by block
+    /// (`partita methods`); the labels are the same wherever the rows are.
     #[arg(long)]
     pub(crate) stream: bool,
     /// The table behind the ensemble, for methods that read it. Rows in the order of the ensemble.

@@ -7,7 +7,7 @@ use partita_app::{
 };
 use serde_json::Value;
 
-use super::stream;
+use super::by_blocks;
 use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
@@ -21,8 +21,8 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     }
     let experiment = experiment(args)?;
     let compute = Compute::start(&args.compute, None)?;
-    if let Some(rows) = stream::Rows::of(args, method, &compute)? {
-        return stream::consensus(args, &rows, &compute);
+    if let Some(rows) = by_blocks::rows_of(args, method)? {
+        return by_blocks::consensus(args, method, &rows, &compute);
     }
     let finished = experiment.compute(&Terminal)?;
     // One method was asked for, and there is no run without a result.

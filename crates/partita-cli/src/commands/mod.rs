@@ -1,5 +1,6 @@
 //! One file a command: each turns its flags into a call and prints what comes back.
 
+mod by_blocks;
 mod choose;
 mod consensus;
 mod evaluate;
@@ -10,7 +11,6 @@ mod methods;
 mod predict;
 mod report;
 mod run;
-mod stream;
 mod synth;
 mod text;
 

@@ -1,0 +1,135 @@
+//! Consensus of label rows that stay on the disk and are read block by block.
+
+use std::io::{self, BufWriter, Write};
+
+use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
+use partita::{Consensus, LABELS_BY_BLOCKS, RowOutcome, RowProblem, SettingMap, consense_rows};
+use partita_app::{AppError, Stopwatch, VERSION, base_weights_from, seeds, write_json};
+use serde_json::{Value, json};
+
+use crate::args::ConsensusArgs;
+use crate::compute::Compute;
+use crate::failure::Failure;
+use crate::output::{self, print_json, say};
+use crate::terminal::{Progress, unless_interrupted};
+
+/// Label rows on the disk, where there are so many that the method reads them block by block. Whether it does depends on
+/// the size of the ensemble alone; rows in memory are then read in the same blocks, with the same labels.
+///
+/// # Errors
+/// If they were asked to stay on the disk and cannot.
+pub(super) fn rows_of(args: &ConsensusArgs, method: &dyn Consensus) -> Result<Option<LabelGroups>, Failure> {
+    let refuse = |why: String| if args.stream { Err(Failure::input(why)) } else { Ok(None) };
+    let info = method.info();
+    if !info.capabilities.streams {
+        let others = partita::METHODS.iter().map(|method| method.info());
+        let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();
+        return refuse(format!("{} holds all label rows; --stream goes with {}", info.name, others.join(", ")));
+    }
+    let mut options = EnsembleOptions::default();
+    options.truth.clone_from(&args.label);
+    let Some(groups) = LabelGroups::open(&args.ensemble, &options)? else {
+        return refuse(format!("{}: files of this format are not read in groups", args.ensemble.display()));
+    };
+    if let Some(what) = wants_memory(args, &groups) {
+        return refuse(format!("{}: {what}; leave out --stream", args.ensemble.display()));
+    }
+    let labels = groups.objects() as u64 * groups.bases().len() as u64;
+    Ok((labels > LABELS_BY_BLOCKS).then_some(groups))
+}
+
+/// What cannot be had without holding something of every object.
+fn wants_memory(args: &ConsensusArgs, groups: &LabelGroups) -> Option<&'static str> {
+    let agreement = args.base_weights.as_ref().is_some_and(|source| source.as_os_str() == "agreement");
+    let wanted = [
+        (args.soft.is_some(), "--soft holds the probabilities of all objects"),
+        (args.relations.is_some(), "--relations holds the probabilities of all objects"),
+        (agreement, "--base-weights agreement holds all label rows"),
+        (groups.roles().objects().is_some(), "the names of all objects are held"),
+    ];
+    wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
+}
+
+/// Finds the consensus and writes labels and model.
+pub(super) fn consensus(
+    args: &ConsensusArgs,
+    method: &dyn Consensus,
+    rows: &LabelGroups,
+    compute: &Compute,
+) -> Result<(), Failure> {
+    let here = args.ensemble.display();
+    say(&format!("{here}: {} label rows stay on the disk and are read in {} groups", rows.objects(), rows.groups()));
+    let stopwatch = Stopwatch::start();
+    let mut found = Err(Failure::input("nothing was read"));
+    let mut fit = |out: &mut dyn Write| {
+        let mut out = BufWriter::new(out);
+        writeln!(out, "object,label,certainty")?;
+        found = run(args, method, rows, compute, &mut out);
+        // A fit that failed leaves no file.
+        found.as_ref().map_err(|_| io::Error::other("no consensus"))?;
+        out.flush()
+    };
+    let written = match &args.output {
+        Some(path) => write_whole(path, fit).map_err(Failure::from),
+        None if args.json => fit(&mut io::sink()).map_err(output::failed),
+        None => fit(&mut io::stdout().lock()).map_err(output::failed),
+    };
+    let found = found?;
+    written?;
+    if let (Some(path), Some(model)) = (&args.model, &found.model) {
+        write_json(path, &model.to_json())?;
+    }
+    if args.json {
+        print_json(&record(args, rows, compute, &found, &stopwatch))?;
+    }
+    unless_interrupted(|| "what was written is the best so far".into())
+}
+
+fn run(
+    args: &ConsensusArgs,
+    method: &dyn Consensus,
+    rows: &LabelGroups,
+    compute: &Compute,
+    out: &mut dyn Write,
+) -> Result<RowOutcome, Failure> {
+    let weights = args.base_weights.as_ref().map(|file| base_weights_from(file, rows.bases())).transpose()?;
+    let mut problem = RowProblem::new(rows, args.clusters);
+    (problem.seed, problem.budget) = (seeds::consensus(compute.seed), compute.budget);
+    problem.weights = weights.as_ref();
+    problem.settings = SettingMap::parse(&args.set)?;
+    let progress = Progress::new(args.method.clone());
+    let found = consense_rows(method, &problem, &progress, &mut |first, block| {
+        label_lines(&mut *out, first, &block.labels, &block.certainty).map_err(|error| error.to_string())
+    });
+    found.map_err(|source| AppError::Consensus { input: args.ensemble.clone(), source }.into())
+}
+
+fn record(
+    args: &ConsensusArgs,
+    rows: &LabelGroups,
+    compute: &Compute,
+    found: &RowOutcome,
+    stopwatch: &Stopwatch,
+) -> Value {
+    let spent = stopwatch.read();
+    json!({
+        "method": args.method,
+        "settings": found.settings,
+        "seed": compute.seed.number(),
+        "objective": found.objective.as_ref().map(|objective| objective.value),
+        "objective_name": found.objective.as_ref().map(|objective| objective.name),
+        "rounds": found.rounds,
+        "stopped": found.stopped,
+        "clusters": found.sizes.iter().filter(|size| **size > 0).count(),
+        "sizes": found.sizes,
+        "seconds": spent.seconds,
+        "cpu_seconds": spent.cpu_seconds,
+        "peak_bytes": spent.peak_bytes,
+        "n": rows.objects(),
+        "base_clusterings": rows.bases().len(),
+        "row_groups": rows.groups(),
+        "warnings": found.warnings,
+        "version": VERSION,
+        "details": found.details,
+    })
+}
