@@ -129,7 +129,10 @@ impl Bench<'_> {
         }
         let auto = self.run(&drawn, Clusters::Auto, Seed::new(0), &Silent);
         match (auto, self.method.info().capabilities.auto_clusters) {
-            (Ok(outcome), true) => self.checks += shape(self.method, &outcome, &drawn.ensemble, n),
+            (Ok(outcome), true) => {
+                let chosen = outcome.partition.clusters();
+                self.checks += shape(self.method, &outcome, &drawn.ensemble, chosen);
+            }
             (Err(ConsensusError::Auto { .. }), false) => self.checks += 1,
             (other, can) => panic!("{}: auto is {can}, and answered by {other:?}", self.method.info().name),
         }
