@@ -47,6 +47,7 @@ struct Setting {
     name: String,
     default: Value,
     help: String,
+    values: String,
 }
 
 /// A document, the name of its generated part, and what writes it.
@@ -101,7 +102,7 @@ fn table(methods: &[Method]) -> String {
     text
 }
 
-/// Everything a card says, one section a method.
+/// Everything an info says, one section a method.
 fn reference(methods: &[Method]) -> String {
     methods.iter().map(section).collect::<Vec<_>>().join("\n")
 }
@@ -128,14 +129,15 @@ fn section(method: &Method) -> String {
     let mut text = format!("## `{name}`\n\n{summary}\n\n{reference}\n\n| | |\n|---|---|\n");
     text.extend(facts.iter().map(|(what, is)| row(&[what, is])));
     if !method.settings.is_empty() {
-        text += "\n| setting | default | what it changes |\n|---|---|---|\n";
-        let setting = |s: &Setting| row(&[&format!("`{}`", s.name), &format!("`{}`", plain(&s.default)), &s.help]);
+        text += "\n| setting | default | values | what it changes |\n|---|---|---|---|\n";
+        let setting =
+            |s: &Setting| row(&[&format!("`{}`", s.name), &format!("`{}`", plain(&s.default)), &s.values, &s.help]);
         text.extend(method.settings.iter().map(setting));
     }
     text
 }
 
-/// A line of a card as a sentence.
+/// A line of an info as a sentence.
 fn sentence(line: &str) -> String {
     let mut letters = line.chars();
     let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
@@ -160,11 +162,11 @@ mod tests {
     const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "joins |x|", "reference": "A, 2005",
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
         "clusters_is_maximum": true, "weighted": false, "seeded": true, "certainty": "share", "time": "O(n)",
-        "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which."},
-        {"name": "rounds", "default": 8, "help": "How many."}]}]}"#;
+        "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
+        {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}]}"#;
 
     #[test]
-    fn tables_are_read_from_the_cards() {
+    fn tables_are_read_from_the_infos() {
         let registry: Registry = serde_json::from_str(JSON).unwrap();
         let table = table(&registry.methods);
         assert!(table.ends_with("| `a-b` | joins \\|x\\| | labels, probabilities | no | O(n) |\n"), "{table}");
@@ -173,8 +175,8 @@ mod tests {
         for line in [
             "| missing labels | handled by prior |",
             "| `-k` | the most it may use |",
-            "| `solver` | `greedy` | Which. |",
-            "| `rounds` | `8` | How many. |",
+            "| `solver` | `greedy` | block or greedy | Which. |",
+            "| `rounds` | `8` | a whole number from 1 | How many. |",
         ] {
             assert!(reference.lines().any(|other| other == line), "{line} is not in\n{reference}");
         }

@@ -51,7 +51,7 @@ fn write(workspace: &Workspace, names: &Names) -> Result<()> {
     ensure!(!workspace.path(&names.file).exists(), "{} exists already; choose another name", names.file);
     let module = format!("mod {};", names.function);
     let public = format!(
-        "pub use {}::{{{}, {}, {}Settings, {}}};",
+        "pub use {}::{{{}, {}Diagnostics, {}Settings, {}}};",
         names.function, names.constant, names.kind, names.kind, names.function
     );
     let family = after_last(&family, "mod ", &module).with_context(|| format!("in {library}"))?;
@@ -146,6 +146,32 @@ mod tests {
         assert_eq!(new, "//! X.\n\nmod a;\nmod b;\nmod c;\n\npub use a::{\n    A,\n};\npub use c::C;\n\nfn x() {}\n");
         assert!(after_last(text, "mod ", "mod a;").is_err());
         assert_eq!(after_last("//! X.\n", "mod ", "mod a;").unwrap(), "//! X.\nmod a;\n");
+    }
+
+    /// What a toy method costs: one new file, its module and one `pub use` in the family, one line in the list.
+    #[test]
+    fn a_method_is_one_file_one_re_export_and_one_line() {
+        let root = tempfile::tempdir().unwrap();
+        let (library, registry) = ("crates/partita-graph/src/lib.rs", REGISTRY);
+        for (file, text) in [
+            (library, "//! X.\n\nmod a;\n\npub use a::A;\n"),
+            (registry, "pub static METHODS: &[&dyn Consensus] = &[\n    &partita_graph::A,\n];\n"),
+        ] {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let names = Names::new("toy", "graph").unwrap();
+        write(&Workspace::at(root.path()), &names).unwrap();
+        let read = |file: &str| fs::read_to_string(root.path().join(file)).unwrap();
+        let exported = "pub use toy::{TOY, ToyDiagnostics, ToySettings, toy};";
+        assert_eq!(read(library), format!("//! X.\n\nmod a;\nmod toy;\n\npub use a::A;\n{exported}\n"));
+        let lines = "    &partita_graph::A,\n    &partita_graph::TOY,\n";
+        assert_eq!(read(registry), format!("pub static METHODS: &[&dyn Consensus] = &[\n{lines}];\n"));
+        let written = read("crates/partita-graph/src/toy.rs");
+        for word in ["impl Method for Toy", "pub static TOY: Toy", "pub fn toy(", "pub struct ToySettings"] {
+            assert!(written.contains(word), "{word}");
+        }
     }
 
     #[test]

@@ -1,21 +1,27 @@
-//! The promises, one by one.
+//! The guarantees, one by one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
+use partita_core::ndarray::Axis;
 use partita_core::{
-    BaseClustering, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Monitor, Outcome, Partition,
-    Problem, Reads, Seed, SettingMap, Silent, consense,
+    BaseClustering, BaseWeights, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Monitor, Outcome,
+    Partition, Problem, Reads, Seed, SettingMap, SettingValues, Silent, Weights, consense,
 };
 
-use crate::draw::{Drawn, draw, ensemble, shuffled};
+use crate::draw::{Drawn, draw, duplicated, ensemble, many_clusters, shuffled};
+use crate::shape::{same_bits, shape};
 
 /// Ensembles drawn by [`check`].
 const DRAWS: u64 = 60;
 
-/// Holds a method to its card on many drawn ensembles, and returns how many promises were checked.
+/// How long a fit with an extreme setting may take before it is asked to stop.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Holds a method to its info on many drawn ensembles, and returns how many guarantees were checked.
 ///
 /// # Panics
-/// With the method's name and the broken promise.
+/// With the method's name and the broken guarantee.
 pub fn check(method: &dyn Consensus) -> usize {
     check_with(method, &[], DRAWS)
 }
@@ -24,13 +30,19 @@ pub fn check(method: &dyn Consensus) -> usize {
 /// that are slow at their defaults.
 ///
 /// # Panics
-/// With the method's name and the broken promise.
+/// With the method's name and the broken guarantee.
 pub fn check_with(method: &dyn Consensus, settings: &[&str], draws: u64) -> usize {
     let settings = SettingMap::parse(settings).expect("settings of the form name=value");
-    let mut bench = Bench { method, settings, checks: 0 };
-    bench.card();
+    let pools = [pool(1), pool(2)];
+    let mut bench = Bench { method, settings, pools, checks: 0 };
+    bench.info();
     bench.refusals();
+    bench.extremes();
+    bench.unlabelled();
+    bench.one_cluster();
     bench.unanimous();
+    bench.weights();
+    bench.many_clusters();
     for seed in (0..draws).map(Seed::new) {
         let missing = if method.info().capabilities.missing == MissingLabels::Refused { 0.0 } else { 0.3 };
         bench.drawn(&draw(seed, missing), seed);
@@ -41,13 +53,30 @@ pub fn check_with(method: &dyn Consensus, settings: &[&str], draws: u64) -> usiz
 struct Bench<'a> {
     method: &'a dyn Consensus,
     settings: SettingMap,
+    pools: [rayon::ThreadPool; 2],
     checks: usize,
 }
 
 impl Bench<'_> {
-    fn holds(&mut self, promise: bool, what: &str) {
-        assert!(promise, "{}: {what}", self.method.info().name);
+    fn holds(&mut self, guarantee: bool, what: &str) {
+        assert!(guarantee, "{}: {what}", self.method.info().name);
         self.checks += 1;
+    }
+
+    /// Runs the method on a drawn ensemble, with the problem changed as `change` says.
+    fn run_with<'p>(
+        &self,
+        drawn: &'p Drawn,
+        columns: &'p [String],
+        monitor: &dyn Monitor,
+        change: impl FnOnce(Problem<'p>) -> Problem<'p>,
+    ) -> Result<Outcome, ConsensusError> {
+        let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+        problem.settings = self.settings.clone();
+        if self.method.info().capabilities.reads == Reads::LabelsAndFeatures {
+            problem.features = Some(Features::new(columns, drawn.features.view()).expect("finite features"));
+        }
+        consense(self.method, &change(problem), monitor)
     }
 
     fn run(
@@ -57,31 +86,37 @@ impl Bench<'_> {
         seed: Seed,
         monitor: &dyn Monitor,
     ) -> Result<Outcome, ConsensusError> {
-        let columns = ["x".to_owned(), "y".to_owned()];
-        let mut problem = Problem::new(&drawn.ensemble, clusters);
-        problem.seed = seed;
-        problem.settings = self.settings.clone();
-        if self.method.info().capabilities.reads == Reads::LabelsAndFeatures {
-            problem.features = Some(Features::new(&columns, drawn.features.view()).expect("finite features"));
-        }
-        consense(self.method, &problem, monitor)
+        self.run_with(drawn, &columns(), monitor, |mut problem| {
+            (problem.clusters, problem.seed) = (clusters, seed);
+            problem
+        })
     }
 
     fn outcome(&self, drawn: &Drawn, clusters: Clusters, seed: Seed) -> Outcome {
         self.run(drawn, clusters, seed, &Silent).unwrap_or_else(|error| panic!("{}: {error}", self.method.info().name))
     }
 
-    /// The card agrees with the settings.
-    fn card(&mut self) {
+    /// The info agrees with the settings, and says why weights are refused.
+    fn info(&mut self) {
+        let (info, settings) = (self.method.info(), self.method.settings());
         let defaults = self.method.default_settings();
-        let mut known: Vec<&str> = defaults.keys().map(String::as_str).collect();
-        let mut told: Vec<&str> = self.method.settings().iter().map(|setting| setting.name).collect();
-        known.sort_unstable();
-        told.sort_unstable();
-        self.holds(known == told, &format!("the card explains {told:?}, the settings are {known:?}"));
-        let name = self.method.info().name;
-        let plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-        self.holds(plain && !name.is_empty(), "a name is lower case with hyphens");
+        let known: Vec<&str> = defaults.keys().map(String::as_str).collect();
+        let told: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
+        self.holds(known == told, &format!("declared are {told:?}, the defaults are of {known:?}"));
+        for setting in &settings {
+            let sentence = setting.help.len() > 10 && setting.help.ends_with('.');
+            self.holds(sentence, &format!("the help of {} is a sentence: '{}'", setting.name, setting.help));
+            let own = setting.aliases.iter().all(|alias| !told.contains(alias));
+            self.holds(own, &format!("the aliases of {} are no settings", setting.name));
+        }
+        let plain = info.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        self.holds(plain && !info.name.is_empty(), "a name is lower case with hyphens");
+        for weights in [info.capabilities.base_weights, info.capabilities.object_weights] {
+            let reason = !matches!(weights, Weights::Refused(why) if why.is_empty());
+            self.holds(reason, "weights are refused with a reason");
+        }
+        // Until a problem has weights of objects, no method can take them.
+        self.holds(info.capabilities.object_weights != Weights::Native, "weights of objects are refused");
     }
 
     /// What cannot be done is refused with the right error.
@@ -93,42 +128,57 @@ impl Bench<'_> {
             self.holds(matches!(error, Err(ConsensusError::Clusters { .. })), "K out of range is refused");
         }
         let auto = self.run(&drawn, Clusters::Auto, Seed::new(0), &Silent);
-        self.holds(
-            auto.is_ok() == self.method.info().capabilities.auto_clusters,
-            "K = auto is answered as the card says",
-        );
-        let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(2));
-        let columns = ["x".to_owned(), "y".to_owned()];
-        problem.features = Features::new(&columns, drawn.features.view()).ok();
-        self.settings(problem.clone());
-        problem.budget = partita_core::MemoryBudget::new(1);
-        let error = consense(self.method, &problem, &Silent);
+        match (auto, self.method.info().capabilities.auto_clusters) {
+            (Ok(outcome), true) => {
+                let chosen = outcome.partition.clusters();
+                self.checks += shape(self.method, &outcome, &drawn.ensemble, chosen);
+            }
+            (Err(ConsensusError::Auto { .. }), false) => self.checks += 1,
+            (other, can) => panic!("{}: auto is {can}, and answered by {other:?}", self.method.info().name),
+        }
+        let error =
+            self.run_with(&drawn, &columns(), &Silent, |problem| problem.budget(partita_core::MemoryBudget::new(1)));
         self.holds(matches!(error, Err(ConsensusError::Budget(_))), "one byte of memory is not enough");
-        self.unlabelled();
     }
 
-    /// Settings that do not exist or are below 0 are refused as such; other numbers are refused as such or do their work.
-    fn settings(&mut self, mut problem: Problem<'_>) {
-        let method = self.method;
-        let mut refused = |pair: &str| {
-            problem.settings = SettingMap::parse(&[pair]).expect("a pair");
-            match consense(method, &problem, &Silent) {
-                Ok(_) => Some(false),
-                Err(ConsensusError::Settings { .. }) => Some(true),
-                Err(_) => None,
+    /// Settings that do not exist, and the ends of what can be written, are refused as settings (or their memory is) or do
+    /// their work.
+    fn extremes(&mut self) {
+        let drawn = draw(Seed::new(77), 0.0);
+        self.extreme(&drawn, "no-such-setting=1", true);
+        for setting in self.method.settings() {
+            let name = setting.name;
+            let list = matches!(setting.values, SettingValues::List(_));
+            self.extreme(&drawn, &format!("{name}=-1"), true);
+            let numbers = ["0", "1e-300", "1e300", "4294967295", "18446744073709551615", "1.7976931348623157e308"];
+            for edge in numbers.into_iter().filter(|_| !list) {
+                self.extreme(&drawn, &format!("{name}={edge}"), false);
             }
-        };
-        self.holds(refused("no-such-setting=1") == Some(true), "an unknown setting is refused");
-        for setting in method.settings().iter().map(|setting| setting.name) {
-            self.holds(refused(&format!("{setting}=-1")) == Some(true), &format!("{setting} is not below 0"));
-            for edge in ["0", "1e-300", "1e300"] {
-                let answer = refused(&format!("{setting}={edge}"));
-                self.holds(answer.is_some(), &format!("{setting} = {edge} is refused as a setting, or does its work"));
+            let mut values = &setting.values;
+            while let SettingValues::Optional(inner) = values {
+                values = inner;
+            }
+            if let SettingValues::Number(range) = values {
+                for end in [range.low, range.high].into_iter().filter(|end| end.is_finite()) {
+                    self.extreme(&drawn, &format!("{name}={end:e}"), false);
+                }
             }
         }
     }
 
-    /// An object without any label is refused or labelled by the prior, and missing labels as the card says.
+    fn extreme(&mut self, drawn: &Drawn, pair: &str, refused: bool) {
+        let given = SettingMap::parse(&[pair]).expect("a pair").values().clone();
+        let all = self.settings.values().clone().into_iter().chain(given).collect::<serde_json::Map<_, _>>();
+        // What a budget of a machine would refuse is not tried.
+        let budget = partita_core::MemoryBudget::new(1 << 30);
+        let monitor = Deadline(Instant::now() + PATIENCE);
+        let answer = self.run_with(drawn, &columns(), &monitor, |problem| problem.settings(all.into()).budget(budget));
+        let settings = matches!(answer, Err(ConsensusError::Settings { .. }));
+        let other = matches!(answer, Ok(_) | Err(ConsensusError::Budget(_) | ConsensusError::Interrupted)) && !refused;
+        self.holds(settings || other, &format!("{pair} gives {:?}", answer.err()));
+    }
+
+    /// An object without any label is refused or labelled by the prior, and missing labels as the info says.
     fn unlabelled(&mut self) {
         let mut drawn = draw(Seed::new(78), 0.0);
         let hidden = |hide: &dyn Fn(usize) -> bool| {
@@ -151,6 +201,22 @@ impl Bench<'_> {
         self.holds(answer.is_ok() == (missing == MissingLabels::HandledByPrior), "an object without a label");
     }
 
+    /// K = 1 is everything together, and checks and records settings as any K does.
+    fn one_cluster(&mut self) {
+        let drawn = draw(Seed::new(76), 0.0);
+        let outcome = self.outcome(&drawn, Clusters::Exactly(1), Seed::new(1));
+        self.holds(outcome.partition.sizes() == [drawn.ensemble.objects()], "K = 1 is everything together");
+        let size = Problem::new(&drawn.ensemble, Clusters::Exactly(1)).size();
+        let expected = self.method.validate(&self.settings, &size).expect("settings that fit");
+        self.holds(outcome.settings == expected, "K = 1 records the settings given");
+        let wrong = SettingMap::parse(&["no-such-setting=1"]).expect("a pair");
+        let answer = self.run_with(&drawn, &columns(), &Silent, |mut problem| {
+            problem.clusters = Clusters::Exactly(1);
+            problem.settings(wrong)
+        });
+        self.holds(matches!(answer, Err(ConsensusError::Settings { .. })), "K = 1 refuses an unknown setting");
+    }
+
     /// What all base clusterings agree on is the consensus.
     fn unanimous(&mut self) {
         let mut drawn = draw(Seed::new(79), 0.0);
@@ -158,7 +224,7 @@ impl Bench<'_> {
             let truth: Vec<u32> = (0..24).map(|i| i % clusters).collect();
             let column = |u: u32| (format!("u{u}"), truth.iter().map(|k| Some((k + u) % clusters)).collect());
             drawn.ensemble = ensemble((0..6).map(column));
-            drawn.features = drawn.features.select(partita_core::ndarray::Axis(0), &[0; 24]);
+            drawn.features = drawn.features.select(Axis(0), &[0; 24]);
             for (i, &k) in truth.iter().enumerate() {
                 drawn.features[[i, 0]] = f64::from(k) * 10.0 + (i % 5) as f64 * 0.01;
             }
@@ -166,55 +232,65 @@ impl Bench<'_> {
             let expected = Partition::from_values(&truth).by_appearance();
             self.holds(outcome.partition.by_appearance() == expected, "a unanimous ensemble comes back");
         }
-        let outcome = self.outcome(&drawn, Clusters::Exactly(1), Seed::new(1));
-        self.holds(outcome.partition.sizes() == [24], "K = 1 is everything together");
+    }
+
+    /// Weights of base clusterings are refused with the reason. Or only their proportions count, and a weight of 2 does what
+    /// a copy does where the planted clusters are clear (to the bit it need not: initializations of the two ensembles differ).
+    fn weights(&mut self) {
+        const TRIED: u64 = 8;
+        let mut alike = 0;
+        for seed in (200..200 + TRIED).map(Seed::new) {
+            let drawn = draw(seed, 0.0);
+            let mut weights = vec![1.0; drawn.ensemble.bases().len()];
+            weights[0] = 2.0;
+            let given = |factor: f64| {
+                let weights = BaseWeights::new(weights.iter().map(|w| w * factor).collect()).expect("positive");
+                self.run_with(&drawn, &columns(), &Silent, |problem| problem.seed(seed.number()).base_weights(&weights))
+            };
+            let (once, scaled) = (given(1.0), given(4.0));
+            if let Weights::Refused(why) = self.method.info().capabilities.base_weights {
+                let said = matches!(&once, Err(ConsensusError::Weights { reason, .. }) if reason.contains(why));
+                self.holds(said, "weights of base clusterings are refused with the reason");
+                return;
+            }
+            let (once, scaled) = (once.expect("a consensus"), scaled.expect("a consensus"));
+            self.holds(same_bits(&once, &scaled), "only proportions of weights count");
+            let copied = Drawn { ensemble: duplicated(&drawn.ensemble, 0), ..drawn.clone() };
+            let copied = self.outcome(&copied, Clusters::Exactly(drawn.clusters), seed);
+            alike += u64::from(copied.partition.by_appearance() == once.partition.by_appearance());
+        }
+        self.holds(2 * alike > TRIED, &format!("a weight of 2 does what a copy does in {alike} of {TRIED} draws"));
+    }
+
+    /// Labels of two bytes.
+    fn many_clusters(&mut self) {
+        let drawn = many_clusters(Seed::new(80));
+        let clusters = drawn.clusters;
+        let outcome = self.outcome(&drawn, Clusters::Exactly(clusters), Seed::new(2));
+        self.checks += shape(self.method, &outcome, &drawn.ensemble, clusters);
     }
 
     /// The shape of an outcome, and everything that must not change it.
     fn drawn(&mut self, drawn: &Drawn, seed: Seed) {
         let clusters = Clusters::Exactly(drawn.clusters);
-        let one = pool(1).install(|| self.outcome(drawn, clusters, seed));
-        self.shape(&one, drawn);
-        let two = pool(2).install(|| self.outcome(drawn, clusters, seed));
+        let one = self.pools[0].install(|| self.outcome(drawn, clusters, seed));
+        self.checks += shape(self.method, &one, &drawn.ensemble, drawn.clusters);
+        let two = self.pools[1].install(|| self.outcome(drawn, clusters, seed));
         self.holds(same_bits(&one, &two), "one thread and two give the same bits");
         if !self.method.info().capabilities.seeded {
             let other = self.outcome(drawn, clusters, seed.child(1));
-            self.holds(same_bits(&one, &other), "the card says that the seed changes nothing");
+            self.holds(same_bits(&one, &other), "the info says that the seed changes nothing");
         }
         self.order(&one, drawn, seed);
-        self.twins(&one, drawn);
+        self.equal_rows(&one, drawn);
         self.stop(drawn, seed);
-    }
-
-    fn shape(&mut self, outcome: &Outcome, drawn: &Drawn) {
-        let card = self.method.info();
-        let n = drawn.ensemble.objects();
-        self.holds(
-            outcome.partition.objects() == n && outcome.certainty.len() == n,
-            "one label and certainty an object",
-        );
-        let live = outcome.partition.live_clusters();
-        self.holds(live >= 1 && live <= drawn.clusters, "at most K clusters");
-        let exact = card.capabilities.clusters_is_maximum || outcome.partition.clusters() == drawn.clusters;
-        self.holds(exact, "K clusters, unless K is a maximum");
-        self.holds(outcome.certainty.iter().all(|c| (0.0..=1.0).contains(c)), "certainty is in 0..=1");
-        self.holds(outcome.soft.is_some() == card.capabilities.soft, "a soft result, as the card says");
-        if let Some(soft) = &outcome.soft {
-            self.holds(soft.hard() == outcome.partition, "the labels are the most probable clusters");
-        }
-        let settings = self.method.default_settings();
-        let keys = |map: &serde_json::Map<String, serde_json::Value>| map.keys().cloned().collect::<Vec<_>>();
-        self.holds(keys(&outcome.settings) == keys(&settings), "the outcome carries all its settings");
-        if let Some(objective) = &outcome.objective {
-            self.holds(objective.value.is_finite(), "the objective is a number");
-        }
     }
 
     /// Shuffling objects, base clusterings and label names changes nothing.
     fn order(&mut self, outcome: &Outcome, drawn: &Drawn, seed: Seed) {
         let (ensemble, objects) = shuffled(&drawn.ensemble, seed.child(2));
         let places: Vec<usize> = objects.iter().map(|&i| i as usize).collect();
-        let features = drawn.features.select(partita_core::ndarray::Axis(0), &places);
+        let features = drawn.features.select(Axis(0), &places);
         let other = Drawn { ensemble, features, ..drawn.clone() };
         let again = self.outcome(&other, Clusters::Exactly(drawn.clusters), seed);
         let expected: Vec<u32> = places.iter().map(|&i| outcome.partition.labels()[i]).collect();
@@ -225,8 +301,9 @@ impl Bench<'_> {
     }
 
     /// Objects with the same label row have the same label.
-    fn twins(&mut self, outcome: &Outcome, drawn: &Drawn) {
-        if self.method.info().capabilities.reads != Reads::Labels || !self.method.info().capabilities.soft {
+    fn equal_rows(&mut self, outcome: &Outcome, drawn: &Drawn) {
+        let can = self.method.info().capabilities;
+        if can.reads != Reads::Labels || !can.soft {
             return;
         }
         let fragments = drawn.ensemble.fragments();
@@ -237,12 +314,22 @@ impl Bench<'_> {
         self.holds(agree, "objects that nothing tells apart are apart");
     }
 
-    /// A wish to stop is answered with what there is, or with the error that says there is nothing.
+    /// A wish to stop, early or late, is answered with what there is, or with the error that says there is nothing.
     fn stop(&mut self, drawn: &Drawn, seed: Seed) {
-        let impatient = Impatient(AtomicU64::new(seed.number() % 3));
-        let answer = self.run(drawn, Clusters::Exactly(drawn.clusters), seed, &impatient);
-        self.holds(matches!(answer, Ok(_) | Err(ConsensusError::Interrupted)), "a stop is no other error");
+        const MOMENTS: [u64; 6] = [0, 1, 2, 5, 20, 100];
+        let impatient = Impatient(AtomicU64::new(MOMENTS[seed.number() as usize % MOMENTS.len()]));
+        match self.run(drawn, Clusters::Exactly(drawn.clusters), seed, &impatient) {
+            Ok(outcome) => self.checks += shape(self.method, &outcome, &drawn.ensemble, drawn.clusters),
+            Err(error) => {
+                let interrupted = matches!(error, ConsensusError::Interrupted);
+                self.holds(interrupted, &format!("a stop is no other error: {error}"));
+            }
+        }
     }
+}
+
+fn columns() -> [String; 2] {
+    ["x".to_owned(), "y".to_owned()]
 }
 
 /// Lets a few ticks pass, then wants to stop.
@@ -255,11 +342,15 @@ impl Monitor for Impatient {
     }
 }
 
-fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of a thread or two")
+/// Wants to stop at a time.
+struct Deadline(Instant);
+
+impl Monitor for Deadline {
+    fn tick(&self, _done: u64, _total: u64) -> Flow {
+        if Instant::now() < self.0 { Flow::Continue } else { Flow::Stop }
+    }
 }
 
-fn same_bits(a: &Outcome, b: &Outcome) -> bool {
-    let bits = |outcome: &Outcome| outcome.certainty.iter().map(|c| c.to_bits()).collect::<Vec<_>>();
-    a.partition == b.partition && bits(a) == bits(b) && a.soft == b.soft
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of a thread or two")
 }

@@ -55,6 +55,35 @@ fn noisy(truth: &[u32], clusters: usize, rng: &mut impl Rng) -> Vec<Option<u32>>
     truth.iter().map(label).collect()
 }
 
+/// An ensemble of so many objects in planted clusters, 15 % of the labels wrong.
+pub fn planted(objects: usize, bases: usize, clusters: usize, seed: Seed) -> Drawn {
+    let mut rng = seed.rng();
+    let truth: Vec<u32> = (0..objects).map(|i| (i % clusters) as u32).collect();
+    let mut label = |k: u32| Some(if rng.random_bool(0.15) { rng.random_range(0..clusters as u32) } else { k });
+    let columns: Vec<Vec<Option<u32>>> = (0..bases).map(|_| truth.iter().map(|&k| label(k)).collect()).collect();
+    let names = (0..bases).map(|u| format!("u{u}"));
+    let features = Array2::from_shape_fn((objects, 2), |(i, d)| f64::from(truth[i]) * 10.0 + ((i * 7 + d) % 11) as f64);
+    Drawn { ensemble: ensemble(names.zip(columns)), truth, features, clusters }
+}
+
+/// An ensemble with one base clustering of 300 clusters, whose labels take two bytes.
+pub fn many_clusters(seed: Seed) -> Drawn {
+    let drawn = planted(320, 5, 3, seed);
+    let fine = (0..320).map(|i| Some(i % 300)).collect();
+    let column = |u: usize| drawn.ensemble.column(u).map(|label| label.map(|label| label as u32)).collect();
+    let columns: Vec<Vec<Option<u32>>> = (0..5).map(column).chain([fine]).collect();
+    let names = (0..columns.len()).map(|u| format!("u{u}"));
+    Drawn { ensemble: ensemble(names.zip(columns)), ..drawn }
+}
+
+/// The same ensemble with one base clustering twice.
+pub fn duplicated(given: &Ensemble, base: usize) -> Ensemble {
+    let column = |u: usize| given.column(u).map(|label| label.map(|label| label as u32)).collect();
+    let names = given.bases().iter().map(|base| base.name().to_owned()).enumerate();
+    let all = names.map(|(u, name)| (name, column(u)));
+    ensemble(all.chain([(format!("{} again", given.bases()[base].name()), column(base))]))
+}
+
 /// An ensemble from named columns of labels.
 ///
 /// # Panics

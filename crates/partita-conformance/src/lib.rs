@@ -1,16 +1,20 @@
-//! What every consensus method is held to. For tests only: a dev-dependency of the crates with methods.
+//! What every consensus method is held to. For tests only.
 //!
-//! [`check`] draws ensembles and holds a method to the promises on its card; [`fixtures`] are values that an
-//! independent implementation computed; [`race`] measures contestants side by side.
+//! [`check`] draws ensembles and holds a method to the guarantees in its info; [`fixtures`] are values that an
+//! independent implementation computed; [`race`] measures contestants side by side. The tests of `partita` walk the
+//! list of all methods.
 //!
-//! | promise | how it is tried |
+//! | guarantee | how it is tried |
 //! |---|---|
-//! | the card | settings explained, K out of range, K = auto, missing labels, memory budget, as the card says |
+//! | the info | settings explained, K out of range, K = auto, missing labels, memory budget, as the info says |
+//! | settings | unknown ones, negative ones and the largest that can be written are refused or do their work, also for K = 1 |
 //! | a unanimous ensemble | comes back as it is |
+//! | weights of base clusterings | refused with the reason; or proportions count, and a weight of 2 does what a copy does |
+//! | labels of two bytes | give an outcome of the right shape |
 //! | the same seed | gives the same bits with one thread and with two |
 //! | order | of objects, base clusterings and label names changes neither partition nor certainty |
 //! | identical label rows | get the same label |
-//! | a stop | is answered with a result or with "interrupted" |
+//! | a stop, at several moments | is answered with a result or with "interrupted" |
 //!
 //! ```no_run
 //! # fn example(method: &dyn partita_core::Consensus) {
@@ -23,9 +27,11 @@
 mod checks;
 mod draw;
 pub mod race;
+mod shape;
 
 pub use checks::{check, check_with};
-pub use draw::{Drawn, draw, ensemble, shuffled};
+pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
+pub use shape::{same_bits, shape};
 
 /// Values that an independent implementation computed: 24 objects in the plane, 12 base clusterings with
 /// missing labels, and what the methods make of them (`fixtures/README.md`).

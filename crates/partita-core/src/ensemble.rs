@@ -122,6 +122,14 @@ pub enum EnsembleError {
         /// Labels expected.
         expected: usize,
     },
+    /// Not one description a column of labels.
+    #[error("{columns} columns of labels, but {bases} base clusterings are named; name each column once")]
+    BaseNames {
+        /// Columns given.
+        columns: usize,
+        /// Base clusterings described.
+        bases: usize,
+    },
     /// A base clustering labels nothing.
     #[error("base clustering '{name}' has no label at all; leave it out")]
     AllMissing {
@@ -363,8 +371,7 @@ fn check_rows<L: Label>(rows: ArrayView2<'_, L>, bases: &[BaseClustering]) -> Re
         return Err(EnsembleError::Empty { objects: rows.nrows(), bases: bases.len() });
     }
     if rows.ncols() != bases.len() {
-        let name = bases.last().map_or_else(String::new, |base| base.name.clone());
-        return Err(EnsembleError::Length { name, found: bases.len(), expected: rows.ncols() });
+        return Err(EnsembleError::BaseNames { columns: rows.ncols(), bases: bases.len() });
     }
     let mut labelled = vec![false; bases.len()];
     for (object, row) in rows.outer_iter().enumerate() {
@@ -388,4 +395,17 @@ pub(crate) fn check_base(base: &BaseClustering, labelled: bool) -> Result<(), En
         return Err(EnsembleError::TooManyClusters { name: base.name.clone(), clusters: base.clusters() });
     }
     if labelled { Ok(()) } else { Err(EnsembleError::AllMissing { name: base.name.clone() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_number_of_names_is_told_as_such() {
+        let bases = vec!["a", "b", "c"].into_iter().map(|name| BaseClustering::new(name, vec!["x".into()])).collect();
+        let error = Ensemble::from_bytes(Array2::zeros((5, 4)), bases).unwrap_err();
+        assert_eq!(error, EnsembleError::BaseNames { columns: 4, bases: 3 });
+        assert!(error.to_string().starts_with("4 columns of labels, but 3 base clusterings are named"), "{error}");
+    }
 }

@@ -151,6 +151,10 @@ impl Display for SettingValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Boolean => f.write_str("true or false"),
+            // The largest number of a type says nothing to people.
+            Self::Integer(range) if range.high >= f64::from(u32::MAX) => {
+                write!(f, "a whole number{}", SettingRange { high: f64::INFINITY, ..*range })
+            }
             Self::Integer(range) => write!(f, "a whole number{range}"),
             Self::Number(range) => write!(f, "a number{range}"),
             Self::Choice(words) => f.write_str(&words.join(" or ")),

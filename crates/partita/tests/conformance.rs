@@ -1,0 +1,134 @@
+//! Every method of the list keeps the guarantees in its info, and the memory it says.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+use partita::{Clusters, Consensus, Features, METHODS, Problem, Reads, Seed, SettingMap, Silent, consense};
+use partita_conformance::{check_with, planted};
+
+/// Counts the bytes held and their peak.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn taken(bytes: usize) {
+    let held = HELD.fetch_add(bytes, Relaxed) + bytes;
+    PEAK.fetch_max(held, Relaxed);
+}
+
+// SAFETY: everything is handed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        taken(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        taken(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Methods that are slow at their defaults: settings, and ensembles drawn.
+const QUICK: &[(&str, &[&str], u64)] = &[
+    ("bce", &["restarts=2", "rounds=30"], 20),
+    ("nbce-gibbs", &["burn_in=20", "sweeps=30", "keep=10", "chains=2"], 20),
+    ("nbce-cvb", &["restarts=2"], 30),
+    ("ssce", &["gamma=1"], 20),
+    ("ssce-p", &["gamma=1"], 20),
+    ("peace", &["restarts=1"], 5),
+    ("pcc", &["divergence=beta:1.5"], 5),
+    ("baum-eagon", &["restarts=1"], 15),
+];
+
+/// Paths that defaults do not take.
+const BESIDES: &[(&str, &[&str], u64)] = &[
+    ("nbce-cvb", &["restarts=2", "prior=stick-breaking"], 10),
+    ("nbce-gibbs", &["burn_in=20", "sweeps=30", "keep=10", "chains=2", "summary=average-link"], 3),
+    ("baum-eagon", &["restarts=1", "weighted=true", "partners=6"], 3),
+    ("pcc-l2", &["partners=6"], 5),
+    ("penca", &["partners=8", "restarts=2"], 5),
+    ("ssce", &[], 1),
+    ("cspa", &["exact_objects=0", "neighbours=3"], 5),
+    ("hbgf", &["cut=metis"], 10),
+    ("hgpa", &["objective=cut"], 5),
+];
+
+/// Checks of a method at its own settings are at least so many.
+const LEAST: usize = 100;
+
+fn usual(name: &str) -> (&'static [&'static str], u64) {
+    QUICK.iter().find(|quick| quick.0 == name).map_or((&[], 40), |quick| (quick.1, quick.2))
+}
+
+#[test]
+fn every_method_keeps_its_guarantees() {
+    let all = METHODS.iter().map(|method| {
+        let (settings, draws) = usual(method.info().name);
+        (*method, settings, draws, LEAST)
+    });
+    let besides = BESIDES.iter().map(|&(name, settings, draws)| (method(name), settings, draws, 0));
+    let jobs: Vec<(&dyn Consensus, &[&str], u64, usize)> = all.chain(besides).collect();
+    let (next, counted) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(&(method, settings, draws, least)) = jobs.get(next.fetch_add(1, Relaxed)) {
+                    let checks = check_with(method, settings, draws);
+                    assert!(checks > least, "{}: only {checks} checks", method.info().name);
+                    counted.lock().expect("no thread panicked").push(checks);
+                }
+            });
+        }
+    });
+    assert!(METHODS.len() >= 33, "{} methods were held to their info", METHODS.len());
+    let counted = counted.into_inner().expect("no thread panicked");
+    assert_eq!(counted.len(), METHODS.len() + BESIDES.len());
+    assert!(counted.iter().sum::<usize>() > 10_000, "{counted:?}");
+    memory();
+}
+
+fn method(name: &str) -> &'static dyn Consensus {
+    partita::method(name).expect("it is listed")
+}
+
+/// No method holds more than a quarter, and 16 MiB, above what it says for its settings.
+fn memory() {
+    let mut broken = Vec::new();
+    let drawn = [planted(3000, 20, 8, Seed::new(1)), planted(1000, 60, 20, Seed::new(2))];
+    for drawn in &drawn {
+        let own = METHODS.iter().map(|method| (*method, usual(method.info().name).0));
+        let besides = BESIDES.iter().map(|&(name, settings, _)| (method(name), settings));
+        for (method, settings) in own.chain(besides) {
+            let columns = ["x".to_owned(), "y".to_owned()];
+            let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
+            problem.settings = SettingMap::parse(settings).expect("pairs");
+            if method.info().capabilities.reads == Reads::LabelsAndFeatures {
+                problem.features = Features::new(&columns, drawn.features.view()).ok();
+            }
+            let said = method.bytes(&problem.settings, &problem.size()).expect("settings that fit");
+            let before = HELD.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            consense(method, &problem, &Silent).expect("a consensus");
+            let peak = PEAK.load(Relaxed).saturating_sub(before) as u64;
+            if peak > said + said / 4 + (16 << 20) {
+                broken.push(format!("{} {settings:?}: said {said}, held {peak}", method.info().name));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
