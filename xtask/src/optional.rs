@@ -12,7 +12,8 @@ use crate::workspace::Workspace;
 /// The only target that the checker is known to work on with the kernels that are chosen while running.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The kernels, on every level that the machine has, under the address sanitizer. Needs a nightly toolchain.
+/// The kernels, on every level that the machine has, and k-means, which calls them with data of its own, under the address
+/// sanitizer. Needs a nightly toolchain.
 pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) || !there("rustup", &["run", "nightly", "rustc", "-V"]) {
         println!("left out: there is no nightly toolchain for {TARGET} (`rustup toolchain install nightly`)");
@@ -20,7 +21,7 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
     }
     let mut cargo = Command::new("rustup");
     cargo.current_dir(workspace.root()).args(["run", "nightly", "cargo", "test", "--quiet", "--lib"]);
-    cargo.args(["--package", "partita-kernels"]);
+    cargo.args(["--package", "partita-kernels", "--package", "partita-kmeans"]);
     let folder = workspace.metadata()?.target_directory.join("sanitizer");
     cargo.args(["--target", TARGET, "--target-dir"]).arg(folder);
     // This cargo was started by another, which must not choose the toolchain.

@@ -1,4 +1,4 @@
-//! The model and one round of EM.
+//! The dyadic aspect model: component shares and distributions over objects, and one round of EM.
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{ClustersError, SoftPartition, chunks};

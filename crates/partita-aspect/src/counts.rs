@@ -1,4 +1,4 @@
-//! How often pairs of objects are together, as the model reads it.
+//! Co-occurrence counts of pairs of objects, as the model reads them.
 
 use partita_coassoc::{CoAssociation, Counts, SparseEvidence, square};
 use rayon::prelude::*;

@@ -46,8 +46,9 @@
 #![forbid(unsafe_code)]
 
 mod aspects;
-mod choose;
+mod choose_clusters;
 mod counts;
+mod criterion;
 mod diagnostics;
 mod error;
 mod method;
@@ -55,8 +56,8 @@ mod penca;
 mod starts;
 
 pub use aspects::Aspects;
-pub use choose::Criterion;
 pub use counts::DyadCounts;
+pub use criterion::Criterion;
 pub use diagnostics::{Criteria, PencaChoice, PencaDiagnostics, PencaRestart};
 pub use error::AspectError;
 pub use method::PENCA;

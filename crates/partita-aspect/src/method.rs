@@ -6,7 +6,7 @@ use partita_coassoc::{CoAssociation, SparseEvidence};
 use partita_core::{Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Seed, Weights};
 use partita_linkage::{Linkage, link_f32};
 
-use crate::choose::{choose, most};
+use crate::choose_clusters::{choose, most};
 use crate::counts::DyadCounts;
 use crate::diagnostics::PencaDiagnostics;
 use crate::error::AspectError;

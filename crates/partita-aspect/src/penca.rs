@@ -1,15 +1,14 @@
-//! PEnCA: EM from several starts.
+//! PEnCA: EM for the dyadic aspect model from several initializations.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_core::{Flow, Monitor, Objective, Outcome, Sense, Settings, Stopped};
+use partita_core::{Monitor, MultiStart, Objective, Outcome, ProgressCounter, Sense, Settings, Stopped};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::aspects::Aspects;
-use crate::choose::Criterion;
 use crate::counts::DyadCounts;
+use crate::criterion::Criterion;
 use crate::diagnostics::{PencaDiagnostics, PencaRestart};
 use crate::error::AspectError;
 use crate::starts::Start;
@@ -62,7 +61,7 @@ impl PencaSettings {
 pub(crate) const STRIDE: u32 = 10;
 
 /// Rounds after which starts are compared.
-const HEAT: u32 = 50;
+const ROUGH_ROUNDS: u32 = 50;
 
 /// Starts that are finished after the first heat.
 const FINALISTS: usize = 2;
@@ -81,24 +80,6 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn value(&self) -> f64 {
         self.trace[self.trace.len() - 1]
-    }
-}
-
-/// Rounds of all runs that share a monitor.
-pub(crate) struct Progress<'a> {
-    pub(crate) monitor: &'a dyn Monitor,
-    pub(crate) done: AtomicU64,
-    pub(crate) total: u64,
-}
-
-impl<'a> Progress<'a> {
-    pub(crate) fn new(monitor: &'a dyn Monitor, total: u64) -> Self {
-        Self { monitor, done: AtomicU64::new(0), total }
-    }
-
-    fn stop(&self) -> bool {
-        let done = self.done.fetch_add(1, Ordering::Relaxed).min(self.total);
-        self.monitor.tick(done, self.total) == Flow::Stop
     }
 }
 
@@ -137,9 +118,9 @@ pub fn penca(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     check(counts, &starts, settings)?;
-    let progress = Progress::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
-    let raced = race(counts, starts, settings, &progress);
-    Ok(outcome(counts, raced))
+    let progress = ProgressCounter::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
+    let finished = run_all(counts, starts, settings, &progress);
+    Ok(outcome(counts, finished))
 }
 
 pub(crate) fn check(counts: &DyadCounts, starts: &[Start], settings: &PencaSettings) -> Result<(), AspectError> {
@@ -151,36 +132,36 @@ pub(crate) fn check(counts: &DyadCounts, starts: &[Start], settings: &PencaSetti
     Ok(settings.check_ranges()?)
 }
 
-/// Runs from several starts, and which of them is best.
-pub(crate) struct Raced {
+/// FinishedRuns from several starts, and which of them is best.
+pub(crate) struct FinishedRuns {
     pub(crate) names: Vec<String>,
     pub(crate) runs: Vec<Run>,
     pub(crate) best: usize,
 }
 
-impl Raced {
+impl FinishedRuns {
     pub(crate) fn best(&self) -> &Run {
         &self.runs[self.best]
     }
 }
 
-pub(crate) fn race(
+pub(crate) fn run_all(
     counts: &DyadCounts,
     starts: Vec<Start>,
     settings: &PencaSettings,
-    progress: &Progress<'_>,
-) -> Raced {
+    progress: &ProgressCounter<'_>,
+) -> FinishedRuns {
     let (names, begun): (Vec<String>, Vec<Run>) = (starts.into_par_iter())
         .map(|Start { name, aspects }| {
             let trace = vec![aspects.log_likelihood(counts)];
             (name, Run { aspects, trace, rounds: 0, stopped: None })
         })
         .unzip();
-    let heat = HEAT.min(settings.rounds.get());
-    let mut runs: Vec<Run> = begun.into_par_iter().map(|run| go(counts, run, heat, settings, progress)).collect();
-    let mut order: Vec<usize> = (0..runs.len()).collect();
-    order.sort_by(|&a, &b| runs[b].value().total_cmp(&runs[a].value()).then(a.cmp(&b)));
-    let finalists = &order[..FINALISTS.min(order.len())];
+    let rough = ROUGH_ROUNDS.min(settings.rounds.get());
+    let mut runs: Vec<Run> = begun.into_par_iter().map(|run| go(counts, run, rough, settings, progress)).collect();
+    let values = |runs: &[Run]| runs.iter().map(Run::value).collect::<Vec<f64>>();
+    let select = MultiStart::new(Sense::Maximise);
+    let finalists = select.finalists(&values(&runs), FINALISTS, f64::INFINITY);
     let last = settings.rounds.get();
     runs = (runs.into_par_iter().enumerate())
         .map(|(at, run)| if finalists.contains(&at) { go(counts, run, last, settings, progress) } else { run })
@@ -188,16 +169,18 @@ pub(crate) fn race(
     finalists.iter().for_each(|&at| {
         runs[at].stopped.get_or_insert(Stopped::RoundLimit);
     });
-    let best = (1..runs.len()).fold(0, |best, at| if runs[at].value() > runs[best].value() { at } else { best });
-    Raced { names, runs, best }
+    let best = select.best(&values(&runs)).expect("there is a start");
+    FinishedRuns { names, runs, best }
 }
 
 /// Goes on to round `last`, or until there is little to gain.
-fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, progress: &Progress<'_>) -> Run {
+fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, progress: &ProgressCounter<'_>) -> Run {
     let small = settings.tolerance * counts.total();
     while run.rounds < last && run.stopped.is_none() {
         for _ in 0..STRIDE.min(last - run.rounds) {
-            if progress.stop() {
+            let stop = progress.stopped();
+            progress.add(1);
+            if stop {
                 run.stopped = Some(Stopped::Interrupted);
                 break;
             }
@@ -216,8 +199,8 @@ fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, pr
 /// What [`Objective::name`] says.
 const OBJECTIVE: &str = "log-likelihood of the pairs that are together, nats";
 
-pub(crate) fn outcome(counts: &DyadCounts, raced: Raced) -> Outcome<PencaDiagnostics> {
-    let Raced { names, mut runs, best } = raced;
+pub(crate) fn outcome(counts: &DyadCounts, finished: FinishedRuns) -> Outcome<PencaDiagnostics> {
+    let FinishedRuns { names, mut runs, best } = finished;
     let restart = |(name, run): (&String, &Run)| PencaRestart {
         start: name.clone(),
         log_likelihood: run.value(),

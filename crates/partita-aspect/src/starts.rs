@@ -1,4 +1,4 @@
-//! Where EM starts.
+//! Initializations of EM: cuts of trees, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
 use partita_core::{Dendrogram, Ensemble, Seed, SoftPartition};

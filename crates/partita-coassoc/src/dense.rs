@@ -1,4 +1,4 @@
-//! Counts for all pairs, as packed strict upper triangles.
+//! Co-association matrix: counts of all pairs, as packed strict upper triangles.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! What base clusters have in common, and how far the ensemble agrees with each of them.
+//! Ensemble-driven cluster index: overlaps of base clusters, and how far the ensemble agrees with each of them.
 
 use std::ops::Range;
 

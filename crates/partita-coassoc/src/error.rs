@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of counting pairs.
 
 use partita_core::{BudgetError, MemoryBudget};
 

@@ -1,4 +1,4 @@
-//! Counts of one object with all others, made when asked for.
+//! Co-association a row at a time: counts of one object with all others, made when asked for.
 
 use partita_core::Ensemble;
 use partita_kernels::BLOCK;

@@ -1,4 +1,4 @@
-//! Counts for some pairs, as sparse symmetric matrices.
+//! Sparse co-association: counts of some pairs, as sparse symmetric matrices.
 
 use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Seed};
 use sprs::CsMatViewI;

@@ -1,4 +1,4 @@
-//! A packed triangle laid out whole.
+//! Full symmetric matrix from a packed triangle.
 
 /// Side of a tile of the mirror.
 const TILE: usize = 64;

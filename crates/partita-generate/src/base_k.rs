@@ -1,4 +1,4 @@
-//! How many clusters the base clusterings have.
+//! Numbers of clusters of the base clusterings.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What can be wrong with a recipe or the table it is given.
+//! Errors of recipes and of the tables they are given.
 
 use partita_core::{BudgetError, EnsembleError};
 use partita_kmeans::KMeansError;

@@ -4,9 +4,9 @@ use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, MemoryBudget, Monitor, Seed, Stopped};
 use serde::Serialize;
 
-use crate::found::Found;
-use crate::make::{check_groups, make, stays_sparse};
+use crate::base_run::BaseRun;
 use crate::plan::{Plan, plan};
+use crate::run_plans::{check_groups, run_plans, stays_sparse};
 use crate::spectral::{DENSE_ROWS, NEIGHBOURS};
 use crate::tree::linkage;
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView};
@@ -80,7 +80,7 @@ pub fn generate<'a>(
         "ask for fewer or simpler base clusterings, or sample the rows",
     )?;
     let progress = ProgressCounter::new(monitor, plans.len() as u64);
-    let found = make(values, recipe, &plans, budget, &progress, &|_, _| ())?;
+    let found = run_plans(values, recipe, &plans, budget, &progress, &|_, _| ())?;
     assemble(&plans, found, n, recipe.to_json(seed))
 }
 
@@ -108,12 +108,12 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
 /// The ensemble of those base clusterings that are finished.
 pub(crate) fn assemble(
     plans: &[Plan],
-    found: Vec<Option<Found>>,
+    found: Vec<Option<BaseRun>>,
     n: usize,
     recipe: String,
 ) -> Result<Generated, GenerateError> {
     let asked = plans.len();
-    let finished: Vec<(&Plan, Found)> =
+    let finished: Vec<(&Plan, BaseRun)> =
         plans.iter().zip(found).filter_map(|(plan, found)| Some((plan, found?))).collect();
     if finished.is_empty() {
         return Err(GenerateError::NothingFinished { asked });

@@ -37,29 +37,30 @@
 //! # }
 //! ```
 
+mod base_clusterer;
 mod base_k;
-mod durable;
+mod base_run;
+mod checkpoint;
+mod checkpoint_file;
 mod error;
-mod found;
 mod generate;
-mod kind;
-mod make;
-mod part_file;
 mod plan;
 mod preset;
 mod recipe;
+mod run_context;
+mod run_plans;
 mod scale;
 mod spectral;
 mod splits;
+mod table_view;
 mod tree;
-mod view;
 
+pub use base_clusterer::BaseKind;
 pub use base_k::BaseK;
-pub use durable::{Durable, generate_durable, merge_parts};
+pub use checkpoint::{Durable, generate_durable, merge_parts};
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, bytes, generate};
-pub use kind::BaseKind;
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};
-pub use view::{RowGroups, TableView};
+pub use table_view::{RowGroups, TableView};

@@ -1,4 +1,4 @@
-//! Which base clusterings are made, and what each of them sees of the table.
+//! Plans: which base clusterings are made, and what each of them sees of the table.
 
 use partita_core::Seed;
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
@@ -42,12 +42,12 @@ pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
 }
 
 /// The table, and how base clusterings look at it.
-pub(crate) struct Sight<'a> {
+pub(crate) struct TableSample<'a> {
     pub(crate) values: ArrayView2<'a, f64>,
     pub(crate) recipe: &'a Recipe,
 }
 
-impl Sight<'_> {
+impl TableSample<'_> {
     /// The objects that a plan sees.
     pub(crate) fn members(&self, plan: &Plan) -> Members {
         drawn(self.recipe, self.values.nrows(), plan).0
@@ -152,7 +152,7 @@ mod tests {
         let table = Array2::from_shape_fn((40, 8), |(i, p)| (i * p) as f64);
         let mut recipe = Recipe { features: 0.5, subsample: 0.5, ..Recipe::default() };
         let plans = plan(&recipe, 40, Seed::new(3));
-        let (members, rows) = Sight { values: table.view(), recipe: &recipe }.rows(&plans[0]);
+        let (members, rows) = TableSample { values: table.view(), recipe: &recipe }.rows(&plans[0]);
         assert_eq!((members.len(), rows.dim()), (20, (20, 4)));
         assert!(
             rows.axis_iter(Axis(1)).all(|column| (0..8).any(|p| (0..20).all(|i| column[i] == (members[i] * p) as f64)))
@@ -160,7 +160,7 @@ mod tests {
         recipe.projection = Some(3);
         recipe.features = 1.0;
         // A projection keeps squared lengths in the mean.
-        let sight = Sight { values: table.view(), recipe: &recipe };
+        let sight = TableSample { values: table.view(), recipe: &recipe };
         let ratio = |plan: &Plan| {
             let projected = sight.columns(plan);
             projected.row(7).dot(&projected.row(7)) / table.row(7).dot(&table.row(7))

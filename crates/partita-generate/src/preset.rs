@@ -1,4 +1,4 @@
-//! Recipes named after the papers.
+//! Presets: recipes named after the papers.
 
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 

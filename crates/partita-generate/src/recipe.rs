@@ -1,4 +1,4 @@
-//! What an ensemble shall be made of.
+//! Recipes: what an ensemble shall be made of.
 
 use std::fmt;
 use std::str::FromStr;

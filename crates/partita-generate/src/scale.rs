@@ -1,4 +1,4 @@
-//! Columns on a common scale.
+//! Scaling of columns: z-scores or the unit interval.
 
 use std::fmt;
 use std::str::FromStr;

@@ -13,9 +13,9 @@ use partita_spectral::{LanczosSettings, lanczos, top_eigenpairs};
 use rayon::prelude::*;
 
 use crate::GenerateError;
-use crate::found::Found;
-use crate::make::Maker;
+use crate::base_run::BaseRun;
 use crate::plan::Plan;
+use crate::run_context::RunContext;
 use crate::tree::distance2;
 use partita_core::ProgressCounter;
 use partita_kmeans::{DenseRows, Fit, Initialization, KMeansSettings, Members, RunSpec, lloyd};
@@ -33,16 +33,16 @@ const SCALE_NEIGHBOUR: usize = 7;
 const RESTARTS: u64 = 10;
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn spectral(plans: &[Plan], maker: &Maker<'_>) -> Result<Vec<Option<Found>>, GenerateError> {
-    let (members, rows) = maker.sight.rows(&plans[0]);
+pub(crate) fn spectral(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+    let (members, rows) = context.sight.rows(&plans[0]);
     let most = plans.iter().map(|plan| plan.k).max().unwrap_or(1);
-    let Some(axes) = embedding(&rows, most, plans[0].sample.child(3), maker.progress)? else {
+    let Some(axes) = embedding(&rows, most, plans[0].sample.child(3), context.progress)? else {
         return Ok(plans.iter().map(|_| None).collect());
     };
     let found = |plan: &Plan| {
-        let (labels, stopped) = cluster(&axes, plan, maker.progress)?;
-        let found = Found::of_members(maker.sight.values.nrows(), &members, labels.into_iter(), stopped);
-        Some(maker.kept(plan, found))
+        let (labels, stopped) = cluster(&axes, plan, context.progress)?;
+        let found = BaseRun::of_members(context.sight.values.nrows(), &members, labels.into_iter(), stopped);
+        Some(context.kept(plan, found))
     };
     Ok(plans.iter().map(found).collect())
 }

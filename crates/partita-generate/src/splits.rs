@@ -4,13 +4,13 @@ use partita_core::Stopped;
 use partita_core::ndarray::{Array1, Array2};
 use rand::RngExt;
 
-use crate::found::Found;
-use crate::plan::{Plan, Sight, normal};
+use crate::base_run::BaseRun;
+use crate::plan::{Plan, TableSample, normal};
 use partita_core::ProgressCounter;
 
 /// Cuts the cluster with most rows by a random hyperplane until there are k clusters, or only equal rows are left
 /// together.
-pub(crate) fn splits(plan: &Plan, sight: &Sight<'_>, progress: &ProgressCounter<'_>) -> Option<Found> {
+pub(crate) fn splits(plan: &Plan, sight: &TableSample<'_>, progress: &ProgressCounter<'_>) -> Option<BaseRun> {
     let (members, rows) = sight.rows(plan);
     let mut rng = plan.seed.rng();
     let mut clusters: Vec<Vec<usize>> = vec![(0..rows.nrows()).collect()];
@@ -33,7 +33,7 @@ pub(crate) fn splits(plan: &Plan, sight: &Sight<'_>, progress: &ProgressCounter<
     for (j, cluster) in clusters.iter().enumerate() {
         cluster.iter().for_each(|&i| labels[i] = j as u16);
     }
-    Some(Found::of_members(sight.values.nrows(), &members, labels.into_iter(), Stopped::Exact))
+    Some(BaseRun::of_members(sight.values.nrows(), &members, labels.into_iter(), Stopped::Exact))
 }
 
 /// The rows on either side of a hyperplane with a random direction, put evenly between the outermost rows along it;
@@ -63,7 +63,7 @@ mod tests {
             let line = Array2::from_shape_fn((40, 1), |(i, _)| ((i * 17) % 40) as f64);
             let seed = Seed::new(unit);
             let plan = Plan { run: 0, kind: BaseKind::Splits, k: 6, seed, sample: seed };
-            let sight = Sight { values: line.view(), recipe: &recipe };
+            let sight = TableSample { values: line.view(), recipe: &recipe };
             let found = splits(&plan, &sight, &ProgressCounter::new(&Silent, 1)).unwrap();
             assert_eq!(found.clusters, 6);
             // On a line every cluster is an interval: six of them have five borders.

@@ -5,9 +5,9 @@ use partita_core::ndarray::{Array2, ArrayView1};
 use partita_linkage::{Linkage, cut, link};
 use rayon::prelude::*;
 
-use crate::found::Found;
-use crate::make::Maker;
+use crate::base_run::BaseRun;
 use crate::plan::Plan;
+use crate::run_context::RunContext;
 use crate::{BaseKind, GenerateError};
 use partita_core::ProgressCounter;
 
@@ -24,14 +24,18 @@ pub(crate) fn linkage(kind: BaseKind) -> Option<Linkage> {
 }
 
 /// The base clusterings of plans that see the same rows.
-pub(crate) fn trees(plans: &[Plan], linkage: Linkage, maker: &Maker<'_>) -> Result<Vec<Option<Found>>, GenerateError> {
-    let (members, rows) = maker.sight.rows(&plans[0]);
-    let Some(distances) = condensed(&rows, maker.progress) else { return Ok(plans.iter().map(|_| None).collect()) };
+pub(crate) fn trees(
+    plans: &[Plan],
+    linkage: Linkage,
+    context: &RunContext<'_>,
+) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+    let (members, rows) = context.sight.rows(&plans[0]);
+    let Some(distances) = condensed(&rows, context.progress) else { return Ok(plans.iter().map(|_| None).collect()) };
     let tree = link(distances, members.len(), linkage)?;
     let found = |plan: &Plan| {
         let partition = cut(&tree, plan.k);
         let labels = partition.labels().iter().map(|&label| label as u16);
-        Some(maker.kept(plan, Found::of_members(maker.sight.values.nrows(), &members, labels, Stopped::Exact)))
+        Some(context.kept(plan, BaseRun::of_members(context.sight.values.nrows(), &members, labels, Stopped::Exact)))
     };
     Ok(plans.iter().map(found).collect())
 }

@@ -1,9 +1,6 @@
 //! Inner products with padded columns of numbers, and sums of such columns.
 
-use crate::dispatch::Simd;
-
-/// Lanes of a sum. Columns are padded to a multiple of it.
-pub const LANES: usize = 8;
+use crate::dispatch::{LANES, Simd};
 
 /// Folds eight lanes in a fixed order.
 #[inline(always)]

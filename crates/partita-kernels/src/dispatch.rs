@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use crate::columns::LANES;
+/// Lanes of a sum. Columns are padded to a multiple of it.
+pub const LANES: usize = 8;
 
 /// A loop to be compiled for every [`Level`]. Pass it to [`dispatch`].
 ///

@@ -47,9 +47,9 @@ mod responsibilities;
 pub use agreements::{
     BLOCK, Tally, WIDTH, agreements, common_bits, pair_agreements, pair_common_bits, weighted_agreements,
 };
-pub use columns::{LANES, accumulate, combine, dots};
+pub use columns::{accumulate, combine, dots};
 #[cfg(target_arch = "x86_64")]
 pub use dispatch::{Avx2, Avx512};
-pub use dispatch::{Baseline, Kernel, Level, Simd, dispatch};
+pub use dispatch::{Baseline, Kernel, LANES, Level, Simd, dispatch};
 pub use nearest::{Nearest, PANEL, nearest};
 pub use responsibilities::{Partners, log_likelihood, responsibilities};

@@ -94,20 +94,14 @@ impl<'a, P: Points> Field<'a, P> {
     pub fn new(points: &'a P) -> Self {
         let distance = vec![points.first_distance(); points.count()];
         let nearest = vec![0; points.count()];
-        let mut field = Self { points, distance, nearest, centres: 0, mass: Vec::new(), total: 0.0, ahead: None };
-        field.weigh();
-        field
+        let mass: Vec<f64> = distance.iter().enumerate().map(|(i, distance)| points.weight(i) * distance).collect();
+        let total = mass.iter().sum();
+        Self { points, distance, nearest, centres: 0, mass, total, ahead: None }
     }
 
     /// The centre that every point is nearest to, by number in the order in which they were added; ties go to the earlier.
     pub fn into_nearest(self) -> Vec<u32> {
         self.nearest
-    }
-
-    fn weigh(&mut self) {
-        let weighted = self.distance.iter().enumerate().map(|(i, distance)| self.points.weight(i) * distance);
-        self.mass = weighted.collect();
-        self.total = self.mass.iter().sum();
     }
 
     fn by_mass(&self, rng: &mut impl Rng) -> Option<usize> {
@@ -123,13 +117,16 @@ impl<P: Points> DistanceField for Field<'_, P> {
     fn add(&mut self, centre: usize) {
         let ahead = self.ahead.take().filter(|(candidate, _)| *candidate == centre).map(|(_, distances)| distances);
         let from = ahead.or_else(|| self.points.distances(&[centre]).pop()).unwrap_or_default();
-        for ((nearest, distance), from) in self.nearest.iter_mut().zip(&mut self.distance).zip(from) {
-            if self.centres == 0 || from < *distance {
-                (*nearest, *distance) = (self.centres, from);
+        let first = self.centres == 0;
+        self.total = 0.0;
+        for (i, from) in from.into_iter().enumerate() {
+            if first || from < self.distance[i] {
+                (self.nearest[i], self.distance[i]) = (self.centres, from);
+                self.mass[i] = self.points.weight(i) * from;
             }
+            self.total += self.mass[i];
         }
         self.centres += 1;
-        self.weigh();
     }
 
     fn draw(&self, rng: &mut impl Rng) -> Option<usize> {

@@ -3,13 +3,13 @@
 use partita_core::{Dendrogram, Monitor};
 
 use crate::LinkageError;
+use crate::lazy_matrix::LazyMatrix;
 use crate::merges::{Merged, as_they_come};
-use crate::rows::tell;
-use crate::store::Store;
+use crate::rows::report;
 
 /// The tree under centroid link: every cluster remembers its nearest.
 pub(crate) fn generic(
-    mut store: Store<'_, u64>,
+    mut store: LazyMatrix<'_, u64>,
     weights: &[u32],
     monitor: &dyn Monitor,
 ) -> Result<Dendrogram, LinkageError> {
@@ -18,7 +18,7 @@ pub(crate) fn generic(
     for slot in 0..n as u32 {
         nearest.push(store.nearest(slot));
         store.forget(slot);
-        tell(monitor, slot as usize, 2 * n)?;
+        report(monitor, slot as usize, 2 * n)?;
     }
     let mut merged = Vec::with_capacity(n - 1);
     while store.alive() > 1 {
@@ -31,13 +31,13 @@ pub(crate) fn generic(
         if store.alive() > 1 {
             renew(&mut store, &mut nearest, a, b);
         }
-        tell(monitor, n + merged.len(), 2 * n)?;
+        report(monitor, n + merged.len(), 2 * n)?;
     }
     Ok(as_they_come(&merged, weights))
 }
 
 /// Finds the nearest of every cluster again where a merge of `a` and `b` may have changed it.
-fn renew(store: &mut Store<'_, u64>, nearest: &mut [(f64, u32)], a: u32, b: u32) {
+fn renew(store: &mut LazyMatrix<'_, u64>, nearest: &mut [(f64, u32)], a: u32, b: u32) {
     nearest[a as usize] = store.nearest(a);
     let others: Vec<u32> = store.living().filter(|&slot| slot != a).collect();
     for slot in others {

@@ -23,17 +23,19 @@
 
 #![forbid(unsafe_code)]
 
-mod chain;
 mod condensed;
 mod cut;
 mod generic;
+mod lazy_matrix;
+mod link_rows;
 mod merges;
+mod mst;
+mod nn_chain;
 mod rows;
-mod spanning;
-mod store;
 
 pub use condensed::{Linkage, LinkageError, link, link_f32};
 pub use cut::{cut, cut_at_height, cut_longest_lifetime, leaf_order, longest_lifetime};
+pub use link_rows::{bytes, link_rows};
 pub use merges::{unfold, unfold_at};
-pub use rows::{Rows, bytes, link_rows};
-pub use spanning::link_edges;
+pub use mst::link_edges;
+pub use rows::Rows;

@@ -1,12 +1,8 @@
-//! Where exact dissimilarities come from, and trees over them.
+//! Exact dissimilarities, a row at a time, and progress of the searches over them.
 
-use partita_core::{Dendrogram, Flow, Monitor};
+use partita_core::{Flow, Monitor};
 
-use crate::chain::chain;
-use crate::generic::generic;
-use crate::spanning::spanning;
-use crate::store::Store;
-use crate::{Linkage, LinkageError};
+use crate::LinkageError;
 
 /// Dissimilarities as whole multiples of a unit, a row at a time: nothing of size n² needs to exist.
 ///
@@ -23,61 +19,11 @@ pub trait Rows: Sync {
     fn fill(&self, object: usize, row: &mut [u32]);
 }
 
-/// The tree of weighted objects, each of which stands for as many identical ones as its weight says.
-///
-/// Of clusters at the same dissimilarity those merge first that hold the smallest object; so the tree does not
-/// depend on how it is found, and for every linkage but centroid it is the tree of the objects that the weights
-/// stand for, above their merges at height 0.
+/// Reports progress to a monitor now and then.
 ///
 /// # Errors
-/// [`LinkageError::Weights`] if there is not one weight an object, [`LinkageError::Interrupted`] if the monitor asks
-/// to stop.
-///
-/// # Cost
-/// O(n²) time and 2n rows; memory is [`bytes`]. Single link needs O(n) memory and n rows. Centroid link has no
-/// bound below O(n³) but takes a few times as long as the others.
-pub fn link_rows(
-    rows: &dyn Rows,
-    weights: &[u32],
-    linkage: Linkage,
-    monitor: &dyn Monitor,
-) -> Result<Dendrogram, LinkageError> {
-    let objects = rows.objects();
-    if weights.len() != objects || weights.contains(&0) {
-        return Err(LinkageError::Weights { found: weights.len(), objects });
-    }
-    if objects < 2 {
-        return Ok(Dendrogram::new(objects, Vec::new()));
-    }
-    let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
-    if total * total / 4.0 * rows.unit() as f64 > u64::MAX as f64 {
-        return Err(LinkageError::Unit { unit: rows.unit(), weight: total });
-    }
-    match linkage {
-        Linkage::Single => spanning(rows, weights, monitor),
-        Linkage::Centroid => generic(Store::new(rows, weights, linkage), weights, monitor),
-        Linkage::Complete | Linkage::Average | Linkage::Ward => {
-            chain(Store::new(rows, weights, linkage), weights, monitor)
-        }
-    }
-}
-
-/// Bytes that [`link_rows`] holds at once, at most, over objects of weight 1 whose dissimilarity 1 counts `unit`.
-pub fn bytes(objects: usize, unit: u64, linkage: Linkage) -> u64 {
-    let n = objects as u64;
-    let small = 64 * n;
-    match linkage {
-        Linkage::Single => small,
-        Linkage::Complete => small + 4 * crate::store::cells(objects) as u64,
-        Linkage::Average | Linkage::Ward | Linkage::Centroid => {
-            let (narrow, wide) = crate::store::widths(objects, unit);
-            small + (4 * narrow as u64).max(8 * wide as u64)
-        }
-    }
-}
-
-/// Tells a monitor now and then, and hears whether to stop.
-pub(crate) fn tell(monitor: &dyn Monitor, done: usize, total: usize) -> Result<(), LinkageError> {
+/// [`LinkageError::Interrupted`] if it asks to stop.
+pub(crate) fn report(monitor: &dyn Monitor, done: usize, total: usize) -> Result<(), LinkageError> {
     if done.is_multiple_of(64) && monitor.tick(done as u64, total as u64) == Flow::Stop {
         return Err(LinkageError::Interrupted);
     }

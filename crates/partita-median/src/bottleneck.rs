@@ -1,4 +1,4 @@
-//! Fewer clusters with as little loss of information as possible.
+//! Information bottleneck: fewer clusters with as little loss of information as possible.
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 

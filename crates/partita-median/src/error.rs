@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of median partitions.
 
 use partita_core::{
     BaseWeights, Clusters, ClustersError, Ensemble, FitError, ProblemSize, Settings, SettingsError, WeightsError,

@@ -1,4 +1,4 @@
-//! Plurality vote after alignment.
+//! Plurality vote after optimal alignment.
 
 use std::num::Saturating;
 

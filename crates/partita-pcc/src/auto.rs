@@ -1,4 +1,4 @@
-//! How many clusters.
+//! How many clusters: from the most that may be used down, while held-out base clusterings are predicted as well.
 //!
 //! K is the most clusters that a run may use, and on evidence in blocks it leaves the others empty: a run with K above,
 //! without its empty clusters, is an upper bound. Going down from there, K is as small as it can be without predicting
@@ -9,9 +9,11 @@ use partita_core::ndarray::Array2;
 use partita_core::{Clusters, Ensemble, Flow, Monitor, Outcome, Problem, SoftPartition, Stopped};
 
 use crate::diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics};
+use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::methods::{AnyPccSettings, counted, solve};
+use crate::on_ensemble::{counted, solve};
 use crate::pcc::held_out;
+use crate::settings::PccSettings;
 
 /// Divergences from what was not seen that differ by less than this share are the same.
 const MARGIN: f64 = 1e-3;
@@ -27,19 +29,20 @@ const ROUGH: f64 = 1e-3;
 /// the other half predicts, for every number tried.
 pub(crate) fn auto(
     problem: &Problem<'_>,
-    settings: &AnyPccSettings,
+    divergence: Divergence,
+    settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
-    let most = settings.common.most_clusters(problem.ensemble.objects());
+    let most = settings.most_clusters(problem.ensemble.objects());
     let mut rough = settings.clone();
-    rough.common.tolerance = rough.common.tolerance.max(ROUGH);
-    let first = solve(problem, most, &rough, monitor)?;
+    rough.tolerance = rough.tolerance.max(ROUGH);
+    let first = solve(problem, most, divergence, &rough, monitor)?;
     let live = first.partition.live_clusters();
     if first.stopped == Stopped::Interrupted {
         return Ok(first);
     }
-    let (chosen, held_out) = descend(problem, live, &rough, monitor)?;
-    let mut outcome = solve(problem, chosen, settings, monitor)?;
+    let (chosen, held_out) = descend(problem, live, divergence, &rough, monitor)?;
+    let mut outcome = solve(problem, chosen, divergence, settings, monitor)?;
     let live_at_most = LiveAtMost { clusters: most, live };
     outcome.details.choice = Some(PccChoice { chosen, live_at_most, held_out });
     Ok(outcome)
@@ -49,7 +52,8 @@ pub(crate) fn auto(
 fn descend(
     problem: &Problem<'_>,
     live: usize,
-    settings: &AnyPccSettings,
+    divergence: Divergence,
+    settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<(usize, Vec<HeldOut>), PccError> {
     let bases = problem.ensemble.bases().len() as u32;
@@ -61,8 +65,9 @@ fn descend(
         return Ok((live, told));
     }
     for clusters in (1..=live).rev() {
-        let [one, two] = [(0, 1), (1, 0)]
-            .map(|(fitted, seen)| divergence(problem, (&halves[fitted], &halves[seen]), clusters, settings, monitor));
+        let [one, two] = [(0, 1), (1, 0)].map(|(fitted, seen)| {
+            held_out_divergence(problem, (&halves[fitted], &halves[seen]), clusters, divergence, settings, monitor)
+        });
         let value = one? + two?;
         told.push(HeldOut { clusters, divergence: value });
         tried.push((clusters, value));
@@ -78,11 +83,12 @@ fn descend(
 }
 
 /// Divergence of the base clusterings in `seen` from what those in `fitted` predict.
-fn divergence(
+fn held_out_divergence(
     problem: &Problem<'_>,
     (fitted, seen): (&Ensemble, &Ensemble),
     clusters: usize,
-    settings: &AnyPccSettings,
+    divergence: Divergence,
+    settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<f64, PccError> {
     let half = |ensemble| {
@@ -90,15 +96,15 @@ fn divergence(
         (half.seed, half.budget) = (problem.seed, problem.budget);
         half
     };
-    let outcome = solve(&half(fitted), clusters, settings, monitor)?;
+    let outcome = solve(&half(fitted), clusters, divergence, settings, monitor)?;
     let soft = outcome.soft.expect("PCC is soft");
     let soft = smoothed(&soft, fitted);
     counted(
         &half(seen),
-        &settings.common,
+        settings,
         monitor,
-        |dense, _| Ok(held_out(&dense, &soft, settings.divergence)),
-        |sparse, _| Ok(held_out(&sparse, &soft, settings.divergence)),
+        |dense, _| Ok(held_out(&dense, &soft, divergence)),
+        |sparse, _| Ok(held_out(&sparse, &soft, divergence)),
     )
 }
 

@@ -1,4 +1,4 @@
-//! Baum–Eagon as a method of its own: what the papers compare with.
+//! The Baum–Eagon growth transform as a method of its own: what the papers compare with.
 
 use std::num::NonZeroU32;
 
@@ -7,16 +7,14 @@ use partita_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::dense::Dense;
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::evidence::Evidence;
-use crate::methods::{bytes, counted, info, named};
+use crate::evidence::{Dense, Evidence, NormalisedCounts, Sparse};
+use crate::methods::{bytes, info};
+use crate::on_ensemble::{counted, named};
 use crate::pcc::pcc;
 use crate::settings::{PccSettings, Solver};
-use crate::shares::Shares;
-use crate::sparse::Sparse;
 
 /// Settings of [`BAUM_EAGON`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -109,14 +107,14 @@ fn solve(
             if weighted {
                 go(&dense, bases, what, &common, monitor)
             } else {
-                go(&Shares::new(dense), bases, what, &common, monitor)
+                go(&NormalisedCounts::new(dense), bases, what, &common, monitor)
             }
         },
         |sparse: Sparse, bases| {
             if weighted {
                 go(&sparse, bases, what, &common, monitor)
             } else {
-                go(&Shares::new(sparse), bases, what, &common, monitor)
+                go(&NormalisedCounts::new(sparse), bases, what, &common, monitor)
             }
         },
     )?;

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of probabilistic consensus.
 
 use partita_coassoc::CoassocError;
 use partita_core::{BudgetError, ClustersError, FitError, SettingsError};

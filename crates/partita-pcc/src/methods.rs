@@ -4,20 +4,18 @@ use std::num::Saturating;
 
 use partita_coassoc::SparseEvidence;
 use partita_core::{
-    Capabilities, Clusters, Ensemble, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
-    SettingsError, Weights,
+    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, SettingsError,
+    Weights,
 };
 use serde::{Deserialize, Serialize};
-use tracing::info_span;
 
 use crate::auto::auto;
-use crate::dense::{Dense, WAY_OUT};
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::pcc::{isolated, pcc};
+use crate::evidence::{Dense, WAY_OUT};
+use crate::on_ensemble::solve;
 use crate::settings::PccSettings;
-use crate::sparse::Sparse;
 use crate::starts::TREE;
 
 /// Settings of [`PCC`].
@@ -119,66 +117,6 @@ pub(crate) fn bytes(size: &ProblemSize, settings: &PccSettings) -> u64 {
     (Saturating(evidence) + starts * n * (k * Saturating(32) + Saturating(64))).0
 }
 
-/// Counts the pairs of the ensemble, all or a sample, and hands them to `dense` or `sparse` with the ensemble where its base
-/// clusterings shall be started from, because no tree is grown.
-pub(crate) fn counted<T>(
-    problem: &Problem<'_>,
-    settings: &PccSettings,
-    monitor: &dyn Monitor,
-    dense: impl FnOnce(Dense, Option<&Ensemble>) -> Result<T, PccError>,
-    sparse: impl FnOnce(Sparse, Option<&Ensemble>) -> Result<T, PccError>,
-) -> Result<T, PccError> {
-    let (ensemble, budget) = (problem.ensemble, problem.budget);
-    let objects = ensemble.objects();
-    if let Some(partners) = settings.sampled(objects) {
-        let sample = || Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, monitor);
-        let evidence = info_span!("evidence").in_scope(sample)?;
-        return info_span!("solve").in_scope(|| sparse(evidence, Some(ensemble)));
-    }
-    let bases = (objects > TREE).then_some(ensemble);
-    let evidence = info_span!("evidence").in_scope(|| Dense::count(ensemble, budget, monitor))?;
-    info_span!("solve").in_scope(|| dense(evidence, bases))
-}
-
-/// The ensemble as evidence, and the consensus.
-pub(crate) fn solve(
-    problem: &Problem<'_>,
-    clusters: usize,
-    settings: &AnyPccSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<PccDiagnostics>, PccError> {
-    let AnyPccSettings { divergence, common } = settings;
-    let (divergence, seed) = (*divergence, problem.seed);
-    let outcome = counted(
-        problem,
-        common,
-        monitor,
-        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, common, monitor),
-        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, common, monitor),
-    )?;
-    Ok(named(outcome, problem.ensemble))
-}
-
-/// Objects without partners by name. Without names only their number is told: places in the canonical order mean
-/// nothing to a user.
-pub(crate) fn named(mut outcome: Outcome<PccDiagnostics>, ensemble: &Ensemble) -> Outcome<PccDiagnostics> {
-    let places = &outcome.details.isolated;
-    if places.is_empty() {
-        return outcome;
-    }
-    let names: Vec<String> = match ensemble.object_names() {
-        Some(names) => places.iter().map(|&i| names[i].clone()).collect(),
-        None => Vec::new(),
-    };
-    outcome.warnings.pop();
-    outcome.warnings.push(isolated(places.len(), names.iter().cloned()));
-    outcome.details.isolated_names = names;
-    outcome
-}
-
-/// The child of the seed that draws pairs; starts have small numbers.
-const PAIRS: u64 = u64::MAX;
-
 /// The consensus into the number of clusters that is asked for, or that is chosen.
 fn found(
     problem: &Problem<'_>,
@@ -186,8 +124,8 @@ fn found(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     match problem.clusters {
-        Clusters::Exactly(clusters) => solve(problem, clusters, settings, monitor),
-        Clusters::Auto => auto(problem, settings, monitor),
+        Clusters::Exactly(clusters) => solve(problem, clusters, settings.divergence, &settings.common, monitor),
+        Clusters::Auto => auto(problem, settings.divergence, &settings.common, monitor),
     }
 }
 

@@ -1,23 +1,24 @@
-//! Several starts, one result.
+//! Multi-start: runs from several initializations, of which the best is kept.
 
 use std::num::NonZeroU32;
 
 use partita_core::{
-    ClustersError, Ensemble, Monitor, Objective, Outcome, Seed, Sense, Settings, SoftPartition, Stopped,
+    ClustersError, Ensemble, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense, Settings,
+    SoftPartition, Stopped,
 };
 use rayon::prelude::*;
 
-use crate::descent::{Descent, Progress, check, run};
+use crate::bregman::{Beta, Bregman, Kl, L2};
 use crate::diagnostics::{PccDiagnostics, PccRestart};
 use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::Evidence;
-use crate::laws::{Beta, Bregman, Kl, L2};
-use crate::revive::revive;
+use crate::memberships::{Layout, Memberships};
 use crate::settings::PccSettings;
+use crate::solvers::{Descent, check, run};
+use crate::solvers::{objective, sampled_objective};
+use crate::split_empty_clusters::split_empty_clusters;
 use crate::starts::{Start, base_starts, level, starts};
-use crate::survey::{glimpse, objective};
-use crate::table::{Layout, Table};
 
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
@@ -53,15 +54,15 @@ pub fn pcc(
         Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, clusters, starts), settings, monitor),
         Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, clusters, starts), settings, monitor),
         Divergence::Beta(power) => {
-            let law = Beta(power);
-            pcc_from(&law, evidence, with_best(&law, evidence, bases, clusters, starts), settings, monitor)
+            let bregman = Beta(power);
+            pcc_from(&bregman, evidence, with_best(&bregman, evidence, bases, clusters, starts), settings, monitor)
         }
     }
 }
 
 /// The divergence of counts from what a soft partition says.
 pub(crate) fn held_out(evidence: &dyn Evidence, soft: &SoftPartition, divergence: Divergence) -> f64 {
-    let table = Table::of(soft.rows(), evidence.layout());
+    let table = Memberships::of(soft.rows(), evidence.layout());
     match divergence {
         Divergence::Kl => objective(&Kl, evidence, &table),
         Divergence::L2 => objective(&L2, evidence, &table),
@@ -72,7 +73,7 @@ pub(crate) fn held_out(evidence: &dyn Evidence, soft: &SoftPartition, divergence
 /// The two base clusterings with the lowest objectives before the other starts, or the lowest alone if there are no others. The
 /// rest are not held: on a million objects each takes as much memory as the evidence.
 fn with_best<D: Bregman>(
-    law: &D,
+    bregman: &D,
     evidence: &dyn Evidence,
     ensemble: Option<&Ensemble>,
     clusters: usize,
@@ -83,8 +84,8 @@ fn with_best<D: Bregman>(
     let most = if alone { 1 } else { 2 };
     let sampled = alone && evidence.layout() == Layout::Rows;
     let worth = |start: &Start| {
-        let table = Table::of(start.soft.rows(), evidence.layout());
-        if sampled { glimpse(law, evidence, &table) } else { objective(law, evidence, &table) }
+        let table = Memberships::of(start.soft.rows(), evidence.layout());
+        if sampled { sampled_objective(bregman, evidence, &table) } else { objective(bregman, evidence, &table) }
     };
     let mut kept: Vec<(f64, Start)> = Vec::new();
     for start in base_starts(ensemble, clusters) {
@@ -96,50 +97,50 @@ fn with_best<D: Bregman>(
     kept.into_iter().map(|(_, start)| start).chain(starts).collect()
 }
 
-/// [`pcc`] under any law, from given starts. Objects that are in no pair of the evidence keep uniform rows;
+/// [`pcc`] under any divergence, from given starts. Objects that are in no pair of the evidence keep uniform rows;
 /// `details.isolated` lists them and a warning names the first.
 ///
 /// # Errors
-/// [`PccError`] if a start does not fit the evidence, or the law or solver keep no promise.
+/// [`PccError`] if a start does not fit the evidence, or the divergence or solver do not fit together.
 ///
 /// # Panics
 /// If there is no start.
 pub fn pcc_from<D: Bregman>(
-    law: &D,
+    bregman: &D,
     evidence: &dyn Evidence,
     mut starts: Vec<Start>,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     assert!(!starts.is_empty(), "a run needs a start");
-    check(law, settings)?;
+    check(bregman, settings)?;
     let objects = evidence.count();
     if let Some(start) = starts.iter().find(|start| start.soft.objects() != objects) {
         return Err(PccError::Start { found: start.soft.objects(), expected: objects });
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
-    let progress = Progress::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
+    let progress = ProgressCounter::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
     let mut rough = settings.clone();
     let alone = starts.len() == 1 && evidence.layout() == Layout::Rows;
     rough.tolerance = if alone { settings.tolerance } else { settings.tolerance.max(ROUGH) };
     let mut names: Vec<String> = starts.iter().map(|start| start.name.clone()).collect();
     let mut runs: Vec<Descent> = (starts.into_par_iter())
         .map(|start| {
-            let table = Table::of(start.soft.rows(), evidence.layout());
+            let table = Memberships::of(start.soft.rows(), evidence.layout());
             drop(start);
-            run(law, evidence, table, &rough, &progress)
+            run(bregman, evidence, table, &rough, &progress)
         })
         .collect();
-    let mut last = finalists(&runs);
+    let mut last = SELECT.finalists(&objectives(&runs), FINALISTS, BEHIND);
     if rough.tolerance > settings.tolerance {
         runs = (runs.into_par_iter().enumerate())
-            .map(|(at, run)| if last.contains(&at) { finish(law, evidence, run, settings, &progress) } else { run })
+            .map(|(at, run)| if last.contains(&at) { finish(bregman, evidence, run, settings, &progress) } else { run })
             .collect();
     }
-    let mut kept = lowest(&runs, &last);
-    if let Some(fuller) = revive(law, evidence, &runs[kept], &rough, &progress) {
+    let mut kept = SELECT.best_among(&objectives(&runs), last.iter().copied()).expect("a run goes on");
+    if let Some(fuller) = split_empty_clusters(bregman, evidence, &runs[kept], &rough, &progress) {
         names.push(format!("{}, split", names[kept]));
-        runs.push(finish(law, evidence, fuller, settings, &progress));
+        runs.push(finish(bregman, evidence, fuller, settings, &progress));
         kept = runs.len() - 1;
         last.push(kept);
     }
@@ -157,33 +158,25 @@ const FINALISTS: usize = 2;
 /// can leave more, and a run that would have won is then lost.
 const BEHIND: f64 = 0.01;
 
-/// The runs that go on, best first.
-fn finalists(runs: &[Descent]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..runs.len()).collect();
-    order.sort_by(|&a, &b| runs[a].objective.total_cmp(&runs[b].objective).then(a.cmp(&b)));
-    let most = runs[order[0]].objective * (1.0 + BEHIND);
-    order.into_iter().take(FINALISTS).filter(|&at| runs[at].objective <= most).collect()
-}
+const SELECT: MultiStart = MultiStart::new(Sense::Minimise);
 
-/// The first of the runs with the lowest objective.
-fn lowest(runs: &[Descent], among: &[usize]) -> usize {
-    let lower = |a: usize, b: usize| runs[a].objective.total_cmp(&runs[b].objective).then(a.cmp(&b)).is_lt();
-    among.iter().copied().fold(among[0], |best, at| if lower(at, best) { at } else { best })
+fn objectives(runs: &[Descent]) -> Vec<f64> {
+    runs.iter().map(|run| run.objective).collect()
 }
 
 /// Goes on from where a rough run ended, with the rounds that are left.
 fn finish<D: Bregman>(
-    law: &D,
+    bregman: &D,
     evidence: &dyn Evidence,
     rough: Descent,
     settings: &PccSettings,
-    progress: &Progress<'_>,
+    progress: &ProgressCounter<'_>,
 ) -> Descent {
     let left = u64::from(settings.rounds.get()).saturating_sub(rough.rounds);
     let (Some(left), Stopped::Converged) = (NonZeroU32::new(left as u32), rough.stopped) else { return rough };
     let mut settings = settings.clone();
     settings.rounds = left;
-    let end = run(law, evidence, Table::of(rough.soft.rows(), evidence.layout()), &settings, progress);
+    let end = run(bregman, evidence, Memberships::of(rough.soft.rows(), evidence.layout()), &settings, progress);
     let trace = rough.trace.iter().chain(&end.trace[1..]).copied().collect();
     Descent { trace, rounds: rough.rounds + end.rounds, ..end }
 }

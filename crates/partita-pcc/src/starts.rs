@@ -1,4 +1,4 @@
-//! Where runs start.
+//! Initializations: cuts of a tree, k-means++ on rows of evidence, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, Partition, Seed, SoftPartition};
@@ -9,9 +9,9 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1};
 
 use crate::error::PccError;
-use crate::evidence::{Evidence, Near};
+use crate::evidence::{Evidence, LocalPairs};
+use crate::memberships::Memberships;
 use crate::settings::PccSettings;
-use crate::table::Table;
 
 /// The most objects for which a tree is grown to start from.
 pub(crate) const TREE: usize = 5000;
@@ -141,8 +141,8 @@ impl Kernel for Dot<'_> {
 struct EvidenceRows<'a>(&'a dyn Evidence);
 
 impl EvidenceRows<'_> {
-    fn shares(&self, i: usize, table: &Table, near: &mut Near) -> Vec<f64> {
-        let (_, counts) = self.0.look(i, table, near);
+    fn shares(&self, i: usize, table: &Memberships, near: &mut LocalPairs) -> Vec<f64> {
+        let (_, counts) = self.0.pairs_of(i, table, near);
         let share = |(c, n): (&f64, &f64)| if *n > 0.0 { c / n } else { 0.0 };
         let mut row: Vec<f64> = counts.c.iter().zip(&counts.n).map(share).collect();
         row[i] = 1.0;
@@ -160,7 +160,7 @@ impl Points for EvidenceRows<'_> {
     }
 
     fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
-        let (table, mut near) = (Table::zeros(self.count(), 1, self.0.layout()), Near::new(1));
+        let (table, mut near) = (Memberships::zeros(self.count(), 1, self.0.layout()), LocalPairs::new(1));
         let mut from = |&centre: &usize| {
             let middle = self.shares(centre, &table, &mut near);
             let distance = |i: usize| {

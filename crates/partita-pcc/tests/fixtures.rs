@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Silent, SoftPartition, Stopped};
-use partita_pcc::{Bregman, Dense, Evidence, Kl, L2, PccSettings, Shares, Solver, beta, descend, measure};
+use partita_pcc::{Bregman, Dense, Evidence, Kl, L2, NormalisedCounts, PccSettings, Solver, beta, descend, measure};
 use serde_json::Value;
 
 fn rows(value: &Value) -> Array2<f64> {
@@ -119,7 +119,7 @@ fn the_growth_transform_maps_as_it_should() {
     let Setting { fixtures, evidence, start } = setting();
     let expected = &fixtures["baum_eagon_once"];
     grown(&evidence, &start, &expected["weighted"]);
-    grown(&Shares::new(evidence.clone()), &start, &expected["unweighted"]);
+    grown(&NormalisedCounts::new(evidence.clone()), &start, &expected["unweighted"]);
     let mut patient = exact(Solver::Growth);
     (patient.rounds, patient.tolerance) = (NonZeroU32::new(20_000).unwrap(), 1e-6);
     let end = descend(&L2, &evidence, &start, &patient, &Silent).unwrap();

@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, SoftPartition, Stopped};
 use partita_pcc::{
-    Bregman, Dense, Descent, Kl, L2, PccError, PccSettings, Shares, Solver, Sparse, Start, base_starts, beta, descend,
-    measure,
+    Bregman, Dense, Descent, Kl, L2, NormalisedCounts, PccError, PccSettings, Solver, Sparse, Start, base_starts, beta,
+    descend, measure,
 };
 use rand::RngExt;
 
@@ -100,7 +100,7 @@ fn the_growth_transform_never_rises() {
         settings.rounds = NonZeroU32::new(30).unwrap();
         let run = descend(&L2, &evidence, &start, &settings, &Silent).unwrap();
         falls(&run, &format!("growth seed {seed}"));
-        let shares = descend(&L2, &Shares::new(evidence), &start, &settings, &Silent).unwrap();
+        let shares = descend(&L2, &NormalisedCounts::new(evidence), &start, &settings, &Silent).unwrap();
         falls(&shares, &format!("growth of shares seed {seed}"));
     }
 }

@@ -1,4 +1,4 @@
-//! An orthonormal basis that grows by blocks.
+//! Orthonormal basis that grows by blocks.
 
 use partita_core::Seed;
 use partita_core::ndarray::linalg::general_mat_mul;

@@ -1,4 +1,4 @@
-//! All eigenpairs of a dense matrix, by whichever linear algebra is built in.
+//! Dense symmetric eigenproblems: all eigenpairs, by whichever linear algebra is built in.
 
 use partita_core::ndarray::{Array1, Array2, ArrayView2};
 

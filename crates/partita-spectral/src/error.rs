@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of eigenproblems.
 
 /// Why there are no eigenpairs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

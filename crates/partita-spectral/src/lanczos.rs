@@ -1,4 +1,4 @@
-//! The largest few eigenpairs of an operator.
+//! Block Lanczos: the largest few eigenpairs of an operator.
 
 use partita_core::Seed;
 use partita_core::ndarray::linalg::general_mat_mul;

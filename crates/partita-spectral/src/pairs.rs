@@ -1,4 +1,4 @@
-//! What an eigensolver gives back.
+//! Eigenpairs: what an eigensolver gives back.
 
 use partita_core::ndarray::{Array1, Array2, Axis};
 

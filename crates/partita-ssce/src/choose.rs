@@ -1,4 +1,4 @@
-//! Choosing how strongly the classifiers are tied, by labels of base clusterings that were held out.
+//! Choice of gamma: how strongly the classifiers are tied, by labels of base clusterings that were held out.
 
 use std::num::NonZeroU32;
 
@@ -6,10 +6,10 @@ use partita_core::ndarray::{Array2, Axis};
 use partita_core::{Monitor, Seed};
 use rand::{RngExt, seq::index};
 
+use crate::aligned_labels::MISSING;
 use crate::design::Design;
 use crate::fit::fit;
 use crate::loss::{Loss, probabilities};
-use crate::targets::MISSING;
 use crate::{SsceError, SsceSettings};
 
 /// Ties that are tried, the strongest first.

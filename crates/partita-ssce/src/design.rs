@@ -1,4 +1,4 @@
-//! What classifiers see of the objects: a dense table, or label rows that stand for one-hot vectors.
+//! Design matrix of the classifiers: a dense table, or label rows that stand for one-hot vectors.
 
 use std::ops::Range;
 
@@ -6,6 +6,16 @@ use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{Ensemble, Features};
 
 use crate::SsceError;
+
+/// Refuses a table of other rows than objects, or without columns.
+pub(crate) fn check_table(features: &Features<'_>, objects: usize) -> Result<(), SsceError> {
+    let (rows, columns) = features.values().dim();
+    match (rows == objects, columns) {
+        (false, _) => Err(SsceError::Rows { rows, objects }),
+        (true, 0) => Err(SsceError::NoColumns),
+        (true, _) => Ok(()),
+    }
+}
 
 /// A place that stands for a missing label.
 const NOWHERE: u32 = u32::MAX;

@@ -10,9 +10,8 @@ use serde_json::Value;
 
 use crate::SsceError;
 use crate::columns::{SavedScaling, damaged, opened, sealed, table};
-use crate::design::Scaling;
-use crate::known::Known;
-use crate::ssce::check_table;
+use crate::design::{Scaling, check_table};
+use crate::target::Target;
 
 /// What [`CentroidModel::to_json`] writes as `format`.
 pub(crate) const CENTROIDS: &str = "partita centroids 1";
@@ -46,7 +45,7 @@ impl CentroidModel {
     /// # Errors
     /// [`SsceError::Rows`], [`SsceError::NoColumns`] and [`SsceError::Scale`].
     pub fn learn(features: &Features<'_>, partition: &Partition) -> Result<Self, SsceError> {
-        Self::of(features, Known::Hard(partition))
+        Self::of(features, Target::Hard(partition))
     }
 
     /// The centres of the clusters of a soft partition: an object counts in a cluster as much as it is probable
@@ -55,17 +54,17 @@ impl CentroidModel {
     /// # Errors
     /// As [`CentroidModel::learn`].
     pub fn learn_soft(features: &Features<'_>, soft: &SoftPartition) -> Result<Self, SsceError> {
-        Self::of(features, Known::Soft(soft))
+        Self::of(features, Target::Soft(soft))
     }
 
-    pub(crate) fn of(features: &Features<'_>, known: Known<'_>) -> Result<Self, SsceError> {
-        check_table(features, known.objects())?;
+    pub(crate) fn of(features: &Features<'_>, target: Target<'_>) -> Result<Self, SsceError> {
+        check_table(features, target.objects())?;
         let scaling = Scaling::of(features)?;
         let x = scaling.apply(features.values(), None);
-        let mut sums = Array2::<f64>::zeros((known.clusters(), x.ncols()));
-        let mut sizes = vec![0.0; known.clusters()];
+        let mut sums = Array2::<f64>::zeros((target.clusters(), x.ncols()));
+        let mut sizes = vec![0.0; target.clusters()];
         for (i, row) in x.outer_iter().enumerate() {
-            known.shares(i, |k, share| {
+            target.shares(i, |k, share| {
                 sums.row_mut(k).scaled_add(share, &row);
                 sizes[k] += share;
             });
@@ -77,7 +76,7 @@ impl CentroidModel {
         let centroids: Vec<_> = sums.outer_iter().zip(&sizes).map(centre).collect();
         let mut apart = 0.0;
         for (i, row) in x.outer_iter().enumerate() {
-            known.shares(i, |k, share| {
+            target.shares(i, |k, share| {
                 apart += centroids[k].as_ref().map_or(0.0, |centre| share * distance(row, centre));
             });
         }
@@ -132,11 +131,11 @@ impl Model for CentroidModel {
     }
 }
 
-/// Labels a new object like the nearest known objects, on scaled columns. Probabilities are their votes, one each;
+/// Labels a new object like the nearest target objects, on scaled columns. Probabilities are their votes, one each;
 /// where they are equally far, objects of the smaller index vote.
 ///
 /// # Cost
-/// O(n d) time for each new object, all of n known ones being looked at; n d ≤ 10,000,000
+/// O(n d) time for each new object, all of n target ones being looked at; n d ≤ 10,000,000
 /// ([`NeighbourModel::MOST_NUMBERS`]) numbers are kept and saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighbourModel {
@@ -169,11 +168,11 @@ impl NeighbourModel {
     /// [`SsceError::Rows`], [`SsceError::NoColumns`], [`SsceError::Scale`], [`SsceError::Clusters`] for more clusters
     /// than objects, and [`SsceError::Neighbours`] for more numbers than are kept.
     pub fn learn(features: &Features<'_>, partition: &Partition, neighbours: NonZeroU32) -> Result<Self, SsceError> {
-        Self::of(features, Known::Hard(partition), neighbours)
+        Self::of(features, Target::Hard(partition), neighbours)
     }
 
-    pub(crate) fn of(features: &Features<'_>, known: Known<'_>, neighbours: NonZeroU32) -> Result<Self, SsceError> {
-        let (objects, clusters) = (known.objects(), known.clusters());
+    pub(crate) fn of(features: &Features<'_>, target: Target<'_>, neighbours: NonZeroU32) -> Result<Self, SsceError> {
+        let (objects, clusters) = (target.objects(), target.clusters());
         check_table(features, objects)?;
         if clusters == 0 || clusters > objects {
             return Err(SsceError::Clusters { clusters, objects });
@@ -184,7 +183,7 @@ impl NeighbourModel {
         }
         let scaling = Scaling::of(features)?;
         let rows = scaling.apply(features.values(), None);
-        Ok(Self { scaling, neighbours, clusters, rows, labels: known.labels() })
+        Ok(Self { scaling, neighbours, clusters, rows, labels: target.labels() })
     }
 
     /// A saved model.

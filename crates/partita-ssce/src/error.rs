@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of self-supervised consensus.
 
 use partita_core::{FitError, SettingsError, WeightsError};
 use partita_spectral::SpectralError;

@@ -1,4 +1,4 @@
-//! Alternating the classifiers W, their centre μ and their covariance Ω.
+//! Block coordinate descent: the classifiers W, their centre μ and their covariance Ω in turn.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,7 @@ use partita_spectral::symmetric_eigen;
 use serde::{Deserialize, Serialize};
 
 use crate::SsceError;
-use crate::descent::{Point, descend};
+use crate::lbfgs::{Point, descend};
 use crate::loss::Loss;
 use crate::prior::{Prior, RIDGE};
 

@@ -55,21 +55,21 @@
 //! rounds, which differ from 30 by less than .005 in accuracy where γ is 0.1 or more and cost a tenth, and there is no
 //! joint solution of W and μ.
 
+mod aligned_labels;
 mod choose;
 mod columns;
-mod descent;
 mod design;
 mod distance;
 mod error;
 mod fit;
-mod known;
+mod lbfgs;
 mod linear;
 mod loss;
 mod method;
 mod model;
 mod prior;
 mod ssce;
-mod targets;
+mod target;
 
 pub use distance::{CentroidModel, NeighbourModel};
 pub use error::SsceError;

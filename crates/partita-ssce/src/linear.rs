@@ -7,13 +7,12 @@ use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partitio
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::aligned_labels::MISSING;
 use crate::columns::{SavedScaling, damaged, opened, sealed, table};
-use crate::design::{Design, Scaling};
+use crate::design::{Design, Scaling, check_table};
 use crate::fit::fit;
-use crate::known::Known;
 use crate::loss::{Loss, probabilities};
-use crate::ssce::check_table;
-use crate::targets::MISSING;
+use crate::target::Target;
 use crate::{SsceError, SsceSettings};
 
 /// What [`LinearModel::to_json`] writes as `format`.
@@ -50,7 +49,7 @@ impl LinearModel {
     /// [`SsceError::Rows`], [`SsceError::NoColumns`], [`SsceError::Scale`], and [`SsceError::Clusters`] beyond
     /// 65,534 clusters.
     pub fn learn(features: &Features<'_>, partition: &Partition) -> Result<Self, SsceError> {
-        Self::of(features, Known::Hard(partition))
+        Self::of(features, Target::Hard(partition))
     }
 
     /// The classifier that learns the probabilities of a soft partition from a table: the one whose probabilities
@@ -59,22 +58,22 @@ impl LinearModel {
     /// # Errors
     /// As [`LinearModel::learn`].
     pub fn learn_soft(features: &Features<'_>, soft: &SoftPartition) -> Result<Self, SsceError> {
-        Self::of(features, Known::Soft(soft))
+        Self::of(features, Target::Soft(soft))
     }
 
-    pub(crate) fn of(features: &Features<'_>, known: Known<'_>) -> Result<Self, SsceError> {
-        let (objects, classes) = (known.objects(), known.clusters());
+    pub(crate) fn of(features: &Features<'_>, target: Target<'_>) -> Result<Self, SsceError> {
+        let (objects, classes) = (target.objects(), target.clusters());
         check_table(features, objects)?;
         if classes == 0 || classes > usize::from(MISSING) - 1 {
             return Err(SsceError::Clusters { clusters: classes, objects });
         }
         let scaling = Scaling::of(features)?;
         let design = Design::Dense(scaling.apply(features.values(), Some(1.0)));
-        let labels = known.labels();
+        let labels = target.labels();
         let codes = Array2::from_shape_fn((objects, 1), |(i, _)| labels[i] as u16);
-        let soft = match known {
-            Known::Hard(_) => None,
-            Known::Soft(soft) => Some(soft.rows()),
+        let soft = match target {
+            Target::Hard(_) => None,
+            Target::Soft(soft) => Some(soft.rows()),
         };
         let loss = Loss { design: &design, codes: codes.view(), classes, trust: &[1.0], soft };
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.

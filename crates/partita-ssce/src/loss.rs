@@ -6,8 +6,8 @@ use partita_core::chunks;
 use partita_core::ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
+use crate::aligned_labels::MISSING;
 use crate::design::Design;
-use crate::targets::MISSING;
 
 /// Rows of one block of products, and the fewest and most of them that make a partial sum.
 const BLOCK: usize = 256;

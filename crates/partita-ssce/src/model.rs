@@ -9,7 +9,7 @@ use partita_core::{Features, Model, ModelError, Partition, SoftPartition};
 use serde_json::Value;
 
 use crate::columns::damaged;
-use crate::known::Known;
+use crate::target::Target;
 use crate::{CentroidModel, LinearModel, NeighbourModel, SsceError, distance, linear};
 
 /// How a consensus labels objects that it has not seen. As text: `ssce`, `centroid`, `knn` (5 neighbours), `knn:9`.
@@ -89,7 +89,7 @@ pub fn learn(
     features: &Features<'_>,
     partition: &Partition,
 ) -> Result<Arc<dyn Model>, SsceError> {
-    of(predictor, features, Known::Hard(partition))
+    of(predictor, features, Target::Hard(partition))
 }
 
 /// A model that labels new rows of a table as `soft` labels those of `features`. The linear classifier and the centres
@@ -102,14 +102,14 @@ pub fn learn_soft(
     features: &Features<'_>,
     soft: &SoftPartition,
 ) -> Result<Arc<dyn Model>, SsceError> {
-    of(predictor, features, Known::Soft(soft))
+    of(predictor, features, Target::Soft(soft))
 }
 
-fn of(predictor: Predictor, features: &Features<'_>, known: Known<'_>) -> Result<Arc<dyn Model>, SsceError> {
+fn of(predictor: Predictor, features: &Features<'_>, target: Target<'_>) -> Result<Arc<dyn Model>, SsceError> {
     Ok(match predictor {
-        Predictor::Linear => Arc::new(LinearModel::of(features, known)?),
-        Predictor::Centroid => Arc::new(CentroidModel::of(features, known)?),
-        Predictor::Neighbours(count) => Arc::new(NeighbourModel::of(features, known, count)?),
+        Predictor::Linear => Arc::new(LinearModel::of(features, target)?),
+        Predictor::Centroid => Arc::new(CentroidModel::of(features, target)?),
+        Predictor::Neighbours(count) => Arc::new(NeighbourModel::of(features, target, count)?),
     })
 }
 

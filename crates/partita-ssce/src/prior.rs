@@ -1,4 +1,4 @@
-//! What ties the classifiers together: a shared mean and a covariance between base clusterings.
+//! Matrix-normal prior of the classifiers: a shared mean and a covariance between base clusterings.
 
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_spectral::symmetric_eigen;
@@ -147,9 +147,9 @@ fn rebuilt(vectors: &Array2<f64>, values: &[f64]) -> Array2<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aligned_labels::Targets;
     use crate::design::Design;
     use crate::loss::Loss;
-    use crate::targets::Targets;
     use approx::{assert_abs_diff_eq, assert_relative_eq};
     use partita_core::{Ensemble, EnsembleBuilder, Seed};
     use rand::RngExt;
@@ -184,7 +184,7 @@ mod tests {
         let targets = Targets::new(&ensemble(&all["labels"]), None, 3, None).unwrap();
         let aligned: Vec<Vec<i64>> = numbers(&expected["aligned"]);
         for ((i, u), &code) in targets.codes.indexed_iter() {
-            assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::targets::MISSING), code);
+            assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::aligned_labels::MISSING), code);
         }
         let loss = Loss { design: &design, codes: targets.codes.view(), classes: 3, trust: &[1.0; 12], soft: None };
         let mu: Vec<Vec<f64>> = numbers(&expected["mu"]);

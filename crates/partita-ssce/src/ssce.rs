@@ -1,4 +1,4 @@
-//! SSCE and SSCE-P.
+//! SSCE and SSCE-P: self-supervised consensus on a table or on labels alone.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use partita_core::{
 };
 use serde::Serialize;
 
+use crate::aligned_labels::{MISSING, Targets};
 use crate::choose::{Choice, Task};
-use crate::design::{Design, Scaling};
+use crate::design::{Design, Scaling, check_table};
 use crate::fit::{Fit, fit};
 use crate::linear::LinearModel;
 use crate::loss::probabilities;
-use crate::targets::{MISSING, Targets};
 use crate::{SsceError, SsceSettings};
 
 /// Self-supervised consensus on a table: one multinomial logistic regression for each base clustering, tied by a
@@ -130,15 +130,6 @@ fn check(
     }
     WeightsError::check(weights, ensemble.bases().len())?;
     Ok(settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?)
-}
-
-pub(crate) fn check_table(features: &Features<'_>, objects: usize) -> Result<(), SsceError> {
-    let (rows, columns) = features.values().dim();
-    match (rows == objects, columns) {
-        (false, _) => Err(SsceError::Rows { rows, objects }),
-        (true, 0) => Err(SsceError::NoColumns),
-        (true, _) => Ok(()),
-    }
 }
 
 fn solve(

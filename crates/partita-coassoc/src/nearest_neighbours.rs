@@ -1,0 +1,214 @@
+//! Nearest neighbours by co-association: the strongest pairs of every object.
+
+use partita_core::ndarray::ArrayView2;
+use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, Seed, chunks};
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::pairs::Rows;
+use crate::{CoassocError, EvidenceRows, SparseEvidence};
+
+/// Settings of [`SparseEvidence::strongest`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StrongestSettings {
+    /// Up to so many objects all pairs are looked at, and the answer is exact.
+    pub exact_objects: usize,
+    /// Beyond that: how often objects are sorted by their labels, each time with the base clusterings in another
+    /// order, to find candidates among neighbours in the sorted order.
+    pub orders: u32,
+    /// Beyond that: candidates to either side in each sorted order, as a multiple of the neighbours asked for.
+    pub reach: u32,
+}
+
+impl Default for StrongestSettings {
+    fn default() -> Self {
+        Self { exact_objects: 30_000, orders: 8, reach: 1 }
+    }
+}
+
+impl SparseEvidence {
+    /// Evidence of every object with its `neighbours` strongest by c/N, ties to the smaller index. A pair is stored
+    /// when either is among the strongest of the other.
+    ///
+    /// Exact up to [`StrongestSettings::exact_objects`]. Beyond, the strongest of candidates: objects that stand
+    /// close together when all are sorted by their labels, for several orders of the base clusterings. Objects with
+    /// the same labels always do; [`recall`] measures how many of the others are found.
+    ///
+    /// # Errors
+    /// As [`SparseEvidence::of_pairs`].
+    ///
+    /// # Cost
+    /// Exact: O(n² M) byte comparisons. Else O(orders · n (M · reach · neighbours + log n)) time. About
+    /// 24 · n · neighbours bytes besides the evidence.
+    pub fn strongest(
+        ensemble: &Ensemble,
+        neighbours: usize,
+        seed: Seed,
+        settings: &StrongestSettings,
+        budget: MemoryBudget,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, CoassocError> {
+        let n = ensemble.objects();
+        CoassocError::check_bases(ensemble.bases().len())?;
+        let pairs = (n * neighbours.min(n)) as u64;
+        let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs;
+        budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
+        let mut pairs = if n <= settings.exact_objects {
+            exact(&EvidenceRows::new(ensemble)?, neighbours, monitor)?
+        } else {
+            candidates(ensemble, neighbours, seed, settings, monitor)?
+        };
+        pairs.par_sort_unstable();
+        pairs.dedup();
+        Self::count(ensemble, &pairs, monitor)
+    }
+}
+
+/// The share of `neighbours` strongest that sparse evidence holds for `sample` objects drawn at random: for each, how
+/// many of its stored neighbours are as strong as the weakest of its true strongest, over how many those are.
+///
+/// # Errors
+/// [`CoassocError::TooManyBaseClusterings`] beyond 65,535.
+///
+/// # Cost
+/// O(sample · n M) byte comparisons.
+pub fn recall(
+    evidence: &SparseEvidence,
+    ensemble: &Ensemble,
+    neighbours: usize,
+    sample: usize,
+    seed: Seed,
+) -> Result<f64, CoassocError> {
+    let rows = EvidenceRows::new(ensemble)?;
+    let mut objects: Vec<usize> = (0..ensemble.objects()).collect();
+    let (drawn, _) = objects.partial_shuffle(&mut seed.rng(), sample);
+    let found = |&i: &usize| {
+        let best = best_of(&rows, i, neighbours);
+        let Some(&(weakest, _)) = best.last() else { return (0, 0) };
+        let strong = evidence.row(i).filter(|&(_, c, n)| strength(c, n) >= weakest).count();
+        (strong.min(best.len()), best.len())
+    };
+    let (found, all) = drawn.par_iter().map(found).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    Ok(if all == 0 { 1.0 } else { found as f64 / all as f64 })
+}
+
+fn strength(c: u32, n: u32) -> f64 {
+    if n == 0 { 0.0 } else { f64::from(c) / f64::from(n) }
+}
+
+/// The strongest neighbours of one object, strongest first, of all others.
+fn best_of(rows: &EvidenceRows, object: usize, neighbours: usize) -> Vec<(f64, u32)> {
+    let mut all = Vec::with_capacity(rows.objects());
+    rows.for_each(object, |j, c, n| {
+        if j != object {
+            all.push((strength(c, n), j as u32));
+        }
+    });
+    let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if neighbours < all.len() {
+        all.select_nth_unstable_by(neighbours, order);
+        all.truncate(neighbours);
+    }
+    all.sort_unstable_by(order);
+    all
+}
+
+fn exact(rows: &EvidenceRows, neighbours: usize, monitor: &dyn Monitor) -> Result<Vec<(u32, u32)>, CoassocError> {
+    let mut pairs = Vec::new();
+    for part in chunks(rows.objects(), 1024) {
+        let done = part.end as u64;
+        let of = |i: usize| best_of(rows, i, neighbours).into_iter().map(move |(_, j)| sorted(i as u32, j));
+        pairs.par_extend(part.into_par_iter().flat_map_iter(of));
+        if monitor.tick(done, rows.objects() as u64) == Flow::Stop {
+            return Err(CoassocError::Interrupted);
+        }
+    }
+    Ok(pairs)
+}
+
+fn sorted(i: u32, j: u32) -> (u32, u32) {
+    (i.min(j), i.max(j))
+}
+
+/// The strongest so far of every object, unordered: strength and object.
+struct Best {
+    neighbours: usize,
+    kept: Vec<(f32, u32)>,
+    filled: Vec<u32>,
+}
+
+impl Best {
+    fn offer(&mut self, to: u32, strength: f32, object: u32) {
+        let start = to as usize * self.neighbours;
+        let filled = self.filled[to as usize] as usize;
+        let kept = &mut self.kept[start..start + self.neighbours];
+        if kept[..filled].iter().any(|&(_, known)| known == object) {
+            return;
+        }
+        if filled < self.neighbours {
+            kept[filled] = (strength, object);
+            self.filled[to as usize] += 1;
+            return;
+        }
+        let weaker = |a: &&mut (f32, u32), b: &&mut (f32, u32)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
+        let Some(weakest) = kept.iter_mut().min_by(weaker) else { return };
+        if (strength, std::cmp::Reverse(object)) > (weakest.0, std::cmp::Reverse(weakest.1)) {
+            *weakest = (strength, object);
+        }
+    }
+}
+
+fn candidates(
+    ensemble: &Ensemble,
+    neighbours: usize,
+    seed: Seed,
+    settings: &StrongestSettings,
+    monitor: &dyn Monitor,
+) -> Result<Vec<(u32, u32)>, CoassocError> {
+    let n = ensemble.objects();
+    let rows = Rows::new(ensemble);
+    let mut best = Best { neighbours, kept: vec![(0.0, 0); n * neighbours], filled: vec![0; n] };
+    let reach = neighbours * settings.reach as usize;
+    for round in 0..settings.orders {
+        let mut bases: Vec<usize> = (0..ensemble.bases().len()).collect();
+        bases.shuffle(&mut seed.child(u64::from(round)).rng());
+        let order = match ensemble.rows() {
+            LabelRows::Bytes(rows) => by_labels(rows, &bases),
+            LabelRows::Words(rows) => by_labels(rows, &bases),
+        };
+        for part in chunks(n, 1 << 15) {
+            let later = |at: usize| {
+                let first = order[at];
+                order[at + 1..(at + 1 + reach).min(n)].iter().map(move |&j| sorted(first, j))
+            };
+            let mut pairs: Vec<(u32, u32)> = part.clone().flat_map(later).collect();
+            pairs.par_sort_unstable();
+            let (c, seen) = rows.count(&pairs);
+            for (at, &(i, j)) in pairs.iter().enumerate() {
+                let all = seen.as_ref().map_or(ensemble.bases().len() as u32, |seen| u32::from(seen[at]));
+                let strength = strength(u32::from(c[at]), all) as f32;
+                best.offer(i, strength, j);
+                best.offer(j, strength, i);
+            }
+        }
+        if monitor.tick(u64::from(round) + 1, u64::from(settings.orders)) == Flow::Stop {
+            return Err(CoassocError::Interrupted);
+        }
+    }
+    let of = |i: usize| {
+        let start = i * neighbours;
+        best.kept[start..start + best.filled[i] as usize].iter().map(move |&(_, j)| sorted(i as u32, j))
+    };
+    Ok((0..n).flat_map(of).collect())
+}
+
+/// Objects sorted by their labels, base clusterings compared in the order given.
+fn by_labels<L: Label>(rows: ArrayView2<'_, L>, bases: &[usize]) -> Vec<u32> {
+    let width = bases.len();
+    let keys: Vec<L> = rows.outer_iter().flat_map(|row| bases.iter().map(move |&u| row[u])).collect();
+    let key = |i: u32| &keys[i as usize * width..][..width];
+    let mut order: Vec<u32> = (0..rows.nrows() as u32).collect();
+    order.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
+    order
+}

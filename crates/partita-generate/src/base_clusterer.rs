@@ -1,0 +1,94 @@
+//! Base clusterers by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::GenerateError;
+
+/// A base clusterer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BaseKind {
+    /// k-means from a k-means++ start.
+    KMeans,
+    /// k-means from a greedy k-means++ start (the best of 2 + ln k candidates for each centre).
+    KMeansGreedy,
+    /// k-means from k rows drawn evenly.
+    KMeansRandom,
+    /// k-means by the angle between rows (spherical), from a k-means++ start.
+    KMeansCosine,
+    /// k-means on small random batches of rows.
+    KMeansBatch,
+    /// Single link, cut at k clusters.
+    Single,
+    /// Average link, cut at k clusters.
+    Average,
+    /// Complete link, cut at k clusters.
+    Complete,
+    /// Ward's method, cut at k clusters.
+    Ward,
+    /// Centroid link, cut at k clusters.
+    Centroid,
+    /// Spectral clustering of a graph with local scales.
+    Spectral,
+    /// Random hyperplanes, each through the cluster that has most rows.
+    Splits,
+}
+
+impl BaseKind {
+    /// Every base clusterer.
+    pub const ALL: [Self; 12] = [
+        Self::KMeans,
+        Self::KMeansGreedy,
+        Self::KMeansRandom,
+        Self::KMeansCosine,
+        Self::KMeansBatch,
+        Self::Single,
+        Self::Average,
+        Self::Complete,
+        Self::Ward,
+        Self::Centroid,
+        Self::Spectral,
+        Self::Splits,
+    ];
+
+    /// Its name in a recipe.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::KMeans => "kmeans",
+            Self::KMeansGreedy => "kmeans-greedy",
+            Self::KMeansRandom => "kmeans-random",
+            Self::KMeansCosine => "kmeans-cosine",
+            Self::KMeansBatch => "kmeans-batch",
+            Self::Single => "single",
+            Self::Average => "average",
+            Self::Complete => "complete",
+            Self::Ward => "ward",
+            Self::Centroid => "centroid",
+            Self::Spectral => "spectral",
+            Self::Splits => "splits",
+        }
+    }
+
+    /// True when most of the work serves every k: one tree, one embedding.
+    pub(crate) const fn shares(self) -> bool {
+        matches!(self, Self::Single | Self::Average | Self::Complete | Self::Ward | Self::Centroid | Self::Spectral)
+    }
+}
+
+impl fmt::Display for BaseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for BaseKind {
+    type Err = GenerateError;
+
+    fn from_str(text: &str) -> Result<Self, GenerateError> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let known: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
+            GenerateError::UnknownBase { name: text.into(), known: known.join(", ") }
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! Runs of the base clusterers: plans that share work together, the others one by one.
+
+use partita_core::MemoryBudget;
+use partita_core::ndarray::Array2;
+use rayon::prelude::*;
+use sprs::CsMatView;
+
+use crate::base_run::BaseRun;
+use crate::plan::{Plan, TableSample, check_drawn, drawn};
+use crate::run_context::RunContext;
+use crate::spectral::spectral;
+use crate::splits::splits;
+use crate::tree::{linkage, trees};
+use crate::{BaseKind, BaseSpec, GenerateError, Recipe, Scale, TableView, scale};
+use partita_core::ProgressCounter;
+use partita_kmeans::{
+    DenseRows, Initialization, KMeansSettings, Members, RunSpec, SparseRows, UNLABELLED, lloyd, lloyd_sparse, minibatch,
+};
+
+/// Makes the base clusterings of these plans; none for those that were not finished when the monitor said stop.
+pub(crate) fn run_plans(
+    table: TableView<'_>,
+    recipe: &Recipe,
+    plans: &[Plan],
+    budget: MemoryBudget,
+    progress: &ProgressCounter<'_>,
+    keep: &(dyn Fn(&Plan, &BaseRun) + Sync),
+) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+    let n = table.dim().0;
+    let _span = tracing::info_span!("generate", runs = plans.len(), rows = n).entered();
+    plans.iter().try_for_each(|plan| check_drawn(recipe, n, plan))?;
+    let mut found: Numbered = Vec::new();
+    let mut dense: Vec<&Plan> = plans.iter().collect();
+    if let TableView::Sparse(values) = table
+        && plain(recipe)
+    {
+        let sparse;
+        (sparse, dense) = plans.iter().partition(|plan| start(plan.kind).is_some());
+        found = sparsely(values, recipe, &sparse, progress, keep)?;
+    }
+    if let TableView::Groups(_) = table {
+        found = in_shares(&table, recipe, &dense, budget, progress, keep)?;
+    } else if !dense.is_empty() {
+        let values = table.dense()?;
+        let scaled = (recipe.scale != Scale::None).then(|| scale(values.view(), recipe.scale));
+        let values = scaled.as_ref().map_or(values.view(), |scaled| scaled.view());
+        found.extend(densely(&RunContext { sight: &TableSample { values, recipe }, progress, keep }, &dense)?);
+    }
+    found.sort_unstable_by_key(|(run, _)| *run);
+    Ok(found.into_iter().map(|(_, found)| found).collect())
+}
+
+/// Base clusterings by number.
+type Numbered = Vec<(usize, Option<BaseRun>)>;
+
+/// Whether base clusterings see the columns as they are, and every object once.
+fn plain(recipe: &Recipe) -> bool {
+    recipe.scale == Scale::None && !recipe.alters_columns() && !recipe.replacement
+}
+
+/// Whether a sparse table is never made dense.
+pub(crate) fn stays_sparse(recipe: &Recipe) -> bool {
+    plain(recipe) && recipe.base.iter().all(|spec| start(spec.kind).is_some())
+}
+
+/// k-means on the entries of a sparse table.
+fn sparsely(
+    values: CsMatView<'_, f64>,
+    recipe: &Recipe,
+    plans: &[&Plan],
+    progress: &ProgressCounter<'_>,
+    keep: &(dyn Fn(&Plan, &BaseRun) + Sync),
+) -> Result<Numbered, GenerateError> {
+    let mut found = Vec::with_capacity(plans.len());
+    for cosine in [false, true] {
+        let chosen: Vec<&Plan> =
+            plans.iter().copied().filter(|plan| start(plan.kind).is_some_and(|(_, by)| by == cosine)).collect();
+        if chosen.is_empty() {
+            continue;
+        }
+        let settings = KMeansSettings::default();
+        let rows = SparseRows::new(values, None, cosine)?;
+        let one = |plan: &&Plan| {
+            let members = drawn(recipe, values.rows(), plan).0;
+            let fit =
+                if progress.stopped() { None } else { lloyd_sparse(&rows, &job(plan, members), &settings, progress) };
+            let found = fit.map(|fit| {
+                let found = BaseRun::from(fit);
+                keep(plan, &found);
+                progress.add(1);
+                found
+            });
+            (plan.run, found)
+        };
+        found.par_extend(chosen.par_iter().map(one));
+    }
+    Ok(found)
+}
+
+/// Refuses a recipe that needs all of a table that is read in groups.
+pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<(), GenerateError> {
+    let TableView::Groups(_) = table else { return Ok(()) };
+    let whole = |spec: &&BaseSpec| start(spec.kind).is_none() && spec.kind != BaseKind::KMeansBatch;
+    match recipe.base.iter().find(whole) {
+        Some(spec) => Err(GenerateError::NeedsWhole { kind: spec.kind.name() }),
+        None if !plain(recipe) => Err(GenerateError::NeedsWhole { kind: "this recipe" }),
+        None => Ok(()),
+    }
+}
+
+/// k-means on shares of a table that does not fit: as many shares as do are gathered in one pass over its groups.
+fn in_shares(
+    table: &TableView<'_>,
+    recipe: &Recipe,
+    plans: &[&Plan],
+    budget: MemoryBudget,
+    progress: &ProgressCounter<'_>,
+    keep: &(dyn Fn(&Plan, &BaseRun) + Sync),
+) -> Result<Numbered, GenerateError> {
+    let (n, d) = table.dim();
+    let rows = recipe.rows(n);
+    // A share in double and in single precision, once by rows and once in panels; a third is left for the rest.
+    let fits = (budget.bytes() / 3 * 2) / (20 * rows * d).max(1) as u64;
+    let mut found = Vec::with_capacity(plans.len());
+    for plans in plans.chunks(fits.clamp(1, 64) as usize) {
+        if progress.stopped() {
+            found.extend(plans.iter().map(|plan| (plan.run, None)));
+            continue;
+        }
+        let members: Vec<Members> = plans.iter().map(|plan| drawn(recipe, n, plan).0).collect();
+        let shares = gather(table, &members, d)?;
+        let one = |((plan, members), share): ((&&Plan, &Members), Array2<f64>)| {
+            let cosine = start(plan.kind).is_some_and(|(_, cosine)| cosine);
+            let rows = DenseRows::new(share.view(), None, cosine);
+            drop(share);
+            let job = job(plan, Members::all(members.count()));
+            let mut fit = None;
+            if plan.kind == BaseKind::KMeansBatch {
+                fit = minibatch(&rows, &job, progress);
+            } else {
+                let jobs = std::slice::from_ref(&job);
+                lloyd(&rows, jobs, &KMeansSettings::default(), progress, &mut |_, made| fit = Some(made));
+            }
+            let made = fit.map(|fit| {
+                let mut made = BaseRun::from(fit);
+                let mut labels = vec![UNLABELLED; n];
+                members.iter().zip(&made.labels).for_each(|(object, &label)| labels[object] = label);
+                made.labels = labels;
+                keep(plan, &made);
+                progress.add(1);
+                made
+            });
+            (plan.run, made)
+        };
+        let together: Vec<_> = plans.iter().zip(&members).zip(shares).collect();
+        found.par_extend(together.into_par_iter().map(one));
+    }
+    Ok(found)
+}
+
+/// The rows of each share, in one pass over the table.
+fn gather(table: &TableView<'_>, members: &[Members], d: usize) -> Result<Vec<Array2<f64>>, GenerateError> {
+    let mut shares: Vec<Array2<f64>> = members.iter().map(|members| Array2::zeros((members.count(), d))).collect();
+    let mut wanted: Vec<_> = members.iter().map(|members| members.iter().enumerate().peekable()).collect();
+    table.each_group(|first, rows| {
+        let end = first + rows.nrows();
+        for (share, wanted) in shares.iter_mut().zip(&mut wanted) {
+            while let Some((place, object)) = wanted.next_if(|(_, object)| *object < end) {
+                share.row_mut(place).assign(&rows.row(object - first));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(shares)
+}
+
+/// Everything on a table in which every number is there.
+fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, GenerateError> {
+    let recipe = context.sight.recipe;
+    let alone = recipe.alters_columns() || recipe.replacement;
+    let shared = |plan: &Plan| if alone { None } else { start(plan.kind).map(|(_, cosine)| cosine) };
+    let mut found: Numbered = Vec::with_capacity(plans.len());
+    for cosine in [false, true] {
+        let chosen: Vec<&Plan> = plans.iter().copied().filter(|plan| shared(plan) == Some(cosine)).collect();
+        if !chosen.is_empty() && !context.progress.stopped() {
+            let rows = DenseRows::new(context.sight.values, None, cosine);
+            found.extend(chosen.iter().map(|plan| plan.run).zip(context.together(&rows, &chosen)));
+        }
+    }
+    let rest: Vec<Plan> = plans.iter().copied().filter(|plan| shared(plan).is_none()).copied().collect();
+    let groups: Vec<&[Plan]> = rest.chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample)).collect();
+    let made: Vec<Vec<Option<BaseRun>>> =
+        groups.par_iter().map(|plans| context.alone(plans)).collect::<Result<_, GenerateError>>()?;
+    found.extend(rest.iter().map(|plan| plan.run).zip(made.into_iter().flatten()));
+    Ok(found)
+}
+
+/// Where a k-means base clusterer starts, and whether it looks at angles.
+fn start(kind: BaseKind) -> Option<(Initialization, bool)> {
+    match kind {
+        BaseKind::KMeans => Some((Initialization::PlusPlus, false)),
+        BaseKind::KMeansGreedy => Some((Initialization::Greedy, false)),
+        BaseKind::KMeansRandom => Some((Initialization::Random, false)),
+        BaseKind::KMeansCosine => Some((Initialization::PlusPlus, true)),
+        _ => None,
+    }
+}
+
+fn job(plan: &Plan, members: Members) -> RunSpec {
+    let initialization = start(plan.kind).map_or(Initialization::PlusPlus, |(initialization, _)| initialization);
+    RunSpec { clusters: plan.k, initialization, seed: plan.seed, members, given: None }
+}
+
+impl RunContext<'_> {
+    /// Many k-means runs over the same columns.
+    fn together(&self, rows: &DenseRows, plans: &[&Plan]) -> Vec<Option<BaseRun>> {
+        let settings = KMeansSettings::default();
+        let group = |plans: &[&Plan]| -> Vec<Option<BaseRun>> {
+            let mut found: Vec<Option<BaseRun>> = plans.iter().map(|_| None).collect();
+            if !self.progress.stopped() {
+                let jobs: Vec<RunSpec> = plans.iter().map(|plan| self.job(plan)).collect();
+                lloyd(rows, &jobs, &settings, self.progress, &mut |u, fit| {
+                    found[u] = Some(self.kept(plans[u], fit.into()));
+                });
+            }
+            found
+        };
+        rows.in_groups(plans, group)
+    }
+
+    fn job(&self, plan: &Plan) -> RunSpec {
+        job(plan, self.sight.members(plan))
+    }
+
+    /// The base clusterings of plans of one kind that see the same.
+    fn alone(&self, plans: &[Plan]) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+        if self.progress.stopped() {
+            return Ok(plans.iter().map(|_| None).collect());
+        }
+        if let Some(linkage) = linkage(plans[0].kind) {
+            return trees(plans, linkage, self);
+        }
+        if plans[0].kind == BaseKind::Spectral {
+            return spectral(plans, self);
+        }
+        Ok(plans.iter().map(|plan| self.one(plan)).collect())
+    }
+
+    fn one(&self, plan: &Plan) -> Option<BaseRun> {
+        let often = drawn(self.sight.recipe, self.sight.values.nrows(), plan).1;
+        let rows = |cosine: bool| DenseRows::new(self.sight.columns(plan).view(), often.as_deref(), cosine);
+        let found = match plan.kind {
+            BaseKind::Splits => splits(plan, self.sight, self.progress)?,
+            BaseKind::KMeansBatch => minibatch(
+                &DenseRows::new(self.sight.columns(plan).view(), None, false),
+                &self.job(plan),
+                self.progress,
+            )?
+            .into(),
+            kind => {
+                let cosine = start(kind).is_some_and(|(_, cosine)| cosine);
+                return self.together(&rows(cosine), &[plan]).into_iter().next().flatten();
+            }
+        };
+        Some(self.kept(plan, found))
+    }
+}

@@ -1,0 +1,382 @@
+//! Lazy dissimilarity matrix of clusters: only rows that a search has asked for exist.
+//!
+//! A row holds, for one cluster, what it shares with every other: the sum (or largest) of the dissimilarities of
+//! their objects. Merging two clusters adds two rows, which is contiguous. What it means for all other rows
+//! (one column goes into another) is only written into a log; a row replays the log when it is next read, while
+//! it lies in the cache. Rows of objects come from [`Rows`] when they are first asked for. When a quarter of the
+//! columns is dead, all rows are brought up to date and packed.
+
+use crate::{Linkage, Rows};
+
+const NONE: u32 = u32::MAX;
+
+/// Columns looked at together when the nearest is sought.
+const BLOCK: usize = 512;
+
+/// A whole number of 32 or 64 bits.
+pub(crate) trait Cell: Copy + Default + Send + Sync {
+    fn of(value: u64) -> Self;
+    fn exact(self) -> u64;
+    fn value(self) -> f64;
+    fn plus(self, other: Self) -> Self;
+    fn larger(self, other: Self) -> Self;
+}
+
+macro_rules! cell {
+    ($type:ty) => {
+        impl Cell for $type {
+            fn of(value: u64) -> Self {
+                value as $type
+            }
+            fn exact(self) -> u64 {
+                u64::from(self)
+            }
+            fn value(self) -> f64 {
+                self as f64
+            }
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn larger(self, other: Self) -> Self {
+                self.max(other)
+            }
+        }
+    };
+}
+cell!(u32);
+cell!(u64);
+
+/// Clusters are known by their smallest object, their slot.
+pub(crate) struct LazyMatrix<'a, T> {
+    rows: &'a dyn Rows,
+    weights: &'a [u32],
+    linkage: Linkage,
+    alive: usize,
+    /// The slot of every column, in ascending order.
+    slots: Vec<u32>,
+    /// The column of every living slot.
+    column: Vec<u32>,
+    /// The column of every object when the columns were last packed.
+    packed: Vec<u32>,
+    /// Objects in the cluster of every column; NaN where it is dead, which no comparison prefers.
+    sizes: Vec<f64>,
+    /// Sum of the squared dissimilarities inside the cluster of every column, over its squared size.
+    spread: Vec<f64>,
+    /// Sum of the dissimilarities inside the cluster of every slot.
+    inner: Vec<u64>,
+    /// Columns that went into others since the columns were last packed.
+    log: Vec<(u32, u32)>,
+    cells: Vec<T>,
+    /// Where the row of every slot is, and how much of the log it has seen.
+    place: Vec<u32>,
+    seen: Vec<u32>,
+    free: Vec<u32>,
+    buffer: Vec<u32>,
+}
+
+/// Objects on a chain whose rows may exist besides those of merged clusters.
+pub(crate) const fn chain_limit(objects: usize) -> usize {
+    if objects / 64 > 32 { objects / 64 } else { 32 }
+}
+
+/// Cells that exist at once, at most: when t of n clusters have merged, min(t, n − t) rows of merged clusters of
+/// at most 4/3 (n − t) columns.
+pub(crate) const fn cells(objects: usize) -> usize {
+    objects * objects / 3 + (chain_limit(objects) + 3) * objects
+}
+
+/// Cells of 32 bits, and later of 64 bits (both, while they are widened), that exist at once, at most.
+pub(crate) fn widths(objects: usize, unit: u64) -> (usize, usize) {
+    // Cells widen when the product of two sizes passes this, which takes so many merges.
+    let product = u64::from(u32::MAX) / unit.max(1);
+    let merges = (2 * product.isqrt()).saturating_sub(2).min(objects as u64) as usize;
+    let alive = objects - merges;
+    let wide = cells(objects).min(alive * alive * 4 / 3 + (chain_limit(objects) + 3) * alive * 4 / 3);
+    (cells(objects), wide + wide.div_ceil(2))
+}
+
+impl<'a, T: Cell> LazyMatrix<'a, T> {
+    pub(crate) fn new(rows: &'a dyn Rows, weights: &'a [u32], linkage: Linkage) -> Self {
+        let n = rows.objects();
+        Self {
+            rows,
+            weights,
+            linkage,
+            alive: n,
+            slots: (0..n as u32).collect(),
+            column: (0..n as u32).collect(),
+            packed: (0..n as u32).collect(),
+            sizes: weights.iter().map(|&weight| f64::from(weight)).collect(),
+            spread: vec![0.0; n],
+            inner: vec![0; n],
+            log: Vec::new(),
+            cells: Vec::new(),
+            place: vec![NONE; n],
+            seen: vec![0; n],
+            free: Vec::new(),
+            buffer: vec![0; n],
+        }
+    }
+
+    pub(crate) fn objects(&self) -> usize {
+        self.weights.len()
+    }
+
+    pub(crate) fn alive(&self) -> usize {
+        self.alive
+    }
+
+    /// Living slots in ascending order.
+    pub(crate) fn living(&self) -> impl Iterator<Item = u32> + '_ {
+        self.slots.iter().zip(&self.sizes).filter(|(_, size)| !size.is_nan()).map(|(&slot, _)| slot)
+    }
+
+    pub(crate) fn size(&self, slot: u32) -> f64 {
+        self.sizes[self.column[slot as usize] as usize]
+    }
+
+    /// Whether a cell holds all sums when no cluster but one of `size` is larger than those there are.
+    pub(crate) fn fits(&self, size: f64) -> bool {
+        if matches!(self.linkage, Linkage::Single | Linkage::Complete) || size_of::<T>() == 8 {
+            return true;
+        }
+        let largest = self.sizes.iter().fold(size, |most, &size| if size > most { size } else { most });
+        largest * size * self.rows.unit() as f64 <= f64::from(u32::MAX)
+    }
+
+    /// The same with cells of 64 bits.
+    pub(crate) fn widened(self) -> LazyMatrix<'a, u64> {
+        LazyMatrix {
+            cells: self.cells.iter().map(|cell| cell.exact()).collect(),
+            rows: self.rows,
+            weights: self.weights,
+            linkage: self.linkage,
+            alive: self.alive,
+            slots: self.slots,
+            column: self.column,
+            packed: self.packed,
+            sizes: self.sizes,
+            spread: self.spread,
+            inner: self.inner,
+            log: self.log,
+            place: self.place,
+            seen: self.seen,
+            free: self.free,
+            buffer: self.buffer,
+        }
+    }
+
+    fn range(&self, slot: u32) -> std::ops::Range<usize> {
+        let start = self.place[slot as usize] as usize * self.slots.len();
+        start..start + self.slots.len()
+    }
+
+    /// Brings the row of a living slot into being and up to date.
+    fn touch(&mut self, slot: u32) {
+        if self.place[slot as usize] == NONE {
+            self.create(slot);
+        }
+        let range = self.range(slot);
+        let log = &self.log[self.seen[slot as usize] as usize..];
+        let row = &mut self.cells[range];
+        if self.linkage == Linkage::Complete {
+            log.iter().for_each(|&(into, from)| row[into as usize] = row[into as usize].larger(row[from as usize]));
+        } else {
+            log.iter().for_each(|&(into, from)| row[into as usize] = row[into as usize].plus(row[from as usize]));
+        }
+        self.seen[slot as usize] = self.log.len() as u32;
+    }
+
+    /// The row of an object that has not merged, as of the last packing.
+    fn create(&mut self, slot: u32) {
+        let columns = self.slots.len();
+        let place = self.free.pop().unwrap_or_else(|| {
+            if self.cells.is_empty() {
+                self.cells.reserve_exact(cells(self.objects()).min(self.objects() * self.objects()));
+            }
+            self.cells.resize(self.cells.len() + columns, T::default());
+            (self.cells.len() / columns) as u32 - 1
+        });
+        (self.place[slot as usize], self.seen[slot as usize]) = (place, 0);
+        self.rows.fill(slot as usize, &mut self.buffer);
+        self.buffer[slot as usize] = 0;
+        let range = self.range(slot);
+        let row = &mut self.cells[range];
+        row.fill(T::default());
+        let given = self.packed.iter().zip(&self.buffer);
+        if self.linkage == Linkage::Complete {
+            given.for_each(|(&at, &d)| row[at as usize] = row[at as usize].larger(T::of(u64::from(d))));
+        } else {
+            let weight = u64::from(self.weights[slot as usize]);
+            for ((&at, &d), &other) in given.zip(self.weights) {
+                row[at as usize] = row[at as usize].plus(T::of(u64::from(d) * weight * u64::from(other)));
+            }
+        }
+    }
+
+    /// Drops the row of a slot that has not merged; it can be made again.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        let merged = self.size(slot) > f64::from(self.weights[slot as usize]);
+        if self.place[slot as usize] != NONE && !merged {
+            self.free.push(self.place[slot as usize]);
+            self.place[slot as usize] = NONE;
+        }
+    }
+
+    /// The nearest other cluster and how near, in units that compare within this linkage (for single, average and
+    /// complete link: only within this row). Ties go to the smallest slot.
+    pub(crate) fn nearest(&mut self, slot: u32) -> (f64, u32) {
+        self.touch(slot);
+        let own = self.column[slot as usize] as usize;
+        let (size, spread) = (self.sizes[own], self.spread[own]);
+        self.sizes[own] = f64::NAN;
+        let row = &self.cells[self.range(slot)];
+        let (score, at) = match self.linkage {
+            Linkage::Average => least(row, &self.sizes, &self.spread, |s, b, _| s / b),
+            Linkage::Ward => least(row, &self.sizes, &self.spread, |s, b, v| ward(s, size, b, spread, v)),
+            Linkage::Centroid => least(row, &self.sizes, &self.spread, |s, b, v| centroid(s, size, b, spread, v)),
+            Linkage::Single | Linkage::Complete => least(row, &self.sizes, &self.spread, |s, b, _| s + 0.0 * b),
+        };
+        self.sizes[own] = size;
+        (score, self.slots[at])
+    }
+
+    /// How near two clusters are under centroid link; the row of the first is up to date.
+    pub(crate) fn centroids(&self, a: u32, b: u32) -> f64 {
+        let (i, j) = (self.column[a as usize] as usize, self.column[b as usize] as usize);
+        let sum = self.cells[self.range(a)][j].value();
+        centroid(sum, self.sizes[i], self.sizes[j], self.spread[i], self.spread[j])
+    }
+
+    /// Merges two clusters, the smaller slot first, and says at which height.
+    pub(crate) fn merge(&mut self, a: u32, b: u32) -> f64 {
+        self.touch(a);
+        self.touch(b);
+        let (i, j) = (self.column[a as usize] as usize, self.column[b as usize] as usize);
+        let shared = self.cells[self.range(a)][j];
+        let height = self.height(shared.value(), i, j);
+        self.add_rows(a, b);
+        self.inner[a as usize] += self.inner[b as usize] + shared.exact();
+        self.sizes[i] += self.sizes[j];
+        self.sizes[j] = f64::NAN;
+        self.spread[i] = self.inner[a as usize] as f64 / (self.sizes[i] * self.sizes[i]);
+        self.free.push(self.place[b as usize]);
+        (self.place[b as usize], self.column[b as usize]) = (NONE, NONE);
+        self.log.push((i as u32, j as u32));
+        self.seen[a as usize] = self.log.len() as u32;
+        self.alive -= 1;
+        if self.alive * 4 < self.slots.len() * 3 {
+            self.pack();
+        }
+        height
+    }
+
+    fn add_rows(&mut self, a: u32, b: u32) {
+        let (into, from) = (self.range(a), self.range(b));
+        let (low, high) = self.cells.split_at_mut(into.start.max(from.start));
+        let columns = self.slots.len();
+        let (row, other) = if into.start < from.start {
+            (&mut low[into], &high[..columns])
+        } else {
+            (&mut high[..columns], &low[from])
+        };
+        if self.linkage == Linkage::Complete {
+            row.iter_mut().zip(other).for_each(|(cell, &other)| *cell = cell.larger(other));
+        } else {
+            row.iter_mut().zip(other).for_each(|(cell, &other)| *cell = cell.plus(other));
+        }
+    }
+
+    fn height(&self, shared: f64, i: usize, j: usize) -> f64 {
+        let unit = self.rows.unit() as f64;
+        let (a, b, v, w) = (self.sizes[i], self.sizes[j], self.spread[i], self.spread[j]);
+        match self.linkage {
+            Linkage::Single | Linkage::Complete => shared / unit,
+            Linkage::Average => shared / (a * b * unit),
+            Linkage::Ward => (ward(shared, a, b, v, w) / unit).max(0.0).sqrt(),
+            Linkage::Centroid => (centroid(shared, a, b, v, w) / unit).max(0.0).sqrt(),
+        }
+    }
+
+    /// Brings all rows up to date and drops dead columns.
+    fn pack(&mut self) {
+        let mut stored: Vec<(u32, u32)> =
+            self.living().map(|slot| (self.place[slot as usize], slot)).filter(|row| row.0 != NONE).collect();
+        stored.sort_unstable();
+        stored.iter().for_each(|&(_, slot)| self.touch(slot));
+        let kept: Vec<u32> = (0..self.slots.len() as u32).filter(|&at| !self.sizes[at as usize].is_nan()).collect();
+        let (old, new) = (self.slots.len(), kept.len());
+        for (at, &(place, slot)) in stored.iter().enumerate() {
+            let from = place as usize * old;
+            for (k, &column) in kept.iter().enumerate() {
+                self.cells[at * new + k] = self.cells[from + column as usize];
+            }
+            (self.place[slot as usize], self.seen[slot as usize]) = (at as u32, 0);
+        }
+        self.cells.truncate(stored.len() * new);
+        self.free.clear();
+        self.repack_columns(&kept);
+    }
+
+    fn repack_columns(&mut self, kept: &[u32]) {
+        let mut into: Vec<u32> = (0..self.slots.len() as u32).collect();
+        self.log.iter().rev().for_each(|&(to, from)| into[from as usize] = into[to as usize]);
+        let mut renumbered = vec![NONE; self.slots.len()];
+        kept.iter().enumerate().for_each(|(at, &column)| renumbered[column as usize] = at as u32);
+        for packed in &mut self.packed {
+            *packed = renumbered[into[*packed as usize] as usize];
+        }
+        let pick = |values: &[f64]| kept.iter().map(|&column| values[column as usize]).collect();
+        (self.sizes, self.spread) = (pick(&self.sizes), pick(&self.spread));
+        self.slots = kept.iter().map(|&column| self.slots[column as usize]).collect();
+        self.slots.iter().enumerate().for_each(|(at, &slot)| self.column[slot as usize] = at as u32);
+        self.log.clear();
+    }
+}
+
+/// Squared distance of two centroids: mean squared dissimilarity between, less the two spreads.
+fn centroid(sum: f64, a: f64, b: f64, v: f64, w: f64) -> f64 {
+    sum / (a * b) - (v + w)
+}
+
+/// Twice the growth of the sum of squares.
+fn ward(sum: f64, a: f64, b: f64, v: f64, w: f64) -> f64 {
+    2.0 * (a * b) / (a + b) * centroid(sum, a, b, v, w)
+}
+
+/// The smallest score and the first place that has it. NaN is never the smallest.
+#[inline]
+fn least<T: Cell>(
+    row: &[T],
+    sizes: &[f64],
+    spread: &[f64],
+    score: impl Fn(f64, f64, f64) -> f64 + Copy,
+) -> (f64, usize) {
+    let (mut best, mut start) = (f64::INFINITY, 0);
+    let blocks = row.chunks(BLOCK).zip(sizes.chunks(BLOCK)).zip(spread.chunks(BLOCK)).enumerate();
+    for (at, ((row, sizes), spread)) in blocks {
+        let here = block_least(row, sizes, spread, score);
+        if here < best {
+            (best, start) = (here, at * BLOCK);
+        }
+    }
+    let place = (start..row.len()).find(|&at| score(row[at].value(), sizes[at], spread[at]) == best);
+    (best, place.expect("a cluster has another besides it"))
+}
+
+#[inline]
+fn block_least<T: Cell>(row: &[T], sizes: &[f64], spread: &[f64], score: impl Fn(f64, f64, f64) -> f64 + Copy) -> f64 {
+    const LANES: usize = 8;
+    let mut best = [f64::INFINITY; LANES];
+    let (rows, rest) = row.as_chunks::<LANES>();
+    let (size_lanes, size_rest) = sizes.as_chunks::<LANES>();
+    let (spread_lanes, spread_rest) = spread.as_chunks::<LANES>();
+    for ((row, sizes), spread) in rows.iter().zip(size_lanes).zip(spread_lanes) {
+        for lane in 0..LANES {
+            let here = score(row[lane].value(), sizes[lane], spread[lane]);
+            best[lane] = if here < best[lane] { here } else { best[lane] };
+        }
+    }
+    let rest = rest.iter().zip(size_rest).zip(spread_rest).map(|((cell, &b), &v)| score(cell.value(), b, v));
+    best.into_iter().chain(rest).fold(f64::INFINITY, |least, here| if here < least { here } else { least })
+}

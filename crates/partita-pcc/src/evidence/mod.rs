@@ -1,0 +1,13 @@
+//! Evidence about pairs of objects: counts of all pairs, of some, or with every pair counting the same.
+
+mod dense;
+mod normalised_counts;
+mod sparse;
+mod view;
+
+pub use dense::Dense;
+pub(crate) use dense::WAY_OUT;
+pub use normalised_counts::NormalisedCounts;
+pub use sparse::Sparse;
+pub use view::Evidence;
+pub(crate) use view::{Evenness, LocalPairs};

@@ -1,0 +1,145 @@
+//! Evidence of some pairs: counts in sparse rows.
+
+use partita_coassoc::SparseEvidence;
+use partita_core::{Ensemble, MemoryBudget, Monitor, Seed};
+use partita_kernels::{LANES, dispatch};
+
+use super::view::{LocalPairs, View};
+use crate::error::PccError;
+use crate::kernels::{Gather, Widen};
+use crate::memberships::{Layout, Memberships};
+use crate::pair_counts::PairCounts;
+
+/// How often some pairs of objects are together and labelled. What is not stored is not known, and costs nothing.
+#[derive(Clone, Debug)]
+pub struct Sparse {
+    pairs: SparseEvidence,
+    weights: Vec<f64>,
+}
+
+impl Sparse {
+    /// Counts pairs drawn uniformly without replacement, so that objects have `partners` partners on average.
+    ///
+    /// # Errors
+    /// [`PccError::Evidence`] if they do not fit the budget or the monitor asks to stop.
+    ///
+    /// # Cost
+    /// O(pairs · (M + log pairs)) time.
+    pub fn sample(
+        ensemble: &Ensemble,
+        partners: u32,
+        seed: Seed,
+        budget: MemoryBudget,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, PccError> {
+        let objects = ensemble.objects() as u64;
+        let pairs = (objects * u64::from(partners)).div_ceil(2).min(objects * objects.saturating_sub(1) / 2);
+        Ok(Self::new(SparseEvidence::sample(ensemble, pairs, seed, budget, monitor)?))
+    }
+
+    /// The same counts for the solvers.
+    pub fn new(pairs: SparseEvidence) -> Self {
+        let weight = |i: usize| pairs.row(i).map(|(_, _, n)| f64::from(n)).sum();
+        let weights = (0..pairs.objects()).map(weight).collect();
+        Self { pairs, weights }
+    }
+
+    /// The counts.
+    pub fn pairs(&self) -> &SparseEvidence {
+        &self.pairs
+    }
+}
+
+impl Sparse {
+    /// The neighbours of `i` from the one at `from` on.
+    fn pairs_from<'a>(
+        &self,
+        i: usize,
+        from: usize,
+        table: &'a Memberships,
+        near: &'a mut LocalPairs,
+    ) -> (&'a Memberships, &'a mut PairCounts) {
+        let LocalPairs { table: local, counts } = near;
+        let clusters = table.clusters;
+        let neighbours = &self.pairs.neighbours(i)[from..];
+        local.objects = neighbours.len();
+        local.stride = local.objects.next_multiple_of(LANES);
+        local.values.resize(local.stride * clusters, 0.0);
+        dispatch(Gather { rows: &table.values, chosen: neighbours, columns: &mut local.values, clusters });
+        // What repeats the last row has no weight: its counts are 0.
+        counts.c.resize(local.stride, 0.0);
+        counts.n.resize(local.stride, 0.0);
+        let (together, seen) = self.pairs.counts(i);
+        dispatch(Widen { from: &together[from..], to: &mut counts.c });
+        counts.c[local.objects..].fill(0.0);
+        if let Some(seen) = seen {
+            dispatch(Widen { from: &seen[from..], to: &mut counts.n });
+        } else {
+            counts.n.fill(self.pairs.base_clusterings() as f64);
+        }
+        counts.n[local.objects..].fill(0.0);
+        (local, counts)
+    }
+}
+
+impl View for Sparse {
+    fn count(&self) -> usize {
+        self.pairs.objects()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Rows
+    }
+
+    fn pairs_of<'a>(
+        &self,
+        i: usize,
+        table: &'a Memberships,
+        near: &'a mut LocalPairs,
+    ) -> (&'a Memberships, &'a mut PairCounts) {
+        self.pairs_from(i, 0, table, near)
+    }
+
+    fn pairs_after<'a>(
+        &self,
+        i: usize,
+        table: &'a Memberships,
+        near: &'a mut LocalPairs,
+    ) -> (&'a Memberships, &'a PairCounts, usize) {
+        let after = self.pairs.neighbours(i).partition_point(|&j| j as usize <= i);
+        let (others, counts) = self.pairs_from(i, after, table, near);
+        (others, counts, 0)
+    }
+
+    fn degree(&self, i: usize) -> usize {
+        self.pairs.neighbours(i).len()
+    }
+
+    fn partners(&self, i: usize) -> Option<&[u32]> {
+        Some(self.pairs.neighbours(i))
+    }
+
+    fn pairs_within(&self, objects: &[usize], visit: &mut dyn FnMut(usize, usize, f64, f64)) {
+        let Some(&last) = objects.last() else { return };
+        for (at, &i) in objects.iter().enumerate() {
+            let neighbours = self.pairs.neighbours(i);
+            let after = neighbours.partition_point(|&j| j as usize <= i);
+            if neighbours.get(after).is_none_or(|&j| j as usize > last) {
+                continue;
+            }
+            for (j, c, n) in self.pairs.row(i).skip(after).take_while(|&(j, ..)| j as usize <= last) {
+                if let Ok(other) = objects[at + 1..].binary_search(&(j as usize)) {
+                    visit(at, at + 1 + other, c.into(), n.into());
+                }
+            }
+        }
+    }
+
+    fn condensed(&self) -> Option<Vec<f32>> {
+        None
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights[i]
+    }
+}

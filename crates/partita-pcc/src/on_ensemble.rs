@@ -1,0 +1,72 @@
+//! An ensemble as evidence, and the consensus from it: pairs counted or sampled, objects without partners named.
+
+use partita_core::{Ensemble, Monitor, Outcome, Problem};
+use tracing::info_span;
+
+use crate::diagnostics::PccDiagnostics;
+use crate::divergence::Divergence;
+use crate::error::PccError;
+use crate::evidence::{Dense, Sparse};
+use crate::pcc::{isolated, pcc};
+use crate::settings::PccSettings;
+use crate::starts::TREE;
+
+/// The child of the seed that draws pairs; starts have small numbers.
+const PAIRS: u64 = u64::MAX;
+
+/// Counts the pairs of the ensemble, all or a sample, and hands them to `dense` or `sparse` with the ensemble where its base
+/// clusterings shall be started from, because no tree is grown.
+pub(crate) fn counted<T>(
+    problem: &Problem<'_>,
+    settings: &PccSettings,
+    monitor: &dyn Monitor,
+    dense: impl FnOnce(Dense, Option<&Ensemble>) -> Result<T, PccError>,
+    sparse: impl FnOnce(Sparse, Option<&Ensemble>) -> Result<T, PccError>,
+) -> Result<T, PccError> {
+    let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let objects = ensemble.objects();
+    if let Some(partners) = settings.sampled(objects) {
+        let sample = || Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, monitor);
+        let evidence = info_span!("evidence").in_scope(sample)?;
+        return info_span!("solve").in_scope(|| sparse(evidence, Some(ensemble)));
+    }
+    let bases = (objects > TREE).then_some(ensemble);
+    let evidence = info_span!("evidence").in_scope(|| Dense::count(ensemble, budget, monitor))?;
+    info_span!("solve").in_scope(|| dense(evidence, bases))
+}
+
+/// The ensemble as evidence, and the consensus.
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    clusters: usize,
+    divergence: Divergence,
+    settings: &PccSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<PccDiagnostics>, PccError> {
+    let seed = problem.seed;
+    let outcome = counted(
+        problem,
+        settings,
+        monitor,
+        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, settings, monitor),
+        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, settings, monitor),
+    )?;
+    Ok(named(outcome, problem.ensemble))
+}
+
+/// Objects without partners by name. Without names only their number is told: places in the canonical order mean
+/// nothing to a user.
+pub(crate) fn named(mut outcome: Outcome<PccDiagnostics>, ensemble: &Ensemble) -> Outcome<PccDiagnostics> {
+    let places = &outcome.details.isolated;
+    if places.is_empty() {
+        return outcome;
+    }
+    let names: Vec<String> = match ensemble.object_names() {
+        Some(names) => places.iter().map(|&i| names[i].clone()).collect(),
+        None => Vec::new(),
+    };
+    outcome.warnings.pop();
+    outcome.warnings.push(isolated(places.len(), names.iter().cloned()));
+    outcome.details.isolated_names = names;
+    outcome
+}

@@ -1,0 +1,138 @@
+//! Anderson acceleration of the rounds of the block solver.
+//!
+//! Rounds approach their end along a few slow directions, by about the same factor every time. The last rounds tell where
+//! these lead: the combination of them whose moves cancel best is where the next round starts, if the objective is lower
+//! there. Moves are weighed by 1/y, the metric of probabilities, in which a small probability on its way to 0 counts.
+
+use super::iterate::Iterate;
+use crate::bregman::Bregman;
+
+/// Rounds that are remembered.
+const DEPTH: usize = 5;
+/// No probability shrinks below this share of itself by extrapolation.
+const KEEP: f64 = 0.1;
+/// Probabilities below this weigh no more than it does.
+const FLOOR: f64 = 1e-9;
+
+/// A round, or the change from one to the next.
+#[derive(Clone, Debug)]
+struct Step {
+    moved: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl Step {
+    fn since(&self, earlier: &Self) -> Self {
+        let less = |now: &[f64], then: &[f64]| now.iter().zip(then).map(|(now, then)| now - then).collect();
+        Self { moved: less(&self.moved, &earlier.moved), after: less(&self.after, &earlier.after) }
+    }
+}
+
+/// The rounds that are remembered.
+#[derive(Debug, Default)]
+pub(crate) struct Anderson {
+    before: Vec<f64>,
+    last: Option<Step>,
+    changes: Vec<Step>,
+}
+
+impl Anderson {
+    /// Before a round.
+    pub(crate) fn start(&mut self, values: &[f64]) {
+        self.before.clear();
+        self.before.extend_from_slice(values);
+    }
+
+    /// After a round, when `iterate.objective` is up to date: the table moves if the objective is lower there.
+    pub(crate) fn extrapolate<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) {
+        let after = iterate.table.values.clone();
+        let moved = after.iter().zip(&self.before).map(|(after, before)| after - before).collect();
+        let step = Step { moved, after };
+        if let Some(last) = self.last.take() {
+            self.changes.push(step.since(&last));
+            if self.changes.len() > DEPTH {
+                self.changes.remove(0);
+            }
+        }
+        let lower = !self.changes.is_empty() && self.jump(iterate, &step);
+        if lower || self.changes.is_empty() {
+            self.last = Some(step);
+        } else {
+            iterate.table.values = step.after;
+            self.changes.clear();
+        }
+    }
+
+    /// Goes where the moves of the remembered rounds cancel, and looks whether the objective is lower there.
+    fn jump<D: Bregman>(&self, iterate: &mut Iterate<'_, D>, step: &Step) -> bool {
+        let Some(shares) = self.shares(step) else { return false };
+        let values = &mut iterate.table.values;
+        for (share, change) in shares.iter().zip(&self.changes) {
+            values.iter_mut().zip(&change.after).for_each(|(value, change)| *value -= share * change);
+        }
+        for (value, &old) in values.iter_mut().zip(&step.after) {
+            *value = if old == 0.0 { 0.0 } else { value.max(KEEP * old) };
+        }
+        let mut row = vec![0.0; iterate.table.clusters];
+        for i in 0..iterate.table.objects {
+            iterate.table.read(i, &mut row);
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|y| *y /= sum);
+            iterate.table.write(i, &row);
+        }
+        iterate.costs.all_moved();
+        let objective = iterate.costs.objective(iterate.bregman, iterate.evidence, &iterate.table);
+        iterate.costs.all_moved();
+        let lower = objective < iterate.objective;
+        if lower {
+            iterate.objective = objective;
+        }
+        lower
+    }
+
+    /// How much of every change to take back so that least is left of the last move.
+    fn shares(&self, step: &Step) -> Option<Vec<f64>> {
+        let weights: Vec<f64> = step.after.iter().map(|y| if *y > 0.0 { 1.0 / (y + FLOOR) } else { 0.0 }).collect();
+        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(&weights).map(|((a, b), w)| a * b * w).sum() };
+        let row = |change: &Step| -> Vec<f64> {
+            let others = self.changes.iter().map(|other| dot(&change.moved, &other.moved));
+            others.chain([dot(&change.moved, &step.moved)]).collect()
+        };
+        let mut system: Vec<Vec<f64>> = self.changes.iter().map(row).collect();
+        // Changes that repeat each other leave a solution of bounded size.
+        (0..system.len()).for_each(|p| system[p][p] *= 1.0 + 1e-10);
+        solve(system)
+    }
+}
+
+/// Solves a small linear system, its right side the last column; none where it is singular.
+fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let size = rows.len();
+    for p in 0..size {
+        let pivot = (p..size).fold(p, |best, r| if rows[r][p].abs() > rows[best][p].abs() { r } else { best });
+        rows.swap(p, pivot);
+        let own = rows[p].clone();
+        if own[p] == 0.0 {
+            return None;
+        }
+        for r in (0..size).filter(|&r| r != p) {
+            let factor = rows[r][p] / own[p];
+            rows[r].iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
+        }
+    }
+    let solution: Vec<f64> = (0..size).map(|p| rows[p][size] / rows[p][p]).collect();
+    solution.iter().all(|value| value.is_finite()).then_some(solution)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_systems_are_solved() {
+        let found = solve(vec![vec![0.0, 2.0, 4.0], vec![3.0, 1.0, 5.0]]).unwrap();
+        assert_eq!(found, [1.0, 2.0]);
+        assert_eq!(solve(vec![vec![0.0, 1.0]]), None);
+        assert_eq!(solve(vec![vec![1.0, 1.0, 1.0], vec![1.0, 1.0, 1.0]]), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! The block solver: one Newton step an object, object after object, groups of objects in parallel.
+
+use std::ops::Range;
+
+use partita_core::chunks;
+use rayon::prelude::*;
+
+use super::active_set::ActiveSet;
+use super::anderson::Anderson;
+use super::interaction::{interaction, row};
+use super::iterate::{Iterate, Round};
+use super::l2_gram::Gram;
+use super::newton_step::{StepLimits, StepOutcome, newton_step};
+use super::objective::Worker;
+use crate::bregman::Bregman;
+use crate::evidence::Evidence;
+use crate::memberships::{Layout, Memberships};
+
+/// Above this relative gap a run is early: steps are held back where the divergence is steep.
+const EARLY: f64 = 0.2;
+/// In early rounds no probability shrinks below this share of itself.
+const KEEP: f64 = 0.1;
+/// Gaps that shrink by less than this factor a round ask for longer steps.
+const SLOW: f64 = 0.6;
+/// Longer steps: between 1 (Newton) and 2 (where the quadratic model stops falling).
+const LONGER: f64 = 1.4;
+/// The same where pairs are few, from the first round that is not early on.
+const LONGER_OF_FEW: f64 = 1.3;
+/// Where pairs are few a run is early while a round lowers the objective by more than this share of it. The largest gap does not
+/// tell: it is that of a handful of objects for long.
+const FAST: f64 = 0.01;
+/// Work (objects × pairs × K) from which a group is shared between threads.
+const SHARED: usize = 1 << 17;
+
+/// The state of a block run between rounds.
+#[derive(Debug)]
+pub(crate) struct Block {
+    group: usize,
+    /// The objects of a group that are visited.
+    active_objects: Vec<usize>,
+    /// Those of them that moved, and by how much.
+    moved: Vec<(usize, f64)>,
+    workers: Vec<Worker>,
+    old: Vec<f64>,
+    new: Vec<f64>,
+    steps: Vec<StepOutcome>,
+    gap: f64,
+    /// The objective before the last round.
+    before: f64,
+    over: f64,
+    gram: Option<Gram>,
+    active: ActiveSet,
+    anderson: Anderson,
+}
+
+impl Block {
+    pub(crate) fn new(evidence: &dyn Evidence, clusters: usize) -> Self {
+        let (objects, active) = (evidence.count(), ActiveSet::of(evidence));
+        // Objects of a group do not see each other move. A 32nd of all costs no rounds that could be measured.
+        let group = (objects / 32).max(1);
+        Self {
+            group,
+            active_objects: vec![],
+            moved: vec![],
+            workers: vec![],
+            old: vec![0.0; group * clusters],
+            new: vec![0.0; group * clusters],
+            steps: vec![StepOutcome::default(); group],
+            gap: f64::INFINITY,
+            before: f64::INFINITY,
+            over: 1.0,
+            gram: None,
+            active,
+            anderson: Anderson::default(),
+        }
+    }
+
+    /// Visits every object once, but for those that can be left alone.
+    pub(crate) fn round<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Round {
+        let limits = self.step_limits(iterate);
+        self.gram = Gram::of(iterate.bregman, iterate.evidence, &iterate.table);
+        self.active.set_limit(limits.small, iterate.scale);
+        if extrapolates(iterate) {
+            self.anderson.start(&iterate.table.values);
+        }
+        let mut worst = 0.0;
+        for range in chunks(iterate.evidence.count(), self.group) {
+            if iterate.stop() {
+                return Round::Stopped;
+            }
+            worst = f64::max(worst, self.group(iterate, range, limits));
+        }
+        let gap = worst / iterate.scale;
+        if gap > SLOW * self.gap && gap < EARLY {
+            self.over = LONGER;
+        }
+        self.gap = gap;
+        self.before = iterate.objective;
+        if worst <= iterate.tolerance { Round::Done } else { Round::More }
+    }
+
+    /// How far steps go in the next round.
+    fn step_limits<D: Bregman>(&self, iterate: &Iterate<'_, D>) -> StepLimits {
+        let small = 0.1 * iterate.tolerance;
+        if iterate.evidence.layout() == Layout::Columns {
+            let early = self.gap > EARLY;
+            let keep = if early && iterate.bregman.steep() { KEEP } else { 0.0 };
+            return StepLimits { small, keep, keep_above: 0.0, over: if early { 1.0 } else { self.over } };
+        }
+        let early = self.before - iterate.objective > FAST * iterate.objective;
+        let keep = if iterate.bregman.steep() { KEEP } else { 0.0 };
+        let keep_above = if early { 0.0 } else { EARLY * iterate.scale };
+        StepLimits { small, keep, keep_above, over: if early { 1.0 } else { LONGER_OF_FEW } }
+    }
+
+    /// Visits everybody in the next round.
+    pub(crate) fn activate_all(&mut self) {
+        self.active.activate_all();
+    }
+
+    /// After a round that was not the last: goes on where the rounds so far lead, if that is lower.
+    pub(crate) fn extrapolate<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) {
+        if extrapolates(iterate) && self.gap < EARLY {
+            self.anderson.extrapolate(iterate);
+        }
+    }
+
+    /// Moves the objects of one group, together where that is sure to help and one after the other otherwise.
+    fn group<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>, range: Range<usize>, limits: StepLimits) -> f64 {
+        let clusters = iterate.table.clusters;
+        self.active_objects.clear();
+        self.active_objects.extend(range.clone().filter(|&i| self.active.is_active(i)));
+        for (at, &i) in self.active_objects.iter().enumerate() {
+            iterate.table.read(i, &mut self.old[at * clusters..(at + 1) * clusters]);
+        }
+        let size = self.active_objects.len();
+        if size == 0 {
+            return 0.0;
+        }
+        self.new[..size * clusters].copy_from_slice(&self.old[..size * clusters]);
+        self.move_apart(iterate, limits);
+        let worst = self.steps[..size].iter().fold(0.0, |worst, step| f64::max(worst, step.gap));
+        let fall: f64 = self.steps[..size].iter().map(|step| step.fall).sum();
+        let together = || interaction(iterate, &self.active_objects, &self.steps, &self.old, &self.new);
+        if size > 1 && fall > 0.0 && together() > fall + 1e-13 * iterate.objective {
+            self.move_in_turn(iterate, limits);
+        } else {
+            for at in (0..size).filter(|&at| self.steps[at].fall > 0.0) {
+                let (old, new) = (row(&self.old, at, clusters), row(&self.new, at, clusters));
+                place(iterate, &mut self.gram, self.active_objects[at], old, new);
+            }
+        }
+        self.record(iterate, limits.small);
+        worst
+    }
+
+    /// Records what a group came to.
+    fn record<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>, small: f64) {
+        let clusters = iterate.table.clusters;
+        self.moved.clear();
+        for (at, (&i, step)) in self.active_objects.iter().zip(&self.steps).enumerate() {
+            if step.fall > 0.0 {
+                let changes = row(&self.old, at, clusters).iter().zip(row(&self.new, at, clusters));
+                self.moved.push((i, changes.map(|(old, new)| (old - new).abs()).sum()));
+            } else if step.gap <= small {
+                self.active.settled(i);
+            }
+        }
+        iterate.costs.moved(iterate.evidence, &self.moved);
+        self.active.moved(iterate.evidence, &self.moved);
+    }
+
+    /// Visits the objects of a group as if the others of the group stood still.
+    fn move_apart<D: Bregman>(&mut self, iterate: &Iterate<'_, D>, limits: StepLimits) {
+        let (bregman, evidence, table) = (iterate.bregman, iterate.evidence, &iterate.table);
+        let (clusters, size) = (table.clusters, self.active_objects.len());
+        let work = size * clusters * evidence.degree(self.active_objects[0]);
+        let threads = if work < SHARED { 1 } else { rayon::current_num_threads().min(size) };
+        self.workers.resize_with(threads.max(self.workers.len()), || Worker::new(clusters));
+        let share = size.div_ceil(threads);
+        let (gram, active_objects) = (self.gram.as_ref(), &self.active_objects);
+        let part = |part: usize, new: &mut [f64], steps: &mut [StepOutcome], worker: &mut Worker| {
+            for (at, (y, out)) in new.chunks_mut(clusters).zip(steps).enumerate() {
+                *out = step_of((bregman, evidence, table, gram), active_objects[part * share + at], y, worker, limits);
+            }
+        };
+        let (new, steps) = (&mut self.new[..size * clusters], &mut self.steps[..size]);
+        if threads == 1 {
+            return part(0, new, steps, &mut self.workers[0]);
+        }
+        (new.par_chunks_mut(share * clusters).zip(steps.par_chunks_mut(share)).zip(&mut self.workers).enumerate())
+            .for_each(|(at, ((new, steps), worker))| part(at, new, steps, worker));
+    }
+
+    /// Visits the objects of a group one after the other.
+    fn move_in_turn<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>, limits: StepLimits) {
+        let clusters = iterate.table.clusters;
+        let limits = StepLimits { over: 1.0, ..limits };
+        for (at, &i) in self.active_objects.iter().enumerate() {
+            let (old, new) = (row(&self.old, at, clusters), &mut self.new[at * clusters..(at + 1) * clusters]);
+            new.copy_from_slice(old);
+            let what = (iterate.bregman, iterate.evidence, &iterate.table, self.gram.as_ref());
+            self.steps[at] = step_of(what, i, new, &mut self.workers[0], limits);
+            if self.steps[at].fall > 0.0 {
+                place(iterate, &mut self.gram, i, old, new);
+            }
+        }
+    }
+}
+
+/// Whether rounds are extrapolated. GramOfObject need so few rounds that it costs more than it saves, and on sampled pairs rounds
+/// do not lead anywhere by the same factor every time.
+fn extrapolates<D: Bregman>(iterate: &Iterate<'_, D>) -> bool {
+    iterate.bregman.steep() && iterate.evidence.layout() == Layout::Columns
+}
+
+/// Moves object `i`.
+fn place<D: Bregman>(iterate: &mut Iterate<'_, D>, gram: &mut Option<Gram>, i: usize, old: &[f64], new: &[f64]) {
+    iterate.table.write(i, new);
+    if let Some(gram) = gram {
+        gram.moved(old, new);
+    }
+}
+
+/// Visits object `i` with the probabilities `y`.
+fn step_of<D: Bregman>(
+    (bregman, evidence, table, gram): (&D, &dyn Evidence, &Memberships, Option<&Gram>),
+    i: usize,
+    y: &mut [f64],
+    worker: &mut Worker,
+    limits: StepLimits,
+) -> StepOutcome {
+    let (others, counts) = evidence.pairs_of(i, table, &mut worker.near);
+    let squares = gram.map(|gram| gram.seen(evidence, i));
+    newton_step(bregman, others, counts, y, &mut worker.scratch, limits, squares)
+}

@@ -1,0 +1,253 @@
+//! Greedy coordinate exchange, the papers' solver: the steepest exchange between two clusters of one object, with an exact step.
+
+use partita_kernels::dispatch;
+
+use super::iterate::{Iterate, Round};
+use super::max_heap_tree::MaxHeapTree;
+use super::objective::{Worker, gradient};
+use crate::bregman::Bregman;
+use crate::evidence::Evidence;
+use crate::kernels::{Combine, Extremes, Line, Shift, Weighted};
+use crate::memberships::SNAP;
+use crate::memberships::{Layout, Memberships};
+use crate::pair_counts::PairCounts;
+
+/// Work (objects × K) between two looks at the monitor.
+const WATCHED: usize = 1 << 22;
+
+/// The state of a greedy run between steps.
+#[derive(Debug)]
+pub(crate) struct Greedy {
+    /// The gradient, kept up to date by every step.
+    g: Memberships,
+    /// The violation of every object, where tables lie by rows.
+    best: MaxHeapTree,
+    /// The violation of every object, where tables lie by columns.
+    gaps: Vec<f64>,
+    stale: bool,
+    worker: Worker,
+    b: Vec<f64>,
+    change: Vec<f64>,
+    weight: Vec<f64>,
+}
+
+/// An exchange: `step` of object `object`'s probability goes from cluster `from` to cluster `to`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Exchange {
+    pub(crate) object: usize,
+    pub(crate) to: usize,
+    pub(crate) from: usize,
+    pub(crate) step: f64,
+}
+
+impl Greedy {
+    pub(crate) fn new<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> Self {
+        let mut greedy = Self {
+            g: Memberships::zeros(evidence.count(), table.clusters, evidence.layout()),
+            best: MaxHeapTree::default(),
+            gaps: vec![0.0; evidence.count()],
+            stale: false,
+            worker: Worker::new(table.clusters),
+            b: Vec::new(),
+            change: Vec::new(),
+            weight: Vec::new(),
+        };
+        greedy.refresh(bregman, evidence, table);
+        greedy
+    }
+
+    /// Computes the whole gradient afresh.
+    fn refresh<D: Bregman>(&mut self, bregman: &D, evidence: &dyn Evidence, table: &Memberships) {
+        let (gradient, _) = gradient(bregman, evidence, table);
+        self.g = Memberships::of(gradient.view(), evidence.layout());
+        self.stale = false;
+        if self.g.layout == Layout::Rows {
+            let gaps: Vec<f64> = (0..evidence.count()).map(|i| gap(&self.g, table, i)).collect();
+            self.best = MaxHeapTree::new(&gaps);
+        }
+    }
+
+    /// n steps.
+    pub(crate) fn round<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Round {
+        if self.stale {
+            self.refresh(iterate.bregman, iterate.evidence, &iterate.table);
+        }
+        let watched = (WATCHED / (iterate.evidence.degree(0).max(1) * iterate.table.clusters)).max(1);
+        for step in 0..iterate.evidence.count() {
+            if step % watched == 0 && iterate.stop() {
+                return Round::Stopped;
+            }
+            if self.step(iterate).is_none() {
+                // The kept gradient has drifted a little; the next round, if there is one, starts from the true one.
+                self.stale = true;
+                return Round::Done;
+            }
+        }
+        Round::More
+    }
+
+    /// The steepest exchange, unless no violation is above the tolerance.
+    pub(crate) fn step<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>) -> Option<Exchange> {
+        let (object, gap) = match self.g.layout {
+            Layout::Columns => dispatch(Extremes { g: &self.g, table: &iterate.table, gaps: &mut self.gaps }),
+            Layout::Rows => self.best.winner(),
+        };
+        if gap <= iterate.tolerance {
+            return None;
+        }
+        let (to, from) = extremes(&self.g, &iterate.table, object);
+        let (bregman, table) = (iterate.bregman, &iterate.table);
+        let Worker { near, scratch, y } = &mut self.worker;
+        table.read(object, y);
+        crate::solvers::newton_step::support(y, &mut scratch.entries);
+        let (others, counts) = iterate.evidence.pairs_of(object, table, near);
+        scratch.resize(others.stride);
+        for buffer in [&mut self.b, &mut self.change, &mut self.weight] {
+            buffer.resize(others.stride, 0.0);
+        }
+        dispatch(Combine { others, y: &scratch.entries, out: &mut scratch.a });
+        dispatch(Combine { others, y: &[(to, 1.0), (from, -1.0)], out: &mut self.b });
+        let (a, b) = (&scratch.a[..], &self.b[..]);
+        let step = line_search(bregman, counts, a, b, -gap, y[from]);
+        let (change, weight) = (&mut self.change[..], &mut self.weight[..]);
+        dispatch(Shift { bregman, counts, a, b, step, change, weight });
+        dispatch(Weighted { others, w: &self.weight, g: &mut scratch.g });
+        let exchange = Exchange { object, to, from, step };
+        self.apply(iterate, exchange);
+        Some(exchange)
+    }
+
+    /// Takes a step and brings the gradient up to date: `g_j += w_j′ y′ − w_j y` for all partners j.
+    fn apply<D: Bregman>(&mut self, iterate: &mut Iterate<'_, D>, exchange: Exchange) {
+        let Exchange { object, to, from, step } = exchange;
+        let partners = iterate.evidence.partners(object);
+        let y = &mut self.worker.y;
+        for k in 0..y.len() {
+            let moved = if k == to { step } else { 0.0 } - if k == from { step } else { 0.0 };
+            if y[k] == 0.0 && moved == 0.0 {
+                continue;
+            }
+            match partners {
+                None => {
+                    let (start, len) = (k * self.g.stride, self.change.len());
+                    let column = &mut self.g.values[start..start + len];
+                    for j in 0..len {
+                        column[j] += y[k] * self.change[j] + moved * self.weight[j];
+                    }
+                }
+                Some(partners) => {
+                    for (at, &j) in partners.iter().enumerate() {
+                        let place = self.g.place(j as usize, k);
+                        self.g.values[place] += y[k] * self.change[at] + moved * self.weight[at];
+                    }
+                }
+            }
+        }
+        y[to] += step;
+        y[from] = if y[from] - step <= SNAP { 0.0 } else { y[from] - step };
+        iterate.table.write(object, y);
+        self.g.write(object, &self.worker.scratch.g);
+        for &j in partners.unwrap_or_default() {
+            self.best.set(j as usize, gap(&self.g, &iterate.table, j as usize));
+        }
+        if partners.is_some() {
+            self.best.set(object, gap(&self.g, &iterate.table, object));
+        }
+    }
+}
+
+/// Where object `i` gains most and, among its clusters, loses most.
+fn extremes(g: &Memberships, table: &Memberships, i: usize) -> (usize, usize) {
+    let (mut to, mut from) = (0, usize::MAX);
+    for k in 0..g.clusters {
+        let value = g.get(i, k);
+        if value < g.get(i, to) {
+            to = k;
+        }
+        if table.get(i, k) > SNAP && (from == usize::MAX || value > g.get(i, from)) {
+            from = k;
+        }
+    }
+    (to, from)
+}
+
+fn gap(g: &Memberships, table: &Memberships, i: usize) -> f64 {
+    let (to, from) = extremes(g, table, i);
+    g.get(i, from) - g.get(i, to)
+}
+
+/// The zero of the cost's derivative in `[0, most]`, or `most` where it is still negative there. The derivative does
+/// not fall, so Newton's steps are kept inside the bracket by halving it.
+fn line_search<D: Bregman>(bregman: &D, counts: &PairCounts, a: &[f64], b: &[f64], slope: f64, most: f64) -> f64 {
+    let derivative = |t: f64| dispatch(Line { bregman, counts, a, b, t });
+    let (end, _) = derivative(most);
+    if end <= 0.0 {
+        return most;
+    }
+    let (mut left, mut right) = (0.0, most);
+    let (mut t, (mut first, mut second)) = (0.0, derivative(0.0));
+    for _ in 0..100 {
+        let newton = t - first / second;
+        t = if newton > left && newton < right { newton } else { 0.5 * (left + right) };
+        (first, second) = derivative(t);
+        if first.abs() <= 1e-7 * slope.abs() || right - left <= 1e-15 * most {
+            break;
+        }
+        if first > 0.0 {
+            right = t;
+        } else {
+            left = t;
+        }
+    }
+    t
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dense;
+    use crate::bregman::{Kl, L2, beta};
+    use crate::solvers::objective::objective;
+    use partita_core::ProgressCounter;
+    use partita_core::ndarray::Array2;
+    use partita_core::{EnsembleBuilder, MemoryBudget, Silent};
+    use serde_json::Value;
+
+    fn close(found: f64, expected: &Value) {
+        let expected = expected.as_f64().unwrap();
+        assert!((found - expected).abs() <= 1e-8 * expected.abs(), "found {found}, expected {expected}");
+    }
+
+    fn first_step(bregman: &impl Bregman, name: &str) {
+        let fixtures = partita_conformance::fixtures();
+        let labels: Vec<Vec<i64>> = serde_json::from_value(fixtures["labels"].clone()).unwrap();
+        let mut builder = EnsembleBuilder::new(24);
+        for (u, column) in labels.iter().enumerate() {
+            builder.push(format!("u{u}"), column.iter().map(|&label| (label >= 0).then_some(label))).unwrap();
+        }
+        let evidence = Dense::count(&builder.finish().unwrap(), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let start: Vec<Vec<f64>> = serde_json::from_value(fixtures["Y0"].clone()).unwrap();
+        let start = Array2::from_shape_fn((24, 4), |(i, k)| start[i][k]);
+        let table = Memberships::of(start.view(), Layout::Columns);
+        let progress = ProgressCounter::new(&Silent, 1);
+        let mut greedy = Greedy::new(bregman, &evidence, &table);
+        let mut iterate = Iterate::new(bregman, &evidence, table, 1e-5, &progress);
+        let step = greedy.step(&mut iterate).unwrap();
+        let expected = &fixtures["pcc"][name]["first_step"];
+        let place = |name: &str| expected[name].as_u64().unwrap() as usize;
+        assert_eq!((step.object, step.to, step.from), (place("J"), place("U"), place("V")));
+        close(step.step, &expected["eps"]);
+        close(objective(bregman, &evidence, &iterate.table), &expected["objective"]);
+        let kept = greedy.g.clone();
+        greedy.refresh(bregman, &evidence, &iterate.table);
+        let drift = |(kept, fresh): (&f64, &f64)| (kept - fresh).abs() < 1e-9 * (1.0 + fresh.abs());
+        assert!(kept.values.iter().zip(&greedy.g.values).all(drift), "the kept gradient is the true one");
+    }
+
+    #[test]
+    fn the_first_step_is_the_papers() {
+        first_step(&Kl, "kl");
+        first_step(&L2, "l2");
+        first_step(&beta(1.5).unwrap(), "beta:1.5");
+    }
+}

@@ -1,0 +1,84 @@
+//! Interaction of simultaneous moves: what moves of several objects at once do to the cost of the pairs among them.
+
+use partita_kernels::{LANES, dispatch};
+
+use super::iterate::Iterate;
+use super::newton_step::{StepOutcome, support};
+use crate::bregman::Bregman;
+use crate::kernels::Cost;
+use crate::memberships::{Layout, Memberships};
+use crate::pair_counts::PairCounts;
+
+/// The change of the cost of the pairs among `objects`, which rise, when all move from the rows `old` to `new`, less the changes
+/// that each move alone was counted for.
+pub(crate) fn interaction<D: Bregman>(
+    iterate: &Iterate<'_, D>,
+    objects: &[usize],
+    steps: &[StepOutcome],
+    old: &[f64],
+    new: &[f64],
+) -> f64 {
+    match iterate.evidence.layout() {
+        Layout::Columns => of_all(iterate, objects, steps, old, new),
+        Layout::Rows => of_some(iterate, objects, steps, old, new),
+    }
+}
+
+fn of_some<D: Bregman>(
+    iterate: &Iterate<'_, D>,
+    objects: &[usize],
+    steps: &[StepOutcome],
+    old: &[f64],
+    new: &[f64],
+) -> f64 {
+    let clusters = iterate.table.clusters;
+    let mut sum = 0.0;
+    iterate.evidence.pairs_within(objects, &mut |i, j, c, n| {
+        if steps[i].fall > 0.0 && steps[j].fall > 0.0 {
+            let dot = |p: &[f64], q: &[f64]| -> f64 {
+                row(p, i, clusters).iter().zip(row(q, j, clusters)).map(|(a, b)| a * b).sum()
+            };
+            let cost = |p: &[f64], q: &[f64]| iterate.bregman.cost(c, n, dot(p, q));
+            sum += (cost(new, new) - cost(new, old)) - (cost(old, new) - cost(old, old));
+        }
+    });
+    sum
+}
+
+fn of_all<D: Bregman>(
+    iterate: &Iterate<'_, D>,
+    objects: &[usize],
+    steps: &[StepOutcome],
+    old: &[f64],
+    new: &[f64],
+) -> f64 {
+    let (size, clusters, bregman) = (objects.len(), iterate.table.clusters, iterate.bregman);
+    let mut counts = vec![PairCounts::default(); size];
+    let padded = size.next_multiple_of(LANES);
+    for counts in &mut counts {
+        (counts.c, counts.n) = (vec![0.0; padded], vec![0.0; padded]);
+    }
+    iterate.evidence.pairs_within(objects, &mut |i, j, c, n| (counts[i].c[j], counts[i].n[j]) = (c, n));
+    let table = |rows: &[f64]| {
+        let mut table = Memberships::zeros(size, clusters, Layout::Columns);
+        rows.chunks(clusters).take(size).enumerate().for_each(|(at, row)| table.write(at, row));
+        table
+    };
+    let (before, after) = (table(old), table(new));
+    let (mut from_entries, mut to_entries) = (Vec::new(), Vec::new());
+    let mut sum = 0.0;
+    for i in (0..size).filter(|&i| steps[i].fall > 0.0) {
+        support(row(old, i, clusters), &mut from_entries);
+        support(row(new, i, clusters), &mut to_entries);
+        let from = (i + 1) / LANES * LANES;
+        let cost = |y, others| dispatch(Cost { bregman, others, counts: &counts[i], y, from });
+        sum += (cost(&to_entries, &after) - cost(&to_entries, &before))
+            - (cost(&from_entries, &after) - cost(&from_entries, &before));
+    }
+    sum
+}
+
+/// The probabilities of the object at a place.
+pub(crate) fn row(rows: &[f64], at: usize, clusters: usize) -> &[f64] {
+    &rows[at * clusters..(at + 1) * clusters]
+}

@@ -1,0 +1,53 @@
+//! What a solver works on between two rounds, and what a round came to.
+
+use partita_core::ProgressCounter;
+
+use super::objective::{Costs, scale};
+use crate::bregman::Bregman;
+use crate::evidence::Evidence;
+use crate::memberships::Memberships;
+
+/// What a round of a solver came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// There may be more to gain.
+    More,
+    /// The solver saw no violation above the tolerance.
+    Done,
+    /// The monitor asked to stop; what was done is in the table.
+    Stopped,
+}
+
+/// What a solver works on.
+pub(crate) struct Iterate<'a, D> {
+    pub(crate) bregman: &'a D,
+    pub(crate) evidence: &'a dyn Evidence,
+    pub(crate) table: Memberships,
+    /// Mean of `Σ_i N_ij`.
+    pub(crate) scale: f64,
+    /// Violations up to this end the run: the relative tolerance times the scale.
+    pub(crate) tolerance: f64,
+    /// The objective after the last round.
+    pub(crate) objective: f64,
+    /// What it is the sum of. Solvers say here what they moved.
+    pub(crate) costs: Costs,
+    progress: &'a ProgressCounter<'a>,
+}
+
+impl<'a, D: Bregman> Iterate<'a, D> {
+    pub(crate) fn new(
+        bregman: &'a D,
+        evidence: &'a dyn Evidence,
+        table: Memberships,
+        tolerance: f64,
+        progress: &'a ProgressCounter<'a>,
+    ) -> Self {
+        let mut costs = Costs::new(evidence.count());
+        let (scale, objective) = (scale(evidence), costs.objective(bregman, evidence, &table));
+        Self { bregman, evidence, table, scale, tolerance: tolerance * scale, objective, costs, progress }
+    }
+
+    pub(crate) fn stop(&self) -> bool {
+        self.progress.stopped()
+    }
+}

@@ -1,0 +1,21 @@
+//! Minimising the objective from one start: the block solver, the papers' greedy one, EM and the growth transform.
+
+mod active_set;
+mod anderson;
+mod block;
+mod em;
+mod greedy;
+mod growth_transform;
+mod interaction;
+mod iterate;
+mod l2_gram;
+mod max_heap_tree;
+mod newton_step;
+mod objective;
+mod simplex_qp;
+mod solve;
+
+pub use objective::{Measure, measure};
+pub(crate) use objective::{objective, sampled_objective};
+pub use solve::{Descent, descend};
+pub(crate) use solve::{check, run};

@@ -1,0 +1,184 @@
+//! Newton step on one object's probabilities, all others held: a convex problem on the simplex.
+
+use partita_kernels::dispatch;
+
+use super::l2_gram::GramOfObject;
+use super::simplex_qp::quadratic;
+use crate::bregman::Bregman;
+use crate::kernels::{Combine, Gradient, Hessian, Line};
+use crate::memberships::{Memberships, SNAP};
+use crate::pair_counts::PairCounts;
+
+/// Limits of a Newton step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepLimits {
+    /// Violations up to this are left alone.
+    pub(crate) small: f64,
+    /// No probability shrinks below this share of itself in one step.
+    pub(crate) keep: f64,
+    /// Only where the violation is larger than this.
+    pub(crate) keep_above: f64,
+    /// Steps longer than the Newton step by this factor, where there is room.
+    pub(crate) over: f64,
+}
+
+/// What a step found and did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StepOutcome {
+    /// Violation of the conditions before: highest gradient where there is probability, less the lowest of all.
+    pub(crate) gap: f64,
+    /// By how much the cost fell, at least; 0 where nothing moved.
+    pub(crate) fall: f64,
+}
+
+/// Room for steps.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    pub(crate) a: Vec<f64>,
+    pub(crate) w2: Vec<f64>,
+    b: Vec<f64>,
+    pub(crate) g: Vec<f64>,
+    pub(crate) h: Vec<f64>,
+    pub(crate) entries: Vec<(usize, f64)>,
+    pub(crate) chosen: Vec<usize>,
+    q: Vec<f64>,
+    z: Vec<f64>,
+}
+
+impl Scratch {
+    pub(crate) fn new(clusters: usize) -> Self {
+        Self {
+            a: Vec::new(),
+            w2: Vec::new(),
+            b: Vec::new(),
+            g: vec![0.0; clusters],
+            h: Vec::new(),
+            entries: Vec::new(),
+            chosen: Vec::new(),
+            q: Vec::new(),
+            z: Vec::new(),
+        }
+    }
+
+    pub(crate) fn resize(&mut self, objects: usize) {
+        for values in [&mut self.a, &mut self.w2, &mut self.b] {
+            values.resize(objects, 0.0);
+        }
+    }
+}
+
+/// Entries that are not 0.
+pub(crate) fn support(y: &[f64], entries: &mut Vec<(usize, f64)>) {
+    entries.clear();
+    entries.extend(y.iter().copied().enumerate().filter(|&(_, y)| y > 0.0));
+}
+
+/// The violation of the optimality conditions of one object: highest gradient where there is probability, less the
+/// lowest of all. 0 at a stationary point.
+pub(crate) fn violation(g: &[f64], entries: &[(usize, f64)]) -> f64 {
+    let lowest = g.iter().copied().fold(f64::INFINITY, f64::min);
+    entries.iter().filter(|entry| entry.1 > SNAP).map(|&(k, _)| g[k]).fold(f64::NEG_INFINITY, f64::max) - lowest
+}
+
+/// Improves the probabilities `y` of one object that sees `others`, by one Newton step on the simplex. `squares` saves
+/// work where the divergence is the squared difference.
+pub(crate) fn newton_step<D: Bregman>(
+    bregman: &D,
+    others: &Memberships,
+    counts: &PairCounts,
+    y: &mut [f64],
+    scratch: &mut Scratch,
+    limits: StepLimits,
+    squares: Option<GramOfObject<'_>>,
+) -> StepOutcome {
+    let s = scratch;
+    s.resize(others.stride);
+    support(y, &mut s.entries);
+    let exact = squares.filter(|squares| squares.exact);
+    if let Some(exact) = exact {
+        exact.gradient(others, counts, y, &mut s.g);
+    } else {
+        dispatch(Gradient { bregman, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
+    }
+    let gap = violation(&s.g, &s.entries);
+    if gap <= limits.small {
+        return StepOutcome { gap, fall: 0.0 };
+    }
+    let keep = if gap > limits.keep_above { limits.keep } else { 0.0 };
+    let mean: f64 = s.entries.iter().map(|&(k, y)| s.g[k] * y).sum();
+    s.chosen.clear();
+    s.chosen.extend((0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean));
+    if let Some(squares) = squares {
+        squares.hessian(y, &s.chosen, &mut s.h);
+    } else {
+        s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
+        dispatch(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
+    }
+    let slope = direction(y, s, 0.1 * gap, keep);
+    if slope.first >= 0.0 {
+        return StepOutcome { gap, fall: 0.0 };
+    }
+    let room = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - keep) / d } else { f64::INFINITY };
+    let room = s.entries.iter().map(room).fold(f64::INFINITY, f64::min);
+    let longest = limits.over.min(room).max(1.0);
+    let (t, fall) = if exact.is_some() {
+        step(bregman, |t| slope.first + t * slope.second, slope, longest)
+    } else {
+        dispatch(Combine { others, y: &s.entries, out: &mut s.b });
+        step(bregman, |t| dispatch(Line { bregman, counts, a: &s.a, b: &s.b, t }).0, slope, longest)
+    };
+    for &(k, d) in &s.entries {
+        y[k] = if y[k] + t * d <= SNAP { 0.0 } else { y[k] + t * d };
+    }
+    let sum: f64 = y.iter().sum();
+    y.iter_mut().for_each(|y| *y /= sum);
+    StepOutcome { gap, fall }
+}
+
+/// First and second derivative of the cost along a direction, at its start.
+#[derive(Clone, Copy, Debug)]
+struct Slope {
+    first: f64,
+    second: f64,
+}
+
+/// The Newton direction on the simplex into `entries`.
+fn direction(y: &[f64], s: &mut Scratch, tolerance: f64, keep: f64) -> Slope {
+    s.q.clear();
+    s.q.extend(s.chosen.iter().map(|&k| s.g[k]));
+    s.z.clear();
+    s.z.extend(s.chosen.iter().map(|&k| y[k] * (1.0 - keep)));
+    quadratic(&s.h, &mut s.q, &mut s.z, tolerance, 100 * s.chosen.len());
+    s.entries.clear();
+    let mut slope = Slope { first: 0.0, second: 0.0 };
+    for (p, &k) in s.chosen.iter().enumerate() {
+        let d = s.z[p] - y[k] * (1.0 - keep);
+        if d != 0.0 {
+            s.entries.push((k, d));
+            slope.first += s.g[k] * d;
+            slope.second += (s.q[p] - s.g[k]) * d;
+        }
+    }
+    slope
+}
+
+/// How far to go from `t` down, and by how much the cost falls at least. `derivative` is φ′ along the direction.
+///
+/// Along the line, φ″ is convex in t because the second derivative of every divergence is. With φ′(0), φ″(0) and φ′(t)
+/// known, φ(t) − φ(0) is then at most `t (⅔ φ′(0) + ⅓ φ′(t)) + t² φ″(0) / 6`: a step is safe without a logarithm. GramOfObject
+/// are quadratic: φ(t) − φ(0) is the mean of φ′(0) and φ′(t) times t, whatever φ″(0) was thought to be.
+fn step<D: Bregman>(bregman: &D, derivative: impl Fn(f64) -> f64, slope: Slope, mut t: f64) -> (f64, f64) {
+    for _ in 0..60 {
+        let first = derivative(t);
+        let change = if bregman.squared() {
+            0.5 * t * (slope.first + first)
+        } else {
+            t * (2.0 / 3.0 * slope.first + first / 3.0) + t * t * slope.second / 6.0
+        };
+        if change <= 0.05 * t * slope.first {
+            return (t, -change);
+        }
+        t *= (slope.first / (slope.first - first)).clamp(0.1, 0.8);
+    }
+    (0.0, 0.0)
+}

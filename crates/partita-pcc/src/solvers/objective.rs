@@ -1,0 +1,178 @@
+//! The objective, its gradient and the optimality certificate, computed the same way for every solver.
+
+use partita_core::SoftPartition;
+use partita_core::ndarray::Array2;
+use partita_kernels::dispatch;
+use rayon::prelude::*;
+
+use super::newton_step::{Scratch, support, violation};
+use crate::bregman::Bregman;
+use crate::error::PccError;
+use crate::evidence::{Evidence, LocalPairs};
+use crate::kernels::{Cost, Gradient};
+use crate::memberships::Memberships;
+
+/// Objects whose sums are folded together, whatever the number of threads.
+const CHUNK: usize = 64;
+
+/// Room for one thread.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) near: LocalPairs,
+    pub(crate) scratch: Scratch,
+    pub(crate) y: Vec<f64>,
+}
+
+impl Worker {
+    pub(crate) fn new(clusters: usize) -> Self {
+        Self { near: LocalPairs::new(clusters), scratch: Scratch::new(clusters), y: vec![0.0; clusters] }
+    }
+}
+
+/// Where a soft partition stands with some evidence.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Measure {
+    /// `Σ N_ij d(c_ij/N_ij, y_i·y_j)` over unordered pairs.
+    pub objective: f64,
+    /// Its gradient, n × K.
+    pub gradient: Array2<f64>,
+    /// The largest violation of the first-order conditions: over objects, the highest gradient where there is
+    /// probability less the lowest of all. 0 exactly at a stationary point.
+    pub gap: f64,
+    /// The same over the mean of `Σ_i N_ij`, which makes it comparable between problems.
+    pub relative_gap: f64,
+}
+
+/// Measures a soft partition against evidence.
+///
+/// # Errors
+/// [`PccError::Start`] if it has other objects than the evidence.
+///
+/// # Cost
+/// O(K) for every pair.
+pub fn measure<D: Bregman>(bregman: &D, evidence: &dyn Evidence, soft: &SoftPartition) -> Result<Measure, PccError> {
+    if soft.objects() != evidence.count() {
+        return Err(PccError::Start { found: soft.objects(), expected: evidence.count() });
+    }
+    let table = Memberships::of(soft.rows(), evidence.layout());
+    let (gradient, gap) = gradient(bregman, evidence, &table);
+    let objective = objective(bregman, evidence, &table);
+    Ok(Measure { objective, gradient, gap, relative_gap: gap / scale(evidence) })
+}
+
+/// Mean over objects of `Σ_i N_ij`; 1 where no pair was seen.
+pub(crate) fn scale(evidence: &dyn Evidence) -> f64 {
+    let sum: f64 = (0..evidence.count()).map(|i| evidence.weight(i)).sum();
+    if sum > 0.0 { sum / evidence.count() as f64 } else { 1.0 }
+}
+
+pub(crate) fn objective<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
+    Costs::new(evidence.count()).objective(bregman, evidence, table)
+}
+
+/// What every object's pairs with later objects cost, kept where nothing moved since.
+#[derive(Clone, Debug)]
+pub(crate) struct Costs {
+    kept: Vec<f64>,
+    stale: Vec<bool>,
+}
+
+impl Costs {
+    pub(crate) fn new(objects: usize) -> Self {
+        Self { kept: vec![0.0; objects], stale: vec![true; objects] }
+    }
+
+    /// Objects of a group moved: (object, by how much).
+    pub(crate) fn moved(&mut self, evidence: &dyn Evidence, group: &[(usize, f64)]) {
+        let pairs: usize = group.iter().map(|&(i, _)| evidence.degree(i)).sum();
+        if pairs > self.stale.len() {
+            return self.all_moved();
+        }
+        for &(i, _) in group {
+            self.stale[i] = true;
+            match evidence.partners(i) {
+                Some(partners) => partners.iter().for_each(|&j| self.stale[j as usize] = true),
+                None => self.stale.fill(true),
+            }
+        }
+    }
+
+    /// All objects may have moved.
+    pub(crate) fn all_moved(&mut self) {
+        self.stale.fill(true);
+    }
+
+    pub(crate) fn objective<D: Bregman>(&mut self, bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
+        let cost = |worker: &mut Worker, i: usize| {
+            table.read(i, &mut worker.y);
+            support(&worker.y, &mut worker.scratch.entries);
+            let (others, counts, from) = evidence.pairs_after(i, table, &mut worker.near);
+            dispatch(Cost { bregman, others, counts, y: &worker.scratch.entries, from })
+        };
+        let chunk = |worker: &mut Worker, (at, (kept, stale)): (usize, (&mut [f64], &mut [bool]))| -> f64 {
+            for (i, (kept, stale)) in kept.iter_mut().zip(stale).enumerate().filter(|(_, (_, stale))| **stale) {
+                (*kept, *stale) = (cost(worker, at * CHUNK + i), false);
+            }
+            kept.iter().sum()
+        };
+        let chunks = self.kept.par_chunks_mut(CHUNK).zip(self.stale.par_chunks_mut(CHUNK)).enumerate();
+        let sums: Vec<f64> = chunks.map_init(|| Worker::new(table.clusters), chunk).collect();
+        sums.iter().sum()
+    }
+}
+
+/// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts.
+pub(crate) fn sampled_objective<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
+    const ONE_OF: usize = 16;
+    let cost = |worker: &mut Worker, at: usize| {
+        table.read(at * ONE_OF, &mut worker.y);
+        support(&worker.y, &mut worker.scratch.entries);
+        let (others, counts) = evidence.pairs_of(at * ONE_OF, table, &mut worker.near);
+        dispatch(Cost { bregman, others, counts, y: &worker.scratch.entries, from: 0 })
+    };
+    let chosen = (0..evidence.count().div_ceil(ONE_OF)).into_par_iter();
+    let costs: Vec<f64> = chosen.map_init(|| Worker::new(table.clusters), cost).collect();
+    costs.iter().sum()
+}
+
+/// The gradient of every object, n × K, and the largest violation.
+pub(crate) fn gradient<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> (Array2<f64>, f64) {
+    let clusters = table.clusters;
+    let mut all = vec![0.0; evidence.count() * clusters];
+    let room = || Worker::new(clusters);
+    let one = |worker: &mut Worker, (i, out): (usize, &mut [f64])| {
+        let gap = gradient_of(bregman, evidence, table, i, worker);
+        out.copy_from_slice(&worker.scratch.g);
+        gap
+    };
+    let gap = (all.par_chunks_mut(clusters).enumerate()).map_init(room, one).reduce(|| 0.0, f64::max);
+    let all = Array2::from_shape_vec((evidence.count(), clusters), all).expect("K values an object");
+    (all, gap)
+}
+
+/// Looks at object `i`: its gradient into `scratch.g`, its probabilities with the others into `scratch.a`. Returns
+/// its violation.
+pub(crate) fn gradient_of<D: Bregman>(
+    bregman: &D,
+    evidence: &dyn Evidence,
+    table: &Memberships,
+    i: usize,
+    worker: &mut Worker,
+) -> f64 {
+    let Worker { near, scratch, y } = worker;
+    table.read(i, y);
+    support(y, &mut scratch.entries);
+    let (others, counts) = evidence.pairs_of(i, table, near);
+    scratch.resize(others.stride);
+    let (a, w2, g) = (&mut scratch.a, &mut scratch.w2, &mut scratch.g);
+    dispatch(Gradient { bregman, others, counts, y: &scratch.entries, a, w2, g });
+    violation(&scratch.g, &scratch.entries)
+}
+
+/// The largest violation of all objects.
+pub(crate) fn gap<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
+    let room = || Worker::new(table.clusters);
+    let one = |worker: &mut Worker, i: usize| gradient_of(bregman, evidence, table, i, worker);
+    (0..evidence.count()).into_par_iter().map_init(room, one).reduce(|| 0.0, f64::max)
+}

@@ -1,0 +1,148 @@
+//! Minimises the objective from one initialization, with any solver.
+
+use partita_core::{Monitor, ProgressCounter, Settings, SoftPartition, Stopped};
+
+use super::block::Block;
+use super::em::em;
+use super::greedy::Greedy;
+use super::growth_transform::growth;
+use super::iterate::{Iterate, Round};
+use super::objective::{Worker, gap, gradient_of};
+use crate::bregman::{Bregman, EDGE, concave_at};
+use crate::error::PccError;
+use crate::evidence::Evidence;
+use crate::memberships::Memberships;
+use crate::settings::{PccSettings, Solver};
+
+/// Where a run ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Descent {
+    /// The soft partition.
+    pub soft: SoftPartition,
+    /// Its objective.
+    pub objective: f64,
+    /// The objective at the start and after every round.
+    pub trace: Vec<f64>,
+    /// The relative gap of [`crate::Measure`].
+    pub kkt_gap: f64,
+    /// Rounds done.
+    pub rounds: u64,
+    /// Why it stopped.
+    pub stopped: Stopped,
+}
+
+/// Minimises the objective from one start.
+///
+/// # Errors
+/// [`PccError::Start`] if the start has other objects than the evidence, [`PccError::Infeasible`] if its objective is
+/// infinite, [`PccError::Concave`] if the divergence is not convex enough, [`PccError::Settings`] if the solver cannot work with
+/// it or the tolerance is negative.
+///
+/// # Cost
+/// A round visits every pair twice, O(K) each, and evaluates the objective.
+pub fn descend<D: Bregman>(
+    bregman: &D,
+    evidence: &dyn Evidence,
+    start: &SoftPartition,
+    settings: &PccSettings,
+    monitor: &dyn Monitor,
+) -> Result<Descent, PccError> {
+    check(bregman, settings)?;
+    if start.objects() != evidence.count() {
+        return Err(PccError::Start { found: start.objects(), expected: evidence.count() });
+    }
+    let table = Memberships::of(start.rows(), evidence.layout());
+    feasible(bregman, evidence, &table)?;
+    let progress = ProgressCounter::new(monitor, u64::from(settings.rounds.get()));
+    Ok(run(bregman, evidence, table, settings, &progress))
+}
+
+pub(crate) fn check<D: Bregman>(bregman: &D, settings: &PccSettings) -> Result<(), PccError> {
+    if let Some((x, p)) = concave_at(bregman) {
+        return Err(PccError::Concave { x, p });
+    }
+    settings.check_solver(bregman.mixture(), bregman.squared())?;
+    settings.check_ranges()?;
+    Ok(())
+}
+
+/// No pair that was ever together is impossible.
+fn feasible<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> Result<(), PccError> {
+    if !bregman.barrier() {
+        return Ok(());
+    }
+    let mut worker = Worker::new(table.clusters);
+    for i in 0..evidence.count() {
+        gradient_of(bregman, evidence, table, i, &mut worker);
+        let (_, counts) = evidence.pairs_of(i, table, &mut worker.near);
+        if let Some(at) = (0..counts.c.len()).find(|&j| counts.c[j] > 0.0 && worker.scratch.a[j] <= EDGE) {
+            let right = evidence.partners(i).map_or(at, |partners| partners[at] as usize);
+            return Err(PccError::Infeasible { left: i, right, together: counts.c[at] as u32 });
+        }
+    }
+    Ok(())
+}
+
+enum State {
+    Block(Box<Block>),
+    Greedy(Box<Greedy>),
+    Em,
+    Growth,
+}
+
+pub(crate) fn run<D: Bregman>(
+    bregman: &D,
+    evidence: &dyn Evidence,
+    table: Memberships,
+    settings: &PccSettings,
+    progress: &ProgressCounter<'_>,
+) -> Descent {
+    let mut state = match settings.solver {
+        Solver::Block => State::Block(Box::new(Block::new(evidence, table.clusters))),
+        Solver::Greedy => State::Greedy(Box::new(Greedy::new(bregman, evidence, &table))),
+        Solver::Em => State::Em,
+        Solver::Growth => State::Growth,
+    };
+    let mut iterate = Iterate::new(bregman, evidence, table, settings.tolerance, progress);
+    let mut trace = vec![iterate.objective];
+    let mut stopped = Stopped::RoundLimit;
+    let mut certificate = None;
+    for _ in 0..settings.rounds.get() {
+        let round = match &mut state {
+            State::Block(block) => block.round(&mut iterate),
+            State::Greedy(greedy) => greedy.round(&mut iterate),
+            State::Em => em(&mut iterate),
+            State::Growth => growth(&mut iterate),
+        };
+        if !matches!(state, State::Block(_)) {
+            iterate.costs.all_moved();
+        }
+        iterate.objective = iterate.costs.objective(bregman, evidence, &iterate.table);
+        if let (State::Block(block), Round::More) = (&mut state, round) {
+            block.extrapolate(&mut iterate);
+        }
+        trace.push(iterate.objective);
+        progress.add(1);
+        certificate = None;
+        if round == Round::Stopped {
+            stopped = Stopped::Interrupted;
+            break;
+        }
+        if round == Round::Done {
+            let violation = gap(bregman, evidence, &iterate.table);
+            certificate = Some(violation);
+            if violation <= iterate.tolerance {
+                stopped = Stopped::Converged;
+                break;
+            }
+            if let State::Block(block) = &mut state {
+                block.activate_all();
+            }
+        }
+    }
+    let violation = certificate.unwrap_or_else(|| gap(bregman, evidence, &iterate.table));
+    let soft = SoftPartition::new(iterate.table.to_rows()).expect("solvers keep rows on the simplex");
+    let rounds = trace.len() as u64 - 1;
+    Descent { soft, objective: iterate.objective, trace, kkt_gap: violation / iterate.scale, rounds, stopped }
+}

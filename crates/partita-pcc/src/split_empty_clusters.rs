@@ -1,0 +1,81 @@
+//! Splits of clusters in place of empty ones, those that no object is most probably in.
+//!
+//! A run that leaves clusters empty may have put two groups into one on the way; no single object then gains by leaving.
+//! Every cluster is split in two, by the pair of its objects that is together least, and the run goes on from there. On data
+//! that need no more clusters the halves grow together again.
+
+use partita_core::ndarray::Array2;
+use partita_core::{ProgressCounter, SoftPartition, Stopped};
+
+use crate::bregman::Bregman;
+use crate::evidence::{Evidence, LocalPairs};
+use crate::memberships::{Layout, Memberships};
+use crate::settings::{PccSettings, Solver};
+use crate::solvers::{Descent, run};
+
+/// A split has to lower the objective by this share: what a rough run leaves to gain is less.
+const GAIN: f64 = 1e-3;
+/// Of a cluster's probability, at most so much goes to one half.
+const HALF: f64 = 0.9;
+/// Splits tried, at most.
+const TRIALS: usize = 16;
+
+/// A run with a lower objective that fills empty clusters, if splits lead to one. Only where all pairs are known, and with the
+/// block solver: the others are here to be compared with, and slow.
+pub(crate) fn split_empty_clusters<D: Bregman>(
+    bregman: &D,
+    evidence: &dyn Evidence,
+    from: &Descent,
+    settings: &PccSettings,
+    progress: &ProgressCounter<'_>,
+) -> Option<Descent> {
+    let mut best: Option<Descent> = None;
+    let (mut trials, mut tried) = (0, Vec::new());
+    let fit = evidence.layout() == Layout::Columns && settings.solver == Solver::Block;
+    while fit && trials < TRIALS {
+        let now = best.as_ref().unwrap_or(from);
+        let mut masses: Vec<(usize, f64)> =
+            now.soft.rows().columns().into_iter().map(|c| c.sum()).enumerate().collect();
+        masses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let live = now.soft.hard();
+        let empty = masses.iter().rev().find(|(k, _)| !live.labels().contains(&(*k as u32)));
+        let full = masses.iter().find(|(k, _)| live.labels().contains(&(*k as u32)) && !tried.contains(k));
+        let (Some(&(empty, _)), Some(&(cluster, _)), Stopped::Converged) = (empty, full, now.stopped) else { break };
+        (trials, tried) = (trials + 1, [&tried[..], &[cluster]].concat());
+        let Some(start) = split(evidence, &now.soft, cluster, empty) else { continue };
+        let end = run(bregman, evidence, Memberships::of(start.rows(), Layout::Columns), settings, progress);
+        if end.objective < now.objective * (1.0 - GAIN) {
+            (best, tried) = (Some(end), Vec::new());
+        }
+    }
+    best
+}
+
+/// Divides a cluster's probabilities between it and an empty one: in proportion to how often an object is together with
+/// either of two of its objects, one that is together with the others least, and the one least together with that.
+fn split(evidence: &dyn Evidence, soft: &SoftPartition, cluster: usize, empty: usize) -> Option<SoftPartition> {
+    let rows = soft.rows();
+    let table = Memberships::zeros(evidence.count(), 1, Layout::Columns);
+    let mut near = LocalPairs::new(1);
+    let mut shares = |i: usize| -> Vec<f64> {
+        let (_, counts) = evidence.pairs_of(i, &table, &mut near);
+        counts.c.iter().zip(&counts.n).map(|(c, n)| if *n > 0.0 { c / n } else { 0.0 }).collect()
+    };
+    let members: Vec<usize> = (0..rows.nrows()).filter(|&i| rows[[i, cluster]] > 0.5).collect();
+    let first = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
+    let inside = |shares: Vec<f64>| shares.iter().zip(rows.column(cluster)).map(|(share, y)| share * y).sum();
+    let (one, _) = members.iter().map(|&i| (i, inside(shares(i)))).min_by(first)?;
+    let mut near_one = shares(one);
+    near_one[one] = 1.0;
+    let (other, _) = members.iter().map(|&i| (i, near_one[i])).min_by(first)?;
+    let mut near_other = shares(other);
+    near_other[other] = 1.0;
+    let mut halves: Array2<f64> = rows.to_owned();
+    for (i, mut row) in halves.outer_iter_mut().enumerate() {
+        let both = near_one[i] + near_other[i];
+        let share = if both > 0.0 { (near_one[i] / both).clamp(1.0 - HALF, HALF) } else { 0.5 };
+        let whole = row[cluster] + row[empty];
+        (row[cluster], row[empty]) = (share * whole, (1.0 - share) * whole);
+    }
+    (one != other).then(|| SoftPartition::new(halves).expect("what one loses the other gains"))
+}
