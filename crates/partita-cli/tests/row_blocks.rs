@@ -32,7 +32,9 @@ fn write_large(paths: [&Path; 2]) {
     let rows = Array2::from_shape_fn((objects, BASES), cell);
     let base = |u| BaseClustering::new(format!("u{u}"), (0..4).map(|j: u32| j.to_string()).collect());
     let ensemble = Ensemble::from_bytes(rows, (0..BASES).map(base).collect()).expect("labels below 4");
-    paths.map(|path| write_ensemble(path, &ensemble, None).expect("room on the disk"));
+    for path in paths {
+        write_ensemble(path, &ensemble, None).expect("room on the disk");
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Every method of the list keeps the guarantees in its info, and the memory it says.
+#![expect(unsafe_code, reason = "a global allocator that counts is unsafe by its trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Mutex;
