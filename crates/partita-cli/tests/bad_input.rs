@@ -106,6 +106,12 @@ fn one_cluster_is_answered() {
     place.partita(&["run", "t.csv", "--label", "kind", "-k", "1", "-m", "pcc-kl", "-o", "out"]).fine();
     let labels = std::fs::read_to_string(place.path("out/labels.csv")).unwrap();
     assert!(labels.lines().skip(1).all(|line| line.ends_with(",0,1")), "{labels}");
+    // Settings are checked for one cluster as for any number.
+    place.file("e.csv", "u,v\n1,1\n1,1\n2,2\n2,2\n");
+    place.partita(&["consensus", "e.csv", "-k", "1", "--set", "nonsense=1"]).refused(&["'nonsense'"]);
+    let run = ["run", "t.csv", "--label", "kind", "-k", "1", "-m", "pcc-kl", "--set", "tolerance=-1", "-o", "x"];
+    place.partita(&run).refused(&["'tolerance' is -1"]);
+    assert!(!place.path("x").exists());
 }
 
 #[test]

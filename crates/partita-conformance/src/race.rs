@@ -13,8 +13,6 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use std::{env, fs};
 
-use nix::time::{ClockId, clock_gettime};
-
 /// What a contestant measured, by name: `cpu`, `wall`, `peak` and its own figures.
 pub type Figures = BTreeMap<String, f64>;
 
@@ -116,10 +114,18 @@ pub fn stage(work: impl FnOnce() -> Vec<(&'static str, f64)>) {
     let _ = writeln!(io::stdout().lock(), "{line}");
 }
 
-/// User and system seconds of this process so far.
+/// User and system seconds of this process so far; 0 where the system does not tell.
+#[cfg(unix)]
 pub fn cpu_seconds() -> f64 {
+    use nix::time::{ClockId, clock_gettime};
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("a process has a clock");
     time.tv_sec() as f64 + time.tv_nsec() as f64 * 1e-9
+}
+
+/// User and system seconds of this process so far; 0 where the system does not tell.
+#[cfg(not(unix))]
+pub fn cpu_seconds() -> f64 {
+    0.0
 }
 
 /// The largest resident set of this process so far in bytes; 0 where the system does not tell.

@@ -1,4 +1,4 @@
-//! How far base clusterings agree with each other and with the result.
+//! Agreement of base clusterings with each other and with the result (NMI), on a sample of them.
 
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, Partition};

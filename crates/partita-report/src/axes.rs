@@ -1,4 +1,4 @@
-//! Plots with two axes.
+//! Axes, scales and frames of plots.
 
 use crate::svg::Svg;
 use crate::text::tick as short;

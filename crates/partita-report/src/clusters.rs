@@ -1,4 +1,4 @@
-//! What is known of each cluster.
+//! Sizes, members and certainty of each cluster.
 
 use partita_core::Ensemble;
 use partita_core::ndarray::Array2;

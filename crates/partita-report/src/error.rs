@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of a report.
 
 /// Why there is no report.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum ReportError {
     /// There is nothing to show.
     #[error("a report needs at least one object")]
     Empty,
-    /// A certainty is no share.
+    /// A certainty is outside 0 to 1.
     #[error("object {object} has the certainty {value}; it must be in 0 to 1")]
     Certainty {
         /// Index of the object.

@@ -1,4 +1,4 @@
-//! A result that a person can look at: one self-contained page, and its figures as files.
+//! Reports of a consensus: one self-contained HTML page, and its figures as SVG and CSV.
 //!
 //! Pick this crate to show what a consensus is and how far to trust it to somebody who will not open a terminal. It
 //! reads no files and computes no consensus: it takes labels, how sure they are and whatever else there is (the record

@@ -1,4 +1,4 @@
-//! An order of the objects in which clusters, and what is alike within them, stand together.
+//! An order of the objects for heat maps: clusters, and what is alike within them, stand together.
 
 use partita_coassoc::vat_order;
 use partita_core::{Ensemble, Silent};

@@ -1,4 +1,4 @@
-//! From a report to a page and figures.
+//! Renders a report to a page and figures.
 
 use crate::agreement::Agreement;
 use crate::clusters::Clusters;

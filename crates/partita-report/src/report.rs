@@ -1,4 +1,4 @@
-//! What a report is made from.
+//! The input of a report: labels, certainty and whatever else there is.
 
 use partita_core::{Dendrogram, Ensemble, Features, Outcome, Partition, SoftPartition};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Text that comes from outside, made harmless; numbers made readable.
+//! Escaping of text from outside, and formats of numbers.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Measures what is missing, keeps it, writes the pages.
+//! The engine: measures the units that are missing, keeps them, writes the pages, checks a sample again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use rayon::ThreadPoolBuilder;
 
 use crate::lab::{catalogue_name, thread_seconds};
 use crate::raw::Raw;
-use crate::study::SECONDS;
+use crate::unit::SECONDS;
 use crate::{Lab, ReproduceError, Results, Row, Scope, Study, Unit, summary};
 
 /// The method of rows that hold what a whole unit took.

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of a study.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -30,6 +30,7 @@ mod results;
 mod studies;
 mod study;
 mod summary;
+mod unit;
 
 pub use engine::{Interrupt, Report, check, pages, run, write_pages};
 pub use error::ReproduceError;
@@ -39,5 +40,6 @@ pub use page::{Grid, mean_sd};
 pub use published::{Comparison, Published, PublishedCell, Sense, Verdict};
 pub use results::{Results, Stat};
 pub use studies::STUDIES;
-pub use study::{Row, SECONDS, Scope, Study, Unit};
+pub use study::{Scope, Study};
 pub use summary::summary;
+pub use unit::{Row, SECONDS, Unit};

@@ -1,4 +1,4 @@
-//! Markdown of results.
+//! Markdown tables of results.
 
 use std::fmt::Write;
 

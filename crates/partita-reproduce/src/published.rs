@@ -1,4 +1,4 @@
-//! The papers' numbers, and how ours stand to them.
+//! The papers' published numbers, and how ours compare with them.
 
 use crate::{Results, Stat};
 

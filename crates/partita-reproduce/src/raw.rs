@@ -8,15 +8,11 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use partita::files::write_whole;
 
-use crate::study::{SECONDS, Unit};
+use crate::results::rounded;
+use crate::unit::{SECONDS, Unit};
 use crate::{ReproduceError, Results, Row};
 
 const HEADER: [&str; 6] = ["data", "setting", "method", "seed", "measure", "value"];
-
-/// Six digits: what the pages can show, and what two machines agree on.
-pub(crate) fn rounded(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
-}
 
 /// Values that repeat and seconds that do not, in one.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,15 @@
-//! What was measured, by cell.
+//! Measured values by cell (data set, setting, method, seed, measure) and their statistics.
 
 use std::collections::BTreeMap;
 
 use crate::Row;
-use crate::raw::rounded;
 
 type Key = (String, String, String, u64, String);
+
+/// Six digits: what the pages can show, and what two machines agree on.
+pub(crate) fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
 
 /// All values of a study, sorted by data set, setting, method, seed and measure. Values have six digits.
 #[derive(Clone, Debug, Default)]

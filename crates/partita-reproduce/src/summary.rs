@@ -1,4 +1,4 @@
-//! One page over all studies.
+//! The summary page over all studies.
 
 use std::fmt::Write;
 

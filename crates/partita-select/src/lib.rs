@@ -1,4 +1,4 @@
-//! What to ask before believing a consensus: how many clusters are there, if any, and which method agrees with the rest.
+//! The choice of the number of clusters, if there are any, and of the consensus method that agrees most with the ensemble.
 //!
 //! Pick this crate when you have a table and no number of clusters ([`choose_clusters`]) or have only an ensemble
 //! ([`choose_clusters_of_ensemble`]), or an ensemble and no favourite

@@ -35,7 +35,7 @@ pub(crate) struct ConsensusArgs {
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How far each base clustering is trusted, for methods that take weights: `agreement` (its mean NMI with the others)
+    /// Weights of the base clusterings, for methods that take them: `agreement` (its mean NMI with the others)
     /// or a CSV with the columns name and weight.
     #[arg(long, value_name = "agreement|FILE.csv")]
     pub(crate) base_weights: Option<PathBuf>,

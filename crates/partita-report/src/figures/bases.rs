@@ -1,4 +1,4 @@
-//! Base clusterings: who agrees with whom.
+//! Figure: agreement of the base clusterings with each other.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How sure: the histogram, and the spread within each cluster.
+//! Figures: histogram of the certainty, and its spread within each cluster.
 
 use std::fmt::Write as _;
 

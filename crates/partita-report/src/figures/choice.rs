@@ -1,4 +1,4 @@
-//! How many clusters: curves over the numbers tried.
+//! Figures: curves over the numbers of clusters (consensus CDF, PAC, delta area, criteria).
 
 use std::fmt::Write as _;
 

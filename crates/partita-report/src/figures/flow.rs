@@ -1,4 +1,4 @@
-//! How objects move when the number of clusters grows.
+//! Figure: flow of objects between clusters when their number grows (Sankey diagram).
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The evidence as pictures: object by object, and cluster by cluster.
+//! Figures: heat maps of the co-association, object by object and cluster by cluster.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Objects as points in the plane.
+//! Figure: map of the objects in the plane.
 
 use std::fmt::Write as _;
 

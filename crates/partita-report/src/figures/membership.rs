@@ -1,4 +1,4 @@
-//! Probabilities of all objects, as bars that stand side by side.
+//! Figure: membership probabilities of all objects as stacked bars.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What clusters share, as a graph.
+//! Figure: graph of how clusters overlap.
 
 use std::f64::consts::TAU;
 use std::fmt::Write as _;

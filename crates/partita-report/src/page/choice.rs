@@ -1,4 +1,4 @@
-//! The table over numbers of clusters.
+//! The section on the number of clusters: its table.
 
 use super::parts::{Cell, table as markup};
 use crate::curves::{ClusterCurves, CurvePoint};

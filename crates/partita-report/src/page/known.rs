@@ -1,4 +1,4 @@
-//! Clusters against known classes.
+//! The table of clusters against known classes.
 
 use std::collections::BTreeMap;
 

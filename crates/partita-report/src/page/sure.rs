@@ -1,4 +1,4 @@
-//! How sure: figures, the table of clusters, the table of objects.
+//! The section on certainty: figures, the table of clusters, the table of objects.
 
 use super::Page;
 use super::parts::{Cell, SHORT, card, section, table};

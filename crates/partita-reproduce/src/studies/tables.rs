@@ -1,4 +1,4 @@
-//! What the studies of tables of numbers have in common.
+//! Helpers of the studies of numeric tables: recipes, cells, floors.
 
 use partita::Ensemble;
 use partita::metrics::Contingency;
