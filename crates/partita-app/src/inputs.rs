@@ -39,7 +39,7 @@ impl Inputs {
                 Ok((Some(table), None, truth))
             }
             Input::Ensemble { file, label, features } => {
-                let LoadedEnsemble { ensemble, truth, .. } = read_ensemble(file, label.as_ref())?;
+                let LoadedEnsemble { ensemble, truth, .. } = read_ensemble_within(file, label.as_ref(), budget)?;
                 let table = features.as_ref().map(|table| InputTable::read_dense(table, seed, observer));
                 Ok((table.transpose()?, Some(ensemble), truth))
             }
@@ -65,7 +65,13 @@ impl Inputs {
 /// # Errors
 /// [`AppError::File`].
 pub fn read_ensemble(path: &Path, label: Option<&String>) -> Result<LoadedEnsemble, AppError> {
+    read_ensemble_within(path, label, MemoryBudget::UNLIMITED)
+}
+
+/// As [`read_ensemble`], refusing a file that takes more than the budget before it is unpacked.
+fn read_ensemble_within(path: &Path, label: Option<&String>, budget: MemoryBudget) -> Result<LoadedEnsemble, AppError> {
     let mut options = EnsembleOptions::default();
+    options.budget = budget;
     options.truth = label.cloned();
     Ok(files::read_ensemble(path, &options)?)
 }

@@ -57,7 +57,9 @@ impl InputTable {
         if files::is_sparse_table(&input.file) {
             return read_sparse(input, budget).map(Self::Sparse);
         }
-        let table = files::read_table(&input.file, &input.options())?;
+        let mut options = input.options();
+        options.budget = budget;
+        let table = files::read_table(&input.file, &options)?;
         filtered(table, input, seed, observer).map(Self::Dense)
     }
 

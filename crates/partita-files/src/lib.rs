@@ -6,10 +6,10 @@
 //!
 //! | function | reads or writes | time | memory besides the result |
 //! |---|---|---|---|
-//! | [`read_table`] | text, NPY, NPZ, MAT, Parquet | O(n d) | text: as much again while it grows; arrays: the file |
+//! | [`read_table`], [`load_table`] | text, NPY, NPZ, MAT, Parquet, Arrow | O(n d) | text: as much again while it grows; arrays: the file |
 //! | [`write_table`] | text, NPY, NPZ, Parquet | O(n d) | Parquet: the packed file |
-//! | [`read_ensemble`] | text, NPY, NPZ, MAT, Parquet | O(n M) | 2 to 5 bytes a label |
-//! | [`LabelGroups`] | Parquet, label rows group by group | O(n M) a pass | one group: 2 bytes a label |
+//! | [`read_ensemble`], [`load_ensemble`] | text, NPY, NPZ, MAT, Parquet, Arrow | O(n M) | 2 to 5 bytes a label |
+//! | [`LabelGroups`], [`TableGroups`] | Parquet, Arrow (labels: NPY too), group by group | O(n M) a pass | one group |
 //! | [`write_ensemble`] | text, NPZ, Parquet | O(n M) | Parquet: the packed file |
 //! | [`read_labels`] | a column of any of these | O(n) | 4 bytes an object |
 //! | [`write_labels`], [`labels_csv`] | text | O(n) | none |
@@ -19,8 +19,10 @@
 //! | [`synthesise`], [`draw_ensemble`] | point sets and ensembles drawn from a recipe | O(n d K) | none |
 //! | [`write_whole`] | anything, beside its target and then renamed | O(size) | 64 KiB |
 //!
-//! Text is CSV, TSV or any other delimited text, packed where the name ends in `.gz`; formats go by the ending of the
-//! name. Deliberately absent: MATLAB 7.3 (HDF5), Excel, nested Parquet columns, writing MAT.
+//! `load_…` also gives [`Roles`]: what every column was taken for. Text is CSV, TSV or any other delimited text, packed
+//! where the name ends in `.gz`; formats go by the ending of the name. The features `parquet` and `arrow` are on by
+//! default; without them those endings are not known. Deliberately absent: MATLAB 7.3 (HDF5), Excel, nested columns,
+//! writing MAT and Arrow.
 //!
 //! ```
 //! use partita_files::{EnsembleOptions, TableOptions, read_ensemble, read_table, write_ensemble};

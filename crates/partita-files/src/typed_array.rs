@@ -161,6 +161,7 @@ pub(crate) struct TypedArray {
 
 impl TypedArray {
     /// One column.
+    #[cfg(any(feature = "parquet", feature = "arrow", test))]
     pub(crate) fn column(values: Values, rows: usize, present: Option<Vec<bool>>) -> Self {
         Self { values, rows, columns: 1, by_column: true, present }
     }

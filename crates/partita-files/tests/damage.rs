@@ -3,12 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use partita_core::Seed;
+use partita_core::{MemoryBudget, Seed};
 use partita_files::{
-    EnsembleOptions, FileError, LabelBlock, LabelGroups, TableOptions, read_ensemble, read_labels, read_soft,
-    read_table, write_ensemble, write_table,
+    EnsembleOptions, FileError, LabelBlock, LabelGroups, TableOptions, load_labels, read_ensemble, read_labels,
+    read_soft, read_table, write_ensemble, write_table,
 };
 use rand::RngExt;
 
@@ -124,6 +125,52 @@ fn claims_beyond_the_file_are_refused() {
     let end = long.len();
     long[end - 8..end - 4].copy_from_slice(&(footer + 1_000_000).to_le_bytes());
     assert!(message("a.parquet", &long).contains("this is not a whole Parquet file"));
+}
+
+/// The bytes that this process has held at most.
+#[cfg(target_os = "linux")]
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+/// Labels that pack to a thousandth: the budget is asked before they are unpacked.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    let (rows, columns) = (10_000_000usize, 40);
+    {
+        let mut archive = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+        archive.start_file("labels.npy", zip::write::SimpleFileOptions::default()).unwrap();
+        let header = format!("{{'descr': '|i1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+        let header = format!("{header:<117}\n");
+        archive.write_all(&[b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..]].concat()).unwrap();
+        archive.write_all(header.as_bytes()).unwrap();
+        let zeros = vec![0; 1 << 20];
+        let mut left = rows * columns;
+        while left > 0 {
+            left -= archive.write(&zeros[..left.min(zeros.len())]).unwrap();
+        }
+        archive.finish().unwrap();
+    }
+    assert!(fs::metadata(&path).unwrap().len() < 1 << 19);
+    let before = peak();
+    let budget = MemoryBudget::new(100 << 20);
+    let mut options = EnsembleOptions::default();
+    options.budget = budget;
+    let message = read_ensemble(&path, &options).unwrap_err().to_string();
+    assert!(message.contains("the ensemble needs 1.1 GiB but the memory budget is 100.0 MiB"), "{message}");
+    let mut options = TableOptions::default();
+    options.budget = budget;
+    options.label = Some("1".into());
+    let message = read_table(&path, &options).unwrap_err().to_string();
+    assert!(message.contains("the table needs") && message.contains("budget is 100.0 MiB"), "{message}");
+    let message = load_labels(&path, None, budget).unwrap_err().to_string();
+    assert!(message.contains("one column of labels is needed"), "{message}");
+    assert!(peak() - before < 32 << 20, "{} bytes more", peak() - before);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 pub(crate) mod array_claim;
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "arrow")]
+mod arrow_schema;
 mod csv;
 pub(crate) mod description;
 mod mat;
@@ -17,6 +19,8 @@ mod parquet_pages;
 mod parquet_write;
 pub(crate) mod reader;
 mod text_rows;
+#[cfg(test)]
+mod toy;
 pub(crate) mod writer;
 
 use std::io::Read;

@@ -50,7 +50,11 @@ impl<'a> Array<'a> {
 /// What is to be written.
 pub(crate) enum Contents<'a> {
     /// Columns of equal length by name, and notes by name.
-    Columns { columns: Vec<(&'a str, Data<'a>)>, notes: Vec<(&'a str, String)> },
+    Columns {
+        columns: Vec<(&'a str, Data<'a>)>,
+        #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no place for notes"))]
+        notes: Vec<(&'a str, String)>,
+    },
     /// Arrays by name; [`Elements::Bytes`] by the name of the member.
     Arrays(Vec<(&'a str, Array<'a>)>),
 }

@@ -1,0 +1,93 @@
+//! A format that exists in tests only: one file with a reader and one line in a table of formats are all it takes.
+
+use std::path::{Path, PathBuf};
+
+use partita_core::MemoryBudget;
+use partita_core::ndarray::array;
+
+use super::description::{Format, OpenOptions, Writes, write_nothing};
+use super::endings;
+use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use crate::error::FileError;
+use crate::meaning::{ensemble, labels, table};
+use crate::typed_array::{TypedArray, Values};
+
+/// Columns of numbers from 0 to 9: the first line has their names, each further line the digits of one column.
+const FORMAT: Format = Format {
+    name: "toy",
+    endings: &[".toy"],
+    packed: false,
+    magic: &[],
+    grouped: false,
+    open,
+    writes: Writes::Nothing,
+    write: write_nothing,
+};
+
+static WITH_TOY: &[Format] = &[super::csv::FORMAT, FORMAT];
+
+struct Toy {
+    path: PathBuf,
+    names: Vec<String>,
+    columns: Vec<Vec<u8>>,
+}
+
+fn open(path: &Path, _options: OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+    let text = std::fs::read_to_string(path).map_err(|error| FileError::io(path, crate::error::READ, error))?;
+    let mut lines = text.lines();
+    let names = lines.next().unwrap_or_default().split(' ').map(str::to_owned).collect();
+    let columns = lines.map(|line| line.bytes().map(|digit| digit - b'0').collect()).collect();
+    Ok(Box::new(Toy { path: path.into(), names, columns }))
+}
+
+impl Reader for Toy {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Columns
+    }
+
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn extent(&self, item: usize) -> Result<Extent, FileError> {
+        Ok(Extent { groups: Some(vec![self.columns[item].len()]), columns: 1, width: 1 })
+    }
+
+    fn read(&self, _group: usize, wanted: &[(usize, Form)], _limit: &Limit) -> Result<Vec<Column>, FileError> {
+        let column = |&(item, _): &(usize, Form)| {
+            let values = self.columns[item].clone();
+            let rows = values.len();
+            Column::Array(TypedArray::column(Values::U8(values), rows, None))
+        };
+        Ok(wanted.iter().map(column).collect())
+    }
+}
+
+#[test]
+fn a_new_format_is_a_table_an_ensemble_and_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.toy");
+    std::fs::write(&path, "id x y label\n123\n005\n131\n001\n").unwrap();
+
+    let (found, roles) = table::load(WITH_TOY, &path, &table::TableOptions::default()).unwrap();
+    assert_eq!(found.values, array![[0.0, 1.0], [0.0, 3.0], [5.0, 1.0]]);
+    assert_eq!(found.object_names.unwrap(), ["1", "2", "3"]);
+    assert_eq!(roles.to_string(), "2 data columns, truth 'label', objects 'id'");
+
+    let (found, same) = ensemble::load(WITH_TOY, &path, &ensemble::EnsembleOptions::default()).unwrap();
+    assert_eq!(found.ensemble.bases()[1].values(), ["1", "3"]);
+    assert_eq!((found.ensemble.label(1, 1), same), (Some(1), roles));
+
+    let (found, _) = labels::load(WITH_TOY, &path, None, MemoryBudget::UNLIMITED).unwrap();
+    assert_eq!(found.column.values, ["0", "0", "1"].map(|label| Some(label.to_owned())));
+
+    let other = folder.path().join("a.doc");
+    std::fs::write(&other, "x").unwrap();
+    let message = table::load(WITH_TOY, &other, &table::TableOptions::default()).unwrap_err().to_string();
+    assert!(message.ends_with("the name must end in .csv, .tsv, .txt (also with .gz) or .toy"), "{message}");
+    assert_eq!(endings(WITH_TOY, |writes| writes != Writes::Nothing), ".csv, .tsv or .txt (also with .gz)");
+}
