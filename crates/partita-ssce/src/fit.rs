@@ -28,7 +28,7 @@ pub struct SsceSettings {
     ///
     /// Chosen is the strongest of 100, 10, 1, 0.1, 0.01 under which the consensus of some objects makes the base labels of others
     /// at most a quarter of a nat less probable than under the best one; no true label takes part.
-    #[setting(above = 0.0)]
+    #[setting(above = 0.0, range = ..=1e100)]
     pub gamma: Option<f64>,
     /// The base clustering whose cluster names the others take, by its name. Unset takes the one that overlaps most with all.
     pub reference: Option<String>,
@@ -43,7 +43,7 @@ pub struct SsceSettings {
     /// Whether centre and covariance of the classifiers are the exact minimisers; if not, they are the paper's (eq. 11 and 12).
     pub exact: bool,
     /// Weight of the squared centre, which keeps classifiers finite where clusters can be separated perfectly.
-    #[setting(range = 0.0..)]
+    #[setting(range = 0.0..=1e100)]
     pub shrink: f64,
     /// The most rounds of classifiers, centre and covariance.
     #[setting(alias = "max_iter", alias = "n_iter")]
