@@ -14,10 +14,10 @@ pub(crate) struct Compute {
 }
 
 impl Compute {
-    /// Starts the thread pool and listens for Ctrl-C. `seed` is taken where the flags name none.
-    pub(crate) fn start(args: &ComputeArgs, seed: Option<Seed>) -> Result<Self, Failure> {
+    /// Starts the thread pool and listens for Ctrl-C. Files are read on these threads: start before any is opened.
+    pub(crate) fn start(args: &ComputeArgs) -> Result<Self, Failure> {
         start_threads(args)?;
-        let seed = args.seed.map(Seed::new).or(seed).unwrap_or(Seed::new(0));
+        let seed = args.seed.map_or(Seed::new(0), Seed::new);
         Ok(Self { seed, budget: args.max_memory.unwrap_or_else(default_budget) })
     }
 }

@@ -128,7 +128,7 @@ fn how_many_clusters_a_table_or_an_ensemble_has() {
     assert!((2..=6).contains(&found["clusters"].as_u64().unwrap()), "agreement is there: {}", found["reason"]);
     assert_eq!(found["rows"].as_array().unwrap().len(), 5);
     place.partita(&["choose-k", "out/ensemble.npz", "-m", "no-such", "-k", "2..6"]).refused(&["no-such"]);
-    place.partita(&["choose-k", &iris, "--set", "runs=1"]).refused(&["runs", "iris.csv"]);
+    place.partita(&["choose-k", &iris, "--set", "runs=1"]).refused(&["'runs' is 1", "from 2"]);
 }
 
 #[test]

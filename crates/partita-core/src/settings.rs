@@ -186,7 +186,6 @@ impl SettingValues {
             (Self::List(each), Value::Array(values)) => {
                 values.iter().map(|value| each.read(value)).collect::<Option<_>>().map(Value::Array)
             }
-            (Self::Boolean, Value::Bool(_)) => Some(value.clone()),
             (Self::Integer(range), Value::Number(number)) => {
                 let float = number.as_f64().filter(|float| float.fract() == 0.0 && range.holds(*float))?;
                 // Beyond 2^53 a number without a fraction need not be the one that was written.
@@ -197,7 +196,7 @@ impl SettingValues {
                 number.as_f64().filter(|float| float.is_finite() && range.holds(*float)).map(|_| value.clone())
             }
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()).then(|| value.clone()),
-            (Self::Text(_), Value::String(_)) => Some(value.clone()),
+            (Self::Boolean, Value::Bool(_)) | (Self::Text(_), Value::String(_)) => Some(value.clone()),
             (Self::Text(_), Value::Number(_) | Value::Bool(_)) => Some(Value::String(value.to_string())),
             _ => None,
         }
@@ -207,7 +206,7 @@ impl SettingValues {
 impl SettingInfo {
     /// The value as this setting's type is written in JSON.
     fn read(&self, value: &Value) -> Result<Value, SettingsError> {
-        let shown = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let shown = || value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'"));
         let error = || SettingsError::Range { name: self.name, value: shown(), wanted: self.values.to_string() };
         self.values.read(value).ok_or_else(error)
     }
@@ -259,7 +258,7 @@ pub enum SettingsError {
     #[error("'{0}' is not a setting; write name=value")]
     Form(String),
     /// No such setting.
-    #[error("there is no setting '{name}'; {}", hint(.called, .known))]
+    #[error("there is no setting '{name}'; {}", hint(*.called, .known))]
     Unknown {
         /// The name given.
         name: String,
@@ -315,7 +314,7 @@ impl SettingsError {
     }
 }
 
-fn hint(called: &Option<&str>, known: &[&str]) -> String {
+fn hint(called: Option<&str>, known: &[&str]) -> String {
     match called {
         Some(name) => format!("here it is called '{name}'"),
         None if known.is_empty() => "the method has no settings".into(),
@@ -457,10 +456,10 @@ mod tests {
             let said = message(&format!("restarts={wrong}"));
             assert!(said.ends_with(range), "{said}");
         }
-        assert_eq!(message("solver=quick"), "setting 'solver' is quick; it must be greedy or cool-block");
+        assert_eq!(message("solver=quick"), "setting 'solver' is 'quick'; it must be greedy or cool-block");
         assert_eq!(message("tolerance=-1"), "setting 'tolerance' is -1; it must be a number, 0 or more");
         assert_eq!(message("gamma=0"), "setting 'gamma' is 0; it must be a number above 0, or null");
-        assert!(message("tolerance=nan").contains("is nan; it must be a number"));
+        assert!(message("tolerance=nan").contains("is 'nan'; it must be a number"));
     }
 
     #[test]

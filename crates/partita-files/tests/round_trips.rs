@@ -108,8 +108,8 @@ fn groups_hold_the_label_rows_of_the_ensemble() {
         let mut object = 0;
         for group in 0..count {
             let block = match groups.block(group).unwrap() {
-                LabelBlock::Bytes(rows) => rows.mapv(|label| label.cluster()),
-                LabelBlock::Words(rows) => rows.mapv(|label| label.cluster()),
+                LabelBlock::Bytes(rows) => rows.mapv(Label::cluster),
+                LabelBlock::Words(rows) => rows.mapv(Label::cluster),
                 other => panic!("{other:?}"),
             };
             for row in block.outer_iter() {

@@ -54,9 +54,9 @@ fn raw(root: &Path) -> String {
 }
 
 fn write_raw(root: &Path, text: &str) {
-    let file = std::fs::File::create(root.join("docs/reproduction/raw/sums.csv.gz")).unwrap();
+    let file = std::fs::File::create(root.join("docs/reproduction/raw/sums.csv.gz")).expect("the folder is there");
     let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-    packed.write_all(text.as_bytes()).and_then(|()| packed.finish().map(|_| ())).unwrap();
+    packed.write_all(text.as_bytes()).and_then(|()| packed.finish().map(|_| ())).expect("room on the disk");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::terminal::{Progress, Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), |path| may_write(path, args.force))?;
-    let compute = Compute::start(&args.compute, None)?;
+    let compute = Compute::start(&args.compute)?;
     let stopwatch = Stopwatch::start();
     let choice = match args.kind.unwrap_or_else(|| guess(&args.table.table)) {
         Source::Table => of_table(args, &compute)?,

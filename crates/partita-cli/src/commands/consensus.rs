@@ -20,7 +20,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
         may_write(path, args.force)?;
     }
     let experiment = experiment(args)?;
-    let compute = Compute::start(&args.compute, None)?;
+    let compute = Compute::start(&args.compute)?;
     if let Some(rows) = by_blocks::rows_of(args, method)? {
         return by_blocks::consensus(args, method, &rows, &compute);
     }

@@ -25,13 +25,16 @@ struct Note {
 
 pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     let clusters = args.clusters.map(|clusters| Clusters::Exactly(clusters.get()));
+    let mut compute = Compute::start(&args.compute)?;
     let (recipe, seed) = recipe(&args.recipe, clusters)?;
+    if let (None, Some(seed)) = (args.compute.seed, seed) {
+        compute.seed = seed;
+    }
     if args.resume && args.part.is_none() && args.output.exists() {
         return nothing_left(args, &recipe, seed);
     }
     may_write(&args.output, args.force || args.resume)?;
     let mut durable = part_file(args)?;
-    let compute = Compute::start(&args.compute, seed)?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
     durable.note = note(&table)?;
     let stopwatch = Stopwatch::start();
