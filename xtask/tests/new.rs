@@ -24,16 +24,8 @@ fn workspace() -> PathBuf {
     for file in ["Cargo.lock", "rustfmt.toml", "rust-toolchain.toml", "clippy.toml"] {
         fs::copy(checkout.join(file), root.join(file)).unwrap();
     }
-    let core = "crates/partita-core";
-    write(
-        &root,
-        "crates/partita-core/Cargo.toml",
-        &fs::read_to_string(checkout.join(core).join("Cargo.toml")).unwrap(),
-    );
-    for entry in fs::read_dir(checkout.join(core).join("src")).unwrap() {
-        let entry = entry.unwrap();
-        let text = fs::read_to_string(entry.path()).unwrap();
-        write(&root, &format!("{core}/src/{}", entry.file_name().display()), &text);
+    for core in ["crates/partita-derive", "crates/partita-core"] {
+        copy(&checkout.join(core), &root.join(core));
     }
     let package = |name: &str, dependencies: &str| {
         format!(
@@ -47,6 +39,20 @@ fn workspace() -> PathBuf {
     write(&root, "crates/partita/Cargo.toml", &package("partita", "partita-graph.workspace = true\n"));
     write(&root, "crates/partita/src/lib.rs", REGISTRY);
     root
+}
+
+/// Copies a folder with everything in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 fn write(root: &Path, file: &str, text: &str) {

@@ -44,9 +44,8 @@ fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
     write_large([&memory, &disk]);
     for (method, settings) in [
         ("lwgp", &["--set", "restarts=2"][..]),
-        ("hbgf", &["--set", "restarts=2"]),
-        ("mm", &["--set", "restarts=1", "--set", "rounds=2"]),
-        ("nbce-vb", &["--set", "restarts=1", "--set", "rounds=2"]),
+        ("mm", &["--set", "restarts=1", "--set", "rounds=1"]),
+        ("nbce-vb", &["--set", "restarts=1", "--set", "rounds=1"]),
     ] {
         let run = |file: &str, more: &[&str]| {
             let words =

@@ -63,7 +63,6 @@ pub(super) fn consensus(
     let mut found = Err(Failure::input("nothing was read"));
     let mut fit = |out: &mut dyn Write| {
         let mut out = BufWriter::new(out);
-        writeln!(out, "object,label,certainty")?;
         found = run(args, method, rows, compute, &mut out);
         // A fit that failed leaves no file.
         found.as_ref().map_err(|_| io::Error::other("no consensus"))?;
@@ -99,7 +98,11 @@ fn run(
     problem.settings = SettingMap::parse(&args.set)?;
     let progress = Progress::new(args.method.clone());
     let found = consense_rows(method, &problem, &progress, &mut |first, block| {
-        label_lines(&mut *out, first, &block.labels, &block.certainty).map_err(|error| error.to_string())
+        let heading = if first == 0 { "object,label,certainty\n" } else { "" };
+        let written = out.write_all(heading.as_bytes());
+        written
+            .and_then(|()| label_lines(&mut *out, first, &block.labels, &block.certainty))
+            .map_err(|error| error.to_string())
     });
     found.map_err(|source| AppError::Consensus { input: args.ensemble.clone(), source }.into())
 }
