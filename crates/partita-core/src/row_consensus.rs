@@ -46,6 +46,20 @@ impl<'a> RowProblem<'a> {
         ProblemSize::of_bases(self.rows.rows() as usize, self.rows.bases(), self.clusters)
     }
 
+    /// Compares the problem with what the method can do, and its memory with the budget; all settings, if everything fits.
+    ///
+    /// # Errors
+    /// [`ConsensusError`] for the first that does not fit.
+    pub fn check(&self, method: &dyn Consensus) -> Result<Map<String, Value>, ConsensusError> {
+        let (info, size) = (method.info(), self.size());
+        check(method, self, &size)?;
+        let wrong = |source| ConsensusError::Settings { method: info.name, source };
+        let settings = method.validate(&self.settings, &size).map_err(wrong)?;
+        let bytes = method.row_bytes(&self.settings, &size).map_err(wrong)?;
+        self.budget.check(info.name, bytes, info.remedy)?;
+        Ok(settings)
+    }
+
     /// The number of clusters asked for.
     ///
     /// # Errors
@@ -107,12 +121,7 @@ pub fn consense_rows(
     monitor: &dyn Monitor,
     sink: &mut LabelSink<'_>,
 ) -> Result<RowOutcome, ConsensusError> {
-    let (info, size) = (method.info(), problem.size());
-    check(method, problem, &size)?;
-    let wrong = |source| ConsensusError::Settings { method: info.name, source };
-    let settings = method.validate(&problem.settings, &size).map_err(wrong)?;
-    let bytes = method.row_bytes(&problem.settings, &size).map_err(wrong)?;
-    problem.budget.check(info.name, bytes, info.remedy)?;
+    let (info, settings) = (method.info(), problem.check(method)?);
     if monitor.flow() == Flow::Stop {
         return Err(ConsensusError::Interrupted);
     }

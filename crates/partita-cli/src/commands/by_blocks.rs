@@ -57,8 +57,6 @@ pub(super) fn consensus(
     rows: &LabelGroups,
     compute: &Compute,
 ) -> Result<(), Failure> {
-    let here = args.ensemble.display();
-    say(&format!("{here}: {} label rows stay on the disk and are read in {} groups", rows.objects(), rows.groups()));
     let stopwatch = Stopwatch::start();
     let mut found = Err(Failure::input("nothing was read"));
     let mut fit = |out: &mut dyn Write| {
@@ -96,6 +94,10 @@ fn run(
     (problem.seed, problem.budget) = (seeds::consensus(compute.seed), compute.budget);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;
+    let wrong = |source| AppError::Consensus { input: args.ensemble.clone(), source };
+    problem.check(method).map_err(wrong)?;
+    let here = args.ensemble.display();
+    say(&format!("{here}: {} label rows stay on the disk and are read in {} groups", rows.objects(), rows.groups()));
     let progress = Progress::new(args.method.clone());
     let found = consense_rows(method, &problem, &progress, &mut |first, block| {
         let heading = if first == 0 { "object,label,certainty\n" } else { "" };
@@ -104,7 +106,7 @@ fn run(
             .and_then(|()| label_lines(&mut *out, first, &block.labels, &block.certainty))
             .map_err(|error| error.to_string())
     });
-    found.map_err(|source| AppError::Consensus { input: args.ensemble.clone(), source }.into())
+    Ok(found.map_err(wrong)?)
 }
 
 fn record(
