@@ -1,11 +1,12 @@
 //! Sufficient statistics of a mixture: expected cluster sizes, label counts by cluster, and the log likelihood.
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{EnsembleRows, Label, LabelRows, Mergeable, PassRunner, Silent, chunks};
+use partita_core::{Label, LabelRows, Mergeable, RowBlock, RowPass, chunks};
 use rayon::prelude::*;
 
+use crate::Rows;
+use crate::passes::Expectation;
 use crate::table::{LogTable, lines, normalise};
-use crate::{Rows, passes};
 
 /// What some label rows add up to. The sums of all rows are those of any division of the rows, merged.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,10 +60,27 @@ impl Rows<'_> {
     /// One round's expectation under `table`.
     ///
     /// # Cost
-    /// O(rows · M · K) time; a few sums of ΣJ · K numbers a thread.
+    /// O(rows · M · K) time; at most 64 sums of ΣJ · K numbers.
     pub(crate) fn expect(&self, table: &LogTable) -> Partial {
-        let rows = EnsembleRows::weighted(self.ensemble(), self.weights());
-        passes::expect(&PassRunner::new(&rows, &Silent), self.offsets(), table).expect("rows in memory can be read")
+        let pass = Expectation { offsets: self.offsets().to_vec(), table: table.clone() };
+        match self.ensemble().rows() {
+            LabelRows::Bytes(rows) => self.expect_in(rows, &pass),
+            LabelRows::Words(rows) => self.expect_in(rows, &pass),
+        }
+    }
+
+    /// The pass over parts whose number depends on that of the rows, as results on record were summed.
+    fn expect_in<L: Label>(&self, rows: ArrayView2<'_, L>, pass: &Expectation) -> Partial {
+        let (held, bases) = (rows.as_standard_layout(), rows.ncols());
+        let labels = held.as_slice().expect("standard layout is one slice");
+        let part = |range: std::ops::Range<usize>| {
+            let (first, weights) = (range.start as u64, Some(&self.weights()[range.clone()]));
+            let labels = &labels[range.start * bases..range.end * bases];
+            let mut part = pass.zero();
+            pass.add(&RowBlock { first, labels, bases, weights }, &mut part);
+            part
+        };
+        self.sum(part, Partial::merged)
     }
 
     /// The probabilities of the clusters for every row under `table`.
