@@ -67,7 +67,7 @@ pub(super) fn consensus(
         out.flush()
     };
     let written = match &args.output {
-        Some(path) => write_whole(path, fit).map_err(Failure::from),
+        Some(path) => write_whole(path, |out| fit(out)).map_err(Failure::from),
         None if args.json => fit(&mut io::sink()).map_err(output::failed),
         None => fit(&mut io::stdout().lock()).map_err(output::failed),
     };

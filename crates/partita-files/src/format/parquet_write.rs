@@ -1,5 +1,6 @@
 //! Writing Parquet files: whole numbers and texts as optional columns.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,33 +15,42 @@ use parquet::schema::types::Type;
 use super::description::unfit;
 use super::writer::{Contents, Data};
 use crate::atomic_write::write_whole;
-use crate::error::{FileError, WRITE};
+use crate::error::FileError;
 
-/// Writes columns as one row group, and notes beside them.
+/// Rows of a row group, as pandas and Polars have it: readers hold as few at once, and several threads share a file.
+const GROUP_ROWS: usize = 1 << 20;
+
+/// Writes columns in groups of rows, and notes beside them.
 pub(crate) fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
-    let Contents::Columns { columns, notes } = contents else { return Err(unfit(path)) };
-    let bytes = pack(columns, notes).map_err(|error| FileError::io(path, WRITE, error.into()))?;
-    write_whole(path, |out| out.write_all(&bytes))
+    let Contents::Columns { rows, columns, notes } = contents else { return Err(unfit(path)) };
+    write_whole(path, |out| Ok(pack(out, rows, columns, notes)?))
 }
 
-fn pack(columns: Vec<(&str, Data<'_>)>, notes: Vec<(&str, String)>) -> Result<Vec<u8>, ParquetError> {
+fn pack(
+    out: &mut (dyn Write + Send),
+    rows: usize,
+    mut columns: Vec<(&str, Data<'_>)>,
+    notes: Vec<(&str, String)>,
+) -> Result<(), ParquetError> {
     let fields: Result<Vec<_>, ParquetError> =
         columns.iter().map(|(name, column)| Ok(Arc::new(field(name, column)?))).collect();
     let schema = Type::group_type_builder("schema").with_fields(fields?).build()?;
     let notes = notes.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
     let properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(notes)).build();
-    let mut file = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties))?;
-    let mut group = file.next_row_group()?;
-    for (_, column) in columns {
-        match column {
-            Data::Integer(values) => put::<Int64Type>(&mut group, values)?,
-            Data::Float(values) => put::<DoubleType>(&mut group, values.map(Some))?,
-            Data::Text(values) => put::<ByteArrayType>(&mut group, values.map(|text| text.map(ByteArray::from)))?,
+    let mut file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+    for _ in 0..rows.div_ceil(GROUP_ROWS).max(1) {
+        let mut group = file.next_row_group()?;
+        for (_, column) in &mut columns {
+            match column {
+                Data::Integer(values) => put::<Int64Type>(&mut group, values)?,
+                Data::Float(values) => put::<DoubleType>(&mut group, values.map(Some))?,
+                Data::Text(values) => put::<ByteArrayType>(&mut group, values.map(|text| text.map(ByteArray::from)))?,
+            }
         }
+        group.close()?;
     }
-    group.close()?;
-    file.into_inner()
+    file.close().map(|_| ())
 }
 
 fn field(name: &str, column: &Data<'_>) -> Result<Type, ParquetError> {
@@ -52,13 +62,14 @@ fn field(name: &str, column: &Data<'_>) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(name, physical).with_logical_type(logical).with_repetition(repetition).build()
 }
 
+/// Writes the next values of a column.
 fn put<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
     values: impl Iterator<Item = Option<T::T>>,
 ) -> Result<(), ParquetError> {
     let mut writer = group.next_column()?.ok_or_else(|| ParquetError::General("a column too many".into()))?;
     let (mut present, mut levels) = (Vec::new(), Vec::new());
-    for value in values {
+    for value in values.take(GROUP_ROWS) {
         levels.push(i16::from(value.is_some()));
         present.extend(value);
     }

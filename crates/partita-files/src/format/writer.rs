@@ -51,6 +51,8 @@ impl<'a> Array<'a> {
 pub(crate) enum Contents<'a> {
     /// Columns of equal length by name, and notes by name.
     Columns {
+        #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text is not cut into groups"))]
+        rows: usize,
         columns: Vec<(&'a str, Data<'a>)>,
         #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no place for notes"))]
         notes: Vec<(&'a str, String)>,

@@ -238,7 +238,7 @@ fn columns<'a>(ensemble: &'a Ensemble, truth: Option<&'a LabelColumn>, whole: &'
         columns.push((truth_name(truth), Data::Text(Box::new(truth.values.iter().map(Option::as_deref)))));
     }
     let recipe = ensemble.recipe().map(|recipe| (RECIPE, recipe.to_owned()));
-    Contents::Columns { columns, notes: recipe.into_iter().collect() }
+    Contents::Columns { rows: ensemble.objects(), columns, notes: recipe.into_iter().collect() }
 }
 
 /// Names that a column of a text or Parquet file cannot have, because they mean something else.

@@ -316,7 +316,7 @@ fn columns(table: &Table) -> Contents<'_> {
     if let Some(label) = &table.label {
         columns.push(("label", Data::Text(Box::new(label.values.iter().map(Option::as_deref)))));
     }
-    Contents::Columns { columns, notes: Vec::new() }
+    Contents::Columns { rows: table.values.nrows(), columns, notes: Vec::new() }
 }
 
 fn arrays(table: &Table) -> Contents<'_> {
