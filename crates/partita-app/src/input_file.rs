@@ -1,22 +1,24 @@
-//! Size and SHA-256 of input files: how a repeated run knows that it reads the same data.
+//! Size and SHA-256 of inputs: how a repeated run knows that it reads the same data.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use partita::files::input_parts;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::AppError;
 
-/// An input file as it was when it was read.
+/// An input file, or a folder of files that are read as one, as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
     /// Its name, as the experiment gives it.
     pub path: PathBuf,
-    /// Its size; absent for pipes.
+    /// Its size, that of all files of a folder; absent for pipes.
     pub bytes: Option<u64>,
-    /// SHA-256 of its bytes in hexadecimal digits; absent for pipes, which can be read only once.
+    /// SHA-256 of its bytes in hexadecimal digits, for a folder of the names and bytes of its files one after the other;
+    /// absent for pipes, which can be read only once.
     pub sha256: Option<String>,
 }
 
@@ -31,18 +33,16 @@ impl InputFile {
     pub fn of(path: &Path) -> Result<Self, AppError> {
         let failed = |error| AppError::io(path, "be read", error);
         let mut found = Self { path: path.into(), bytes: None, sha256: None };
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        let kind = std::fs::metadata(path).map_err(failed)?;
+        if !kind.is_file() && !kind.is_dir() {
             return Ok(found);
         }
-        let (mut file, mut hash, mut bytes) = (File::open(path).map_err(failed)?, Sha256::new(), 0);
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let read = file.read(&mut buffer).map_err(failed)?;
-            if read == 0 {
-                break;
+        let (mut hash, mut bytes) = (Sha256::new(), 0);
+        for part in input_parts(path)? {
+            if kind.is_dir() {
+                hash.update(part.file_name().unwrap_or_default().as_encoded_bytes());
             }
-            hash.update(&buffer[..read]);
-            bytes += read as u64;
+            bytes += hash_bytes(&part, &mut hash).map_err(|error| AppError::io(&part, "be read", error))?;
         }
         found.bytes = Some(bytes);
         found.sha256 = Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
@@ -60,6 +60,19 @@ impl InputFile {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Adds the bytes of a file; how many there are.
+fn hash_bytes(path: &Path, hash: &mut Sha256) -> io::Result<u64> {
+    let (mut file, mut bytes, mut buffer) = (File::open(path)?, 0, vec![0; 1 << 16]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(bytes);
+        }
+        hash.update(&buffer[..read]);
+        bytes += read as u64;
     }
 }
 

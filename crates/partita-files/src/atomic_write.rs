@@ -14,7 +14,10 @@ use crate::open_file::{Compression, lower_name};
 ///
 /// # Errors
 /// [`FileError::Directory`] if the target is a folder, [`FileError::Io`] for what the system refuses.
-pub fn write_whole(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> Result<(), FileError> {
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<(), FileError> {
     let failed = |source| FileError::io(path, WRITE, source);
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&target) {
@@ -53,7 +56,10 @@ fn fill(file: &File, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<(
 }
 
 /// As [`write_whole`], compressed where the name says so. The bytes repeat: no time and no name is stored.
-pub(crate) fn write_text(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> Result<(), FileError> {
+pub(crate) fn write_text(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<(), FileError> {
     match Compression::of(path) {
         Compression::None => write_whole(path, write),
         Compression::Gzip => write_whole(path, |out| {

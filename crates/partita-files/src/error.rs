@@ -17,7 +17,7 @@ pub enum FileError {
     #[error("{}: no such file; check the name and the folder", .0.display())]
     Missing(PathBuf),
     /// A folder where a file is meant.
-    #[error("{} is a folder, not a file; name a file in it", .0.display())]
+    #[error("{} is a folder, not a file; name a file in it, or a folder of Parquet, Arrow or NPY files", .0.display())]
     Directory(PathBuf),
     /// Not one byte.
     #[error("{} is empty; a file needs at least one row of values", .0.display())]

@@ -96,8 +96,11 @@ fn run(
     problem.settings = SettingMap::parse(&args.set)?;
     let wrong = |source| AppError::Consensus { input: args.ensemble.clone(), source };
     problem.check(method).map_err(wrong)?;
+    if !args.stream {
+        rows.hold(room(method, &problem, rows));
+    }
     let here = args.ensemble.display();
-    say(&format!("{here}: {} label rows stay on the disk and are read in {} groups", rows.objects(), rows.groups()));
+    say(&format!("{here}: {} label rows are read in {} groups", rows.objects(), rows.groups()));
     let progress = Progress::new(args.method.clone());
     let found = consense_rows(method, &problem, &progress, &mut |first, block| {
         let heading = if first == 0 { "object,label,certainty\n" } else { "" };
@@ -107,6 +110,16 @@ fn run(
             .map_err(|error| error.to_string())
     });
     Ok(found.map_err(wrong)?)
+}
+
+/// Label rows that are held after they were read first, at most: beyond it, reading again is little beside the rest.
+const MOST_HELD: u64 = 1 << 30;
+
+/// Half of what the budget leaves beside the method and the readers.
+fn room(method: &dyn Consensus, problem: &RowProblem<'_>, rows: &LabelGroups) -> u64 {
+    let needed = method.row_bytes(&problem.settings, &problem.size()).unwrap_or(u64::MAX);
+    let left = problem.budget.bytes().saturating_sub(needed).saturating_sub(rows.transient());
+    (left / 2).min(MOST_HELD)
 }
 
 fn record(

@@ -7,6 +7,7 @@ mod arrow;
 mod arrow_schema;
 mod csv;
 pub(crate) mod description;
+mod folder;
 mod mat;
 mod npy;
 pub(crate) mod npy_header;
@@ -24,7 +25,7 @@ mod toy;
 pub(crate) mod writer;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use description::{Format, OpenOptions, Writes};
 use reader::Reader;
@@ -46,11 +47,23 @@ pub(crate) static FORMATS: &[Format] = &[
     mat::FORMAT,
 ];
 
-/// The format of a file, by the ending of its name.
+/// The files that a path stands for: itself, or those of a folder that are read as one table, in the order of their names.
+///
+/// # Errors
+/// [`FileError::Directory`] for a folder without files whose rows are read in groups (Parquet, Arrow, NPY), and
+/// [`FileError::Damaged`] for files of two formats.
+pub fn input_parts(path: &Path) -> Result<Vec<PathBuf>, FileError> {
+    if path.is_dir() { folder::parts(FORMATS, path).map(|(_, parts)| parts) } else { Ok(vec![path.into()]) }
+}
+
+/// The format of a file, by the ending of its name, or of the files of a folder.
 pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static Format, FileError> {
+    if path.is_dir() {
+        return folder::parts(formats, path).map(|(format, _)| format);
+    }
     let name = lower_name(path);
     formats.iter().find(|format| format.fits(&name)).ok_or_else(|| {
-        // A folder or a missing file is the better thing to say.
+        // A missing file is the better thing to say.
         let known = endings(formats, |_| true);
         open(path).err().unwrap_or_else(|| FileError::Extension { path: path.into(), known })
     })
@@ -81,12 +94,15 @@ pub(crate) fn endings(formats: &[Format], can: impl Fn(Writes) -> bool) -> Strin
     }
 }
 
-/// Opens a file by the ending of its name.
+/// Opens a file by the ending of its name, or the files of a folder as one.
 pub(crate) fn open_reader(
     formats: &'static [Format],
     path: &Path,
     options: OpenOptions,
 ) -> Result<Box<dyn Reader>, FileError> {
+    if path.is_dir() {
+        return folder::open(formats, path, options);
+    }
     let format = of(formats, path)?;
     check_magic(formats, path, format)?;
     (format.open)(path, options)

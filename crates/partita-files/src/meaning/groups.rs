@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, GroupRows, Label, LabelRows, RowBlocks, SourceError};
@@ -28,6 +30,22 @@ pub enum LabelBlock {
     Words(Array2<u16>),
 }
 
+impl LabelBlock {
+    fn rows(&self) -> LabelRows<'_> {
+        match self {
+            Self::Bytes(labels) => LabelRows::Bytes(labels.view()),
+            Self::Words(labels) => LabelRows::Words(labels.view()),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(labels) => labels.len() as u64,
+            Self::Words(labels) => 2 * labels.len() as u64,
+        }
+    }
+}
+
 /// An ensemble of whole numbers whose label rows are read group by group, when they are wanted, by any number of threads.
 ///
 /// Clusters are numbered in the order of their labels, −1, NaN and nulls are missing: as
@@ -40,6 +58,10 @@ pub struct LabelGroups {
     places: Vec<Place>,
     items: Vec<usize>,
     rows: Vec<usize>,
+    /// Groups that are held since they were first read, as far as there is room.
+    held: Vec<OnceLock<LabelBlock>>,
+    /// Bytes for more of them.
+    room: AtomicU64,
 }
 
 impl LabelGroups {
@@ -68,7 +90,19 @@ impl LabelGroups {
         let encoded = bases.iter().cloned().zip(labels);
         let encoded = encoded.map(|(base, labels)| EncodedBase::of_labels(base, labels)).collect();
         let rows = frame.extent.groups.clone().unwrap_or_default();
-        Ok(Some(Self { frame, limit, bases, encoded, places, items, rows }))
+        let (held, room) = (rows.iter().map(|_| OnceLock::new()).collect(), AtomicU64::new(0));
+        Ok(Some(Self { frame, limit, bases, encoded, places, items, rows, held, room }))
+    }
+
+    /// Holds groups in memory once [`RowBlocks::read`] has read them, up to so many bytes: a method that passes over the
+    /// rows many times then decodes them once. The rows are the same.
+    pub fn hold(&self, bytes: u64) {
+        self.room.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes that readers hold at once for what they are decoding.
+    pub fn transient(&self) -> u64 {
+        self.frame.transient()
     }
 
     /// The base clusterings, M of them.
@@ -136,13 +170,18 @@ impl RowBlocks for LabelGroups {
     }
 
     fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
+        if let Some(block) = self.held[group].get() {
+            take(GroupRows { labels: block.rows(), weights: None });
+            return Ok(());
+        }
         let failed = |error: FileError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
         let block = self.block(group).map_err(failed)?;
-        let labels = match &block {
-            LabelBlock::Bytes(labels) => LabelRows::Bytes(labels.view()),
-            LabelBlock::Words(labels) => LabelRows::Words(labels.view()),
-        };
-        take(GroupRows { labels, weights: None });
+        take(GroupRows { labels: block.rows(), weights: None });
+        let smaller = |room: u64| room.checked_sub(block.bytes());
+        if self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, smaller).is_ok() {
+            // Another thread may have read it meanwhile: the same rows.
+            let _ = self.held[group].set(block);
+        }
         Ok(())
     }
 }
