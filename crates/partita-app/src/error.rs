@@ -164,8 +164,12 @@ impl AppError {
 
 /// A place that does not exist or may not be used is a wrong request; everything else is the machine's.
 pub fn fault_of_system(error: &io::Error) -> Fault {
+    fault_of_kind(error.kind())
+}
+
+fn fault_of_kind(kind: io::ErrorKind) -> Fault {
     use io::ErrorKind as Kind;
-    match error.kind() {
+    match kind {
         Kind::NotFound
         | Kind::PermissionDenied
         | Kind::AlreadyExists
@@ -191,6 +195,7 @@ fn fault_of_generate(error: &GenerateError) -> Fault {
     match error {
         GenerateError::NothingFinished { .. } => Fault::Interrupted,
         GenerateError::Budget(_) => Fault::Request,
+        GenerateError::PartFile { kind, .. } => fault_of_kind(*kind),
         _ => Fault::Input,
     }
 }

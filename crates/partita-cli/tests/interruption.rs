@@ -53,6 +53,18 @@ fn a_write_that_fails_leaves_nothing_half_written() {
     assert!(place.files().is_empty(), "{:?}", place.files());
 }
 
+/// The file that finished base clusterings are kept in meets the full disk first.
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_not_the_fault_of_the_input() {
+    let place = Workplace::new();
+    let partita = assert_cmd::cargo::cargo_bin!("partita").display().to_string();
+    let generate = format!("{partita} generate {} --label label --base kmeans:20 -o e.npz", shipped("digits.csv"));
+    let limited = format!("trap '' XFSZ; ulimit -f 4; exec {generate}");
+    let output = Command::new("bash").args(["-c", &limited]).current_dir(place.path("")).output().unwrap();
+    Ended::of(output).failed(&["e.npz.part"]);
+    place.partita(&["generate", &shipped("digits.csv"), "--label", "label", "-o", "no/e.npz"]).refused(&["no/e.npz"]);
+}
+
 /// A file system of 16 kB, where this user may mount one.
 #[test]
 fn a_full_disk_leaves_nothing_half_written() {

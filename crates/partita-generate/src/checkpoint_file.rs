@@ -45,7 +45,7 @@ pub(crate) struct PartFile {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> GenerateError {
-    GenerateError::PartFile { path: path.display().to_string(), reason: error.to_string() }
+    GenerateError::PartFile { path: path.display().to_string(), reason: error.to_string(), kind: error.kind() }
 }
 
 impl PartFile {

@@ -141,6 +141,8 @@ pub enum GenerateError {
         path: String,
         /// What the system said.
         reason: String,
+        /// The same as a kind, which tells a full disk from a wrong name.
+        kind: std::io::ErrorKind,
     },
     /// A part file of another recipe, seed, version, table or part.
     #[error("{path} belongs to other work: its recipe, seed, version, table or part differ; take another file")]
