@@ -250,8 +250,9 @@ impl TableInput {
     }
 
     /// How the reader is told.
-    pub(crate) fn options(&self) -> TableOptions {
+    pub(crate) fn options(&self, budget: MemoryBudget) -> TableOptions {
         let mut options = TableOptions::default();
+        options.budget = budget;
         options.label.clone_from(&self.label);
         options.skip.clone_from(&self.skip);
         options.one_hot = self.encode == Some(Encode::OneHot);

@@ -1,12 +1,11 @@
 //! The input files of an experiment, read.
 
-use std::path::Path;
-
-use partita::files::{self, EnsembleOptions, LabelColumn, LoadedEnsemble};
+use partita::files::{LabelColumn, LoadedEnsemble};
 use partita::{Ensemble, Features, MemoryBudget, Seed};
 
 use crate::experiment::Input;
 use crate::input_file::with_hashes;
+use crate::label_files::read_ensemble;
 use crate::{AppError, Experiment, InputFile, InputTable, Observer, Spent, Stopwatch};
 
 /// What was read.
@@ -39,8 +38,8 @@ impl Inputs {
                 Ok((Some(table), None, truth))
             }
             Input::Ensemble { file, label, features } => {
-                let LoadedEnsemble { ensemble, truth, .. } = read_ensemble_within(file, label.as_ref(), budget)?;
-                let table = features.as_ref().map(|table| InputTable::read_dense(table, seed, observer));
+                let LoadedEnsemble { ensemble, truth, .. } = read_ensemble(file, label.as_ref(), budget)?;
+                let table = features.as_ref().map(|table| InputTable::read_dense(table, budget, seed, observer));
                 Ok((table.transpose()?, Some(ensemble), truth))
             }
         };
@@ -58,20 +57,4 @@ impl Inputs {
     pub(crate) fn features(&self) -> Option<Features<'_>> {
         self.table.as_ref()?.features()
     }
-}
-
-/// An ensemble and its true labels.
-///
-/// # Errors
-/// [`AppError::File`].
-pub fn read_ensemble(path: &Path, label: Option<&String>) -> Result<LoadedEnsemble, AppError> {
-    read_ensemble_within(path, label, MemoryBudget::UNLIMITED)
-}
-
-/// As [`read_ensemble`], refusing a file that takes more than the budget before it is unpacked.
-fn read_ensemble_within(path: &Path, label: Option<&String>, budget: MemoryBudget) -> Result<LoadedEnsemble, AppError> {
-    let mut options = EnsembleOptions::default();
-    options.budget = budget;
-    options.truth = label.cloned();
-    Ok(files::read_ensemble(path, &options)?)
 }

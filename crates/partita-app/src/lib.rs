@@ -52,6 +52,7 @@ mod experiment;
 mod generate;
 mod input_file;
 mod inputs;
+mod label_files;
 mod machine;
 pub mod methods;
 mod model;
@@ -78,7 +79,7 @@ pub use experiment::{
 };
 pub use generate::make_ensemble;
 pub use input_file::InputFile;
-pub use inputs::read_ensemble;
+pub use label_files::{read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
 pub use model::{load_model, model_of};
 pub use observer::{NoObserver, Observer};

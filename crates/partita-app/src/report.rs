@@ -7,7 +7,8 @@ use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Outcome, Partition, 
 use partita_report::{ClusterCurves, Rendered, Report, render};
 
 use crate::experiment::{Input, TableInput};
-use crate::inputs::read_ensemble;
+use crate::label_files::read_ensemble;
+use crate::machine::default_budget;
 use crate::result_files::{ENSEMBLE, LABELS, RECORD, REPORT, SOFT, folder_of, read_labels};
 use crate::{AppError, InputTable, Observer, RunRecord};
 
@@ -145,8 +146,10 @@ impl RunFolder {
     /// The base clusterings: those that the run made, else those that it read.
     fn ensemble(&self) -> Result<files::LoadedEnsemble, AppError> {
         match &self.record.experiment.input {
-            Input::Ensemble { file, label, .. } => read_ensemble(&self.record.locate(file), label.as_ref()),
-            Input::Table { .. } => read_ensemble(&self.folder.join(ENSEMBLE), None),
+            Input::Ensemble { file, label, .. } => {
+                read_ensemble(&self.record.locate(file), label.as_ref(), default_budget())
+            }
+            Input::Table { .. } => read_ensemble(&self.folder.join(ENSEMBLE), None, default_budget()),
         }
     }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::AppError;
+use crate::label_files;
 
 /// Names of the files in the folder of a run.
 pub(crate) const ENSEMBLE: &str = "ensemble.npz";
@@ -43,7 +44,7 @@ pub(crate) fn write_outcome(folder: &Path, names: Option<&[String]>, outcome: &O
 
 /// Labels and certainties as a run wrote them.
 pub(crate) fn read_labels(path: &Path) -> Result<(Partition, Vec<f64>), AppError> {
-    let column = |name: &str| files::read_labels(path, Some(name)).map(|read| read.column.values);
+    let column = |name: &str| label_files::read_labels(path, Some(name)).map(|read| read.column.values);
     let label = |text: &str| text.parse::<u32>().ok();
     let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
     let certainty = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));

@@ -48,7 +48,7 @@ impl InputTable {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Self, AppError> {
-        if let Some(groups) = TableGroups::open(&input.file, &input.options())? {
+        if let Some(groups) = TableGroups::open(&input.file, &input.options(budget))? {
             let (n, d) = groups.dim();
             if (16 * n * d) as u64 > budget.bytes() / 2 && !input.filters_rows() {
                 return Ok(Self::Groups(GroupedTable(groups)));
@@ -57,9 +57,7 @@ impl InputTable {
         if files::is_sparse_table(&input.file) {
             return read_sparse(input, budget).map(Self::Sparse);
         }
-        let mut options = input.options();
-        options.budget = budget;
-        let table = files::read_table(&input.file, &options)?;
+        let table = files::read_table(&input.file, &input.options(budget))?;
         filtered(table, input, seed, observer).map(Self::Dense)
     }
 
@@ -67,8 +65,13 @@ impl InputTable {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn read_dense(input: &TableInput, seed: Seed, observer: &dyn Observer) -> Result<Self, AppError> {
-        let table = files::read_table(&input.file, &input.options())?;
+    pub fn read_dense(
+        input: &TableInput,
+        budget: MemoryBudget,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Self, AppError> {
+        let table = files::read_table(&input.file, &input.options(budget))?;
         filtered(table, input, seed, observer).map(Self::Dense)
     }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use partita::files;
 use partita::metrics::agreement_weights;
 use partita::{BaseClustering, BaseWeights, Ensemble};
 
 use crate::AppError;
 use crate::experiment::WeightSource;
+use crate::label_files::read_labels;
 
 /// The weights of an ensemble's base clusterings.
 ///
@@ -25,7 +25,7 @@ pub fn base_weights(source: &WeightSource, ensemble: &Ensemble) -> Result<BaseWe
 /// # Errors
 /// As [`base_weights`].
 pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWeights, AppError> {
-    let read = files::read_labels(file, Some("weight"))?;
+    let read = read_labels(file, Some("weight"))?;
     let names = read.object_names.ok_or_else(|| {
         AppError::content(file, "a column name says which base clustering a weight is for; there is none")
     })?;

@@ -18,7 +18,11 @@ use crate::terminal::{Progress, unless_interrupted};
 ///
 /// # Errors
 /// If they were asked to stay on the disk and cannot.
-pub(super) fn rows_of(args: &ConsensusArgs, method: &dyn Consensus) -> Result<Option<LabelGroups>, Failure> {
+pub(super) fn rows_of(
+    args: &ConsensusArgs,
+    method: &dyn Consensus,
+    compute: &Compute,
+) -> Result<Option<LabelGroups>, Failure> {
     let refuse = |why: String| if args.stream { Err(Failure::input(why)) } else { Ok(None) };
     let info = method.info();
     if !info.capabilities.streams {
@@ -27,6 +31,7 @@ pub(super) fn rows_of(args: &ConsensusArgs, method: &dyn Consensus) -> Result<Op
         return refuse(format!("{} holds all label rows; --stream goes with {}", info.name, others.join(", ")));
     }
     let mut options = EnsembleOptions::default();
+    options.budget = compute.budget;
     options.truth.clone_from(&args.label);
     let Some(groups) = LabelGroups::open(&args.ensemble, &options)? else {
         return refuse(format!("{}: files of this format are not read in groups", args.ensemble.display()));

@@ -68,7 +68,7 @@ fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
 fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply()?;
     let method = methods::find(&args.method)?;
-    let loaded = read_ensemble(&args.table.table, args.table.read.label.as_ref())?;
+    let loaded = read_ensemble(&args.table.table, args.table.read.label.as_ref(), compute.budget)?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
     (problem.seed, problem.budget) = (compute.seed, compute.budget);
     let progress = Progress::new(methods::name_of(method));

@@ -21,7 +21,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     }
     let experiment = experiment(args)?;
     let compute = Compute::start(&args.compute)?;
-    if let Some(rows) = by_blocks::rows_of(args, method)? {
+    if let Some(rows) = by_blocks::rows_of(args, method, &compute)? {
         return by_blocks::consensus(args, method, &rows, &compute);
     }
     let finished = experiment.compute(&Terminal)?;

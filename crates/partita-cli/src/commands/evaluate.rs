@@ -7,7 +7,7 @@ use partita::files::{self, LabelColumn, Labels};
 use partita::metrics::{Scores, jensen_shannon};
 use serde_json::{Value, json};
 
-use partita_app::{TextTable, read_ensemble, read_json, score};
+use partita_app::{TextTable, default_budget, read_ensemble, read_json, read_labels, score};
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
 /// How well a model predicts label rows that it has not seen.
 fn perplexity(model: &Path, rows: &Path, json: bool) -> Result<(), Failure> {
     let saved = read_json(model, "fit it again")?;
-    let loaded = read_ensemble(rows, None)?;
+    let loaded = read_ensemble(rows, None, default_budget())?;
     let found = partita::mixture::held_out(&saved, &loaded.ensemble)
         .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
     if found.unread > 0 {
@@ -44,9 +44,9 @@ fn perplexity(model: &Path, rows: &Path, json: bool) -> Result<(), Failure> {
 }
 
 fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<(), Failure> {
-    let found = files::read_labels(labels, None)?;
+    let found = read_labels(labels, None)?;
     let (path, column) = file_and_column(truth);
-    let truth = files::read_labels(&path, column.as_deref())?;
+    let truth = read_labels(&path, column.as_deref())?;
     let truth = matched(&found, truth, labels, &path)?;
     let unknown = truth.values.iter().filter(|value| value.is_none()).count();
     if unknown > 0 {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, EnsembleOptions, LabelColumn};
+use partita::files::{self, LabelColumn};
 use partita::generate::{Durable, Generated, Recipe, merge_parts};
 use partita::{Clusters, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use partita_app::{InputTable, Stopwatch, VERSION, make_ensemble};
+use partita_app::{InputTable, Stopwatch, VERSION, default_budget, make_ensemble, read_ensemble};
 
 use crate::args::{GenerateArgs, MergeArgs, recipe};
 use crate::compute::Compute;
@@ -91,7 +91,7 @@ fn beside(output: &Path) -> PathBuf {
 
 /// `--resume` of a run that was finished: the ensemble must be the one that was asked for.
 fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Result<(), Failure> {
-    let loaded = files::read_ensemble(&args.output, &EnsembleOptions::default())?;
+    let loaded = read_ensemble(&args.output, None, default_budget())?;
     let path = args.output.display();
     let seed = args.compute.seed.map(Seed::new).or(seed).unwrap_or(Seed::new(0));
     if loaded.ensemble.recipe() != Some(recipe.to_json(seed).as_str()) {

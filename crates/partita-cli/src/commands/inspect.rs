@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use partita::Ensemble;
 use partita::files::{self, LabelColumn, SparseTable, Table, TableOptions};
-use partita::{Ensemble, MemoryBudget};
 use serde_json::{Value, json};
 
-use partita_app::{load_model, read_ensemble};
+use partita_app::{default_budget, load_model, read_ensemble};
 
 use crate::args::{InspectArgs, Kind};
 use crate::failure::Failure;
@@ -16,15 +16,16 @@ use crate::output;
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let facts = match args.kind.unwrap_or_else(|| guess(&args.file)) {
         Kind::Table if files::is_sparse_table(&args.file) => {
-            sparse_facts(&files::read_sparse_table(&args.file, MemoryBudget::UNLIMITED)?)
+            sparse_facts(&files::read_sparse_table(&args.file, default_budget())?)
         }
         Kind::Table => {
             let mut options = TableOptions::default();
+            options.budget = default_budget();
             options.label.clone_from(&args.label);
             table_facts(&files::read_table(&args.file, &options)?)
         }
         Kind::Ensemble => {
-            let loaded = read_ensemble(&args.file, args.label.as_ref())?;
+            let loaded = read_ensemble(&args.file, args.label.as_ref(), default_budget())?;
             ensemble_facts(&loaded.ensemble, loaded.truth.as_ref())
         }
         Kind::Model => json!({ "kind": "model", "format": load_model(&args.file)?.to_json()["format"] }),

@@ -3,7 +3,7 @@
 use partita::files::{self, TableOptions};
 use partita::{Features, ModelInput, ModelReads};
 
-use partita_app::{load_model, read_ensemble};
+use partita_app::{default_budget, load_model, read_ensemble};
 
 use crate::args::PredictArgs;
 use crate::failure::Failure;
@@ -16,11 +16,12 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let model = load_model(&args.model)?;
     let (soft, names) = match model.reads() {
         ModelReads::Labels => {
-            let ensemble = read_ensemble(&args.input, args.label.as_ref())?.ensemble;
+            let ensemble = read_ensemble(&args.input, args.label.as_ref(), default_budget())?.ensemble;
             (model.predict(&ModelInput::Labels(&ensemble))?, ensemble.object_names().map(<[String]>::to_vec))
         }
         ModelReads::Features => {
             let mut options = TableOptions::default();
+            options.budget = default_budget();
             (options.label, options.clusterable) = (args.label.clone(), false);
             let table = files::read_table(&args.input, &options)?;
             let features = Features::new(&table.columns, table.values.view()).map_err(Failure::input)?;

@@ -3,7 +3,7 @@
 use partita::SettingMap;
 use partita::files::{self, SparseTable};
 use partita::text::{TextError, TextSettings, tf_idf};
-use partita_app::VERSION;
+use partita_app::{VERSION, read_labels};
 use serde_json::json;
 
 use crate::args::TextArgs;
@@ -15,9 +15,9 @@ pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
     may_write(&args.output, args.force)?;
     listen_for_ctrl_c()?;
     let settings: TextSettings = SettingMap::parse(&args.set)?.apply()?;
-    let documents = files::read_labels(&args.documents, Some(&args.column))?;
+    let documents = read_labels(&args.documents, Some(&args.column))?;
     let label = match &args.label {
-        Some(column) => Some(files::read_labels(&args.documents, Some(column))?.column),
+        Some(column) => Some(read_labels(&args.documents, Some(column))?.column),
         None => None,
     };
     let texts = documents.column.values.iter().map(|text| text.as_deref().unwrap_or_default());

@@ -67,16 +67,11 @@ fn same_columns(first: &dyn Reader, part: &dyn Reader) -> Result<(), FileError> 
     let (wanted, found) = (first.names(), part.names());
     let differs = (0..wanted.len().max(found.len())).find(|&at| wanted.get(at) != found.get(at));
     let shown = |names: &[String], at: usize| names.get(at).map_or("not there".into(), |name| format!("'{name}'"));
-    let what = match differs {
-        Some(at) => format!("column {} is {}, but {}", at + 1, shown(found, at), shown(wanted, at)),
-        None => {
-            let columns = |reader: &dyn Reader| Ok::<_, FileError>(reader.extent(0)?.columns);
-            let (wanted, found) = (columns(first)?, columns(part)?);
-            if wanted == found {
-                return Ok(());
-            }
-            format!("it has {found} columns, but {wanted}")
-        }
+    let columns = [first.extent(0)?.columns, part.extent(0)?.columns];
+    let what = match (differs, columns) {
+        (Some(at), _) => format!("column {} is {}, but {}", at + 1, shown(found, at), shown(wanted, at)),
+        (None, [wanted, found]) if wanted != found => format!("it has {found} columns, but {wanted}"),
+        (None, _) => return Ok(()),
     };
     let reason = format!("{what} in {}; files of one folder have the same columns", first.path().display());
     Err(FileError::damaged(part.path(), reason))
