@@ -106,7 +106,7 @@ pub fn cumulative(
         Some(_) => None,
         None => Some(centre(ensemble, weights, clusters, seed, monitor)?.labels().to_vec()),
     };
-    let trust = base_weights(ensemble, weights);
+    let trust = base_weights(ensemble.bases(), weights);
     let soft = with_rows(ensemble, Votes { scheme, clusters, order, reference, centre, trust });
     let reference = reference.map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))

@@ -81,7 +81,7 @@ pub fn plurality(
         let partition = centre(ensemble, weights, clusters, seed, monitor)?;
         align_to_partition(ensemble, &partition, Surplus::Nearest).expect("they label the same objects")
     };
-    let soft = votes(ensemble, &alignment, &base_weights(ensemble, weights), clusters);
+    let soft = votes(ensemble, &alignment, &base_weights(ensemble.bases(), weights), clusters);
     let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }
@@ -121,7 +121,7 @@ fn votes(ensemble: &Ensemble, alignment: &Alignment, trust: &[f64], clusters: us
 
 /// Bytes of a search for the reference, as kc makes it with its own defaults.
 pub(crate) fn centre_bytes(size: &ProblemSize) -> Saturating<u64> {
-    Saturating(crate::labels::bytes(size, LabelMeansSettings::default().restarts.get()))
+    Saturating(crate::label_means::bytes(size, LabelMeansSettings::default().restarts.get()))
 }
 
 /// [`plurality`] as a method.
