@@ -39,4 +39,4 @@ pub use label_means::{
     IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi, qmi_rows,
 };
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
-pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality};
+pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};
