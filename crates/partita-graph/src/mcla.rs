@@ -2,12 +2,12 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::cluster_overlaps;
+use partita_coassoc::{Overlap, cluster_overlaps};
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
     Assigned, BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Label, Method, MethodInfo,
     Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Settings,
-    SoftPartition, Stopped, sums_under_way,
+    SoftPartition, Stopped,
 };
 use serde::{Deserialize, Serialize};
 
@@ -240,7 +240,7 @@ impl Method for Mcla {
     fn row_bytes(&self, size: &ProblemSize, _settings: &MclaSettings) -> u64 {
         let [_, _, side, _] = size.saturating();
         // The table and its sums, then the table and the graph.
-        (side * side * Saturating((8 * (sums_under_way() + 1)).max(48))).0
+        Overlap::bytes(size).max((side * side * Saturating(48)).0)
     }
 }
 

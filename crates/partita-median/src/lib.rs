@@ -26,14 +26,13 @@
 //! # }
 //! ```
 
-mod bottleneck;
 mod cumulative;
 mod error;
 mod label_means;
 mod nmfc;
 mod plurality;
 
-pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative};
+pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cumulative_rows};
 pub use error::MedianError;
 pub use label_means::{
     IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi, qmi_rows,

@@ -7,7 +7,7 @@ use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
     Assigned, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor, Outcome,
     Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, SettingChoice, Settings,
-    Silent, SoftPartition, Stopped, Weights, sums_under_way,
+    Silent, SoftPartition, Stopped, Weights,
 };
 use partita_kmeans::labels::{Counts, LabelChoice, base_weights, offsets, places};
 use partita_metrics::{
@@ -158,7 +158,7 @@ fn cluster_counts(rows: &PassRunner<'_>) -> Vec<usize> {
     rows.source().bases().iter().map(partita_core::BaseClustering::clusters).collect()
 }
 
-fn diagnostics(rows: &PassRunner<'_>, reference: Option<usize>) -> VoteDiagnostics {
+pub(crate) fn diagnostics(rows: &PassRunner<'_>, reference: Option<usize>) -> VoteDiagnostics {
     VoteDiagnostics { reference: reference.map_or("kc", |u| rows.source().bases()[u].name()).to_owned() }
 }
 
@@ -260,12 +260,6 @@ pub(crate) fn centre_row_bytes(size: &ProblemSize) -> Saturating<u64> {
     Saturating(crate::label_means::row_bytes(size, LabelMeansSettings::default().restarts.get()))
 }
 
-/// Bytes of the overlaps of base clusters: their sums while they are counted, and the table.
-pub(crate) fn overlap_bytes(size: &ProblemSize) -> Saturating<u64> {
-    let [_, _, side, _] = size.saturating();
-    side * side * Saturating(8 * (sums_under_way() + 1))
-}
-
 /// [`plurality`] as a method.
 #[derive(Debug)]
 pub struct Plurality;
@@ -328,7 +322,7 @@ impl Method for Plurality {
     fn row_bytes(&self, size: &ProblemSize, settings: &PluralitySettings) -> u64 {
         match settings.reference {
             Reference::Kc => centre_row_bytes(size).0,
-            Reference::Overlap => (centre_row_bytes(size) + overlap_bytes(size)).0,
+            Reference::Overlap => (centre_row_bytes(size) + Saturating(Overlap::bytes(size))).0,
         }
     }
 }

@@ -6,7 +6,10 @@ use partita_core::{
     Assigned, BaseWeights, Clusters, Ensemble, EnsembleRows, Outcome, PassRunner, Problem, RowFit, RowProblem, Seed,
     SettingMap, Silent, consense, consense_rows,
 };
-use partita_median::{IPVC, KC, PLURALITY, PluralitySettings, QMI, Reference, plurality, plurality_rows};
+use partita_median::{
+    IPVC, KC, PLURALITY, PluralitySettings, QMI, Reference, Scheme, cumulative, cumulative_rows, plurality,
+    plurality_rows,
+};
 
 /// Base weights of three sizes.
 fn weights(ensemble: &Ensemble) -> BaseWeights {
@@ -62,6 +65,30 @@ fn plurality_to_the_labels_of_kc_is_as_good() {
     let mean = |certainty: &[f64]| certainty.iter().sum::<f64>() / certainty.len() as f64;
     let expected = plurality(&drawn.ensemble, None, drawn.clusters, Seed::new(1), &settings, &Silent).unwrap();
     assert!(mean(&labelled(&found, &rows).certainty) > 0.95 * mean(&expected.certainty));
+}
+
+#[test]
+fn cumulative_votes_are_the_same() {
+    let mut merged = 0;
+    for seed in 0..60 {
+        let drawn = draw(Seed::new(seed), if seed % 3 == 0 { 0.0 } else { 0.4 });
+        let (ensemble, k) = (&drawn.ensemble, drawn.clusters);
+        let weights = (seed % 2 == 0).then(|| weights(ensemble));
+        let source = EnsembleRows::new(ensemble);
+        let rows = PassRunner::new(&source, &Silent);
+        for scheme in [Scheme::Unnormalised, Scheme::Normalised, Scheme::Adaptive] {
+            let expected = cumulative(ensemble, weights.as_ref(), k, Seed::new(1), scheme, &Silent).unwrap();
+            let found = cumulative_rows(&rows, weights.as_ref(), k, Seed::new(1), scheme, &Silent).unwrap();
+            assert_eq!(found.details, expected.details);
+            if found.details.reference != "kc" {
+                let (soft, found) = (expected.soft.unwrap(), labelled(&found, &rows).soft.unwrap());
+                assert!(soft.rows().iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-9), "{seed} {scheme:?}");
+                let reference = ensemble.bases().iter().find(|base| base.name() == expected.details.reference);
+                merged += usize::from(reference.unwrap().clusters() > k);
+            }
+        }
+    }
+    assert!(merged > 30, "only {merged} references had clusters to merge");
 }
 
 #[test]
