@@ -91,4 +91,4 @@ pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
 pub use table::{GroupedTable, InputTable};
 pub use text_table::TextTable;
-pub use weights::{base_weights, base_weights_from};
+pub use weights::{base_weights, base_weights_from, base_weights_of_rows};

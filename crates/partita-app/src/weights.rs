@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
-use partita::metrics::agreement_weights;
-use partita::{BaseClustering, BaseWeights, Ensemble};
+use partita::coassoc::Overlap;
+use partita::metrics::{BaseTables, Contingency, agreement_weights};
+use partita::{
+    BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize, RowBlocks,
+    Silent,
+};
 
 use crate::AppError;
 use crate::experiment::WeightSource;
@@ -18,6 +22,36 @@ pub fn base_weights(source: &WeightSource, ensemble: &Ensemble) -> Result<BaseWe
         WeightSource::Agreement => Ok(agreement_weights(ensemble)),
         WeightSource::File(file) => base_weights_from(file, ensemble.bases()),
     }
+}
+
+/// The weights of the base clusterings of label rows that are not held: the same numbers, from one pass over the rows.
+///
+/// # Errors
+/// As [`base_weights`]; [`AppError::Budget`] if the overlaps of base clusters do not fit, [`AppError::Method`] if the rows cannot be
+/// read.
+pub fn base_weights_of_rows(
+    source: &WeightSource,
+    rows: &dyn RowBlocks,
+    budget: MemoryBudget,
+) -> Result<BaseWeights, AppError> {
+    match source {
+        WeightSource::Agreement => agreement_of_rows(rows, budget),
+        WeightSource::File(file) => base_weights_from(file, rows.bases()),
+    }
+}
+
+fn agreement_of_rows(rows: &dyn RowBlocks, budget: MemoryBudget) -> Result<BaseWeights, AppError> {
+    const WHAT: &str = "agreement of base clusterings";
+    let bases = rows.bases();
+    let size = ProblemSize::of_bases(rows.rows() as usize, bases, Clusters::Exactly(1));
+    budget.check(WHAT, Overlap::bytes(&size), "take fewer base clusterings, or weights from a file")?;
+    let overlap = Overlap::count(&PassRunner::new(rows, &Silent))
+        .map_err(|error| ConsensusError::Method { method: WHAT, source: Box::new(error) })?;
+    let table = |a, b| {
+        let counts = overlap.of_bases(a, b);
+        Contingency::of_counts(counts.nrows(), counts.ncols(), |i, j| counts[[i, j]] as u64)
+    };
+    Ok(BaseTables::new(bases.iter().map(BaseClustering::clusters).collect(), &table).agreement_weights())
 }
 
 /// A weight for every base clustering by its name, from a file with the columns name and weight.
@@ -44,4 +78,24 @@ pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWe
         let name = bases[base].name();
         AppError::content(file, format!("the weight of '{name}' is {value}; weights are above 0"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita::{EnsembleBuilder, EnsembleRows};
+
+    #[test]
+    fn agreement_is_the_same_number_in_memory_and_by_passes() {
+        let mut builder = EnsembleBuilder::new(300);
+        for u in 0..5u32 {
+            let label = |i: u32| (!(i + u).is_multiple_of(7)).then_some((i * (u + 1) / 60 + i % (u + 1)) % 4);
+            builder.push(format!("u{u}"), (0..300).map(label)).expect("labels");
+        }
+        let ensemble = builder.finish().expect("five base clusterings");
+        let rows = EnsembleRows::new(&ensemble);
+        let by_rows = |budget| base_weights_of_rows(&WeightSource::Agreement, &rows, budget);
+        assert_eq!(by_rows(MemoryBudget::UNLIMITED).expect("weights"), agreement_weights(&ensemble));
+        assert!(matches!(by_rows(MemoryBudget::new(100)), Err(AppError::Budget(_))));
+    }
 }

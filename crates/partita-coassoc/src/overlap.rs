@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
-use partita_core::{BaseClustering, Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
+use partita_core::{
+    BaseClustering, Label, Mergeable, PassError, PassRunner, ProblemSize, RowBlock, RowPass, sums_under_way,
+};
 use serde::{Deserialize, Serialize};
 
 /// Weight of the objects that each pair of base clusters shares, I = ZᵀWZ for one-hot labels Z: ΣJ × ΣJ, symmetric, with
@@ -47,6 +49,12 @@ impl Overlap {
         let offsets = offsets(rows.source().bases());
         let sum = rows.run(&CountPairs { offsets: offsets.clone() })?;
         Ok(Self::of(sum, offsets))
+    }
+
+    /// Bytes that [`Overlap::count`] holds at once, at most, whoever holds the rows.
+    pub fn bytes(size: &ProblemSize) -> u64 {
+        let side = size.base_clusters as u64;
+        side.saturating_mul(side).saturating_mul(8 * (sums_under_way() + 1))
     }
 
     /// The same where every object is shared out among its base clusters: it counts its weight over the sum of the

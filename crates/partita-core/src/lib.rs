@@ -72,7 +72,7 @@ pub use progress_counter::ProgressCounter;
 pub use row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, RowProblem, consense_rows};
 pub use row_passes::{
     Assigned, BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks,
-    RowFit, RowMap, RowPass, SourceError,
+    RowFit, RowMap, RowPass, RowSample, SourceError, sums_under_way,
 };
 pub use seed::Seed;
 pub use settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError};

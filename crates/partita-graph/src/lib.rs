@@ -42,5 +42,5 @@ pub use error::GraphError;
 pub use hbgf::{HBGF, HbgfCut, HbgfDiagnostics, HbgfSettings, hbgf, hbgf_rows};
 pub use hgpa::{HGPA, HgpaDiagnostics, HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;
-pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla};
+pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
 pub use spectral::{LWGP, LwgpSettings, SpectralDiagnostics, lwgp, lwgp_rows};

@@ -2,18 +2,19 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::cluster_overlaps;
-use partita_core::ndarray::Array2;
+use partita_coassoc::{Overlap, cluster_overlaps};
+use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, Seed, Settings, SoftPartition, Stopped,
+    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Label, Method, MethodInfo,
+    Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Settings,
+    SoftPartition, Stopped,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::metis::{Graph, partition};
-use crate::rows::Rows;
-use crate::spectral::GRAPH;
+use crate::rows::{Rows, by_base, decode_row};
+use crate::spectral::{GRAPH, counted};
 
 /// Settings of [`mcla`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -76,33 +77,101 @@ pub fn mcla(
     if monitor.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let (graph, live) = jaccard(&cluster_overlaps(rows.ensemble(), Some(rows.weights())));
-    let parts = partition(&graph, clusters.min(live.len()), settings.imbalance, seed)?;
-    let mut meta = vec![0u32; rows.base_clusters()];
-    live.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
+    let overlaps = cluster_overlaps(rows.ensemble(), Some(rows.weights()));
+    let (meta, live) = meta_clusters(overlaps.view(), clusters, settings.imbalance, seed)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let trust = rows.by_base(weights);
+    let weights = rows.by_base(weights);
     let mut votes = Array2::<f64>::zeros((rows.len(), clusters));
     rows.for_each(0..rows.len(), |i, codes| {
-        codes.iter().for_each(|&c| votes[[i, meta[c as usize] as usize]] += trust[c as usize]);
-        // Added up in the order of the votes: when all agree, their share is exactly 1.
-        let total: f64 = codes.iter().map(|&c| trust[c as usize]).sum();
-        votes.row_mut(i).mapv_inplace(|vote| vote / total);
+        vote(codes, &meta, &weights, votes.row_mut(i).into_slice().expect("lines of a new array"));
     });
     let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<usize>>());
-    let votes = votes.select(partita_core::ndarray::Axis(0), &places);
+    let votes = votes.select(Axis(0), &places);
     let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
     let empty = clusters - outcome.partition.live_clusters();
     if empty > 0 {
         outcome.warnings.push(format!("{empty} of {clusters} meta-clusters won no object"));
     }
-    Ok(outcome.with(MclaDiagnostics { base_clusters: live.len() }))
+    Ok(outcome.with(MclaDiagnostics { base_clusters: live }))
+}
+
+/// [`mcla`] over label rows that are not held, with the same votes: one pass for the overlaps, one for the votes. There is no warning
+/// of meta-clusters that win no object.
+///
+/// # Errors
+/// As [`mcla`], and [`GraphError::Pass`] when rows cannot be read.
+///
+/// # Cost
+/// O(n M²) time for the overlaps; (ΣJ)² numbers, a few times; no memory that grows with n.
+pub fn mcla_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &MclaSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<MclaDiagnostics>, GraphError> {
+    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
+    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
+    ClustersError::check(clusters, objects)?;
+    if monitor.tick(0, 2) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let overlap = counted(rows)?;
+    let (meta, live) = meta_clusters(overlap.table(), clusters, settings.imbalance, seed)?;
+    let (offsets, weights) = (overlap.offsets().to_vec(), by_base(overlap.offsets(), weights));
+    let votes = Votes { offsets, meta, weights, clusters };
+    Ok(RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live }))
+}
+
+/// The meta-cluster of every base cluster from their overlaps, and how many base clusters have objects.
+fn meta_clusters(
+    overlaps: ArrayView2<'_, f64>,
+    clusters: usize,
+    imbalance: f64,
+    seed: Seed,
+) -> Result<(Vec<u32>, usize), GraphError> {
+    let (graph, live) = jaccard(overlaps);
+    let parts = partition(&graph, clusters.min(live.len()), imbalance, seed)?;
+    let mut meta = vec![0u32; overlaps.nrows()];
+    live.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
+    Ok((meta, live.len()))
+}
+
+/// Adds the shares of the votes of an object in these base clusters.
+fn vote(codes: &[u32], meta: &[u32], weights: &[f64], votes: &mut [f64]) {
+    codes.iter().for_each(|&c| votes[meta[c as usize] as usize] += weights[c as usize]);
+    // Added up in the order of the votes: when all agree, their share is exactly 1.
+    let total: f64 = codes.iter().map(|&c| weights[c as usize]).sum();
+    votes.iter_mut().for_each(|vote| *vote /= total);
+}
+
+/// The shares of the votes of every row.
+struct Votes {
+    offsets: Vec<usize>,
+    meta: Vec<u32>,
+    weights: Vec<f64>,
+    clusters: usize,
+}
+
+impl RowMap for Votes {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+        let mut votes = vec![0.0; block.len() * self.clusters];
+        let mut codes = vec![0; block.bases];
+        for ((row, _), votes) in block.rows().zip(votes.chunks_exact_mut(self.clusters)) {
+            let found = decode_row(row, &self.offsets, &mut codes);
+            vote(&codes[..found], &self.meta, &self.weights, votes);
+        }
+        Assigned::of_soft(votes, self.clusters)
+    }
 }
 
 /// The Jaccard graph of the base clusters that have objects, and which those are.
-fn jaccard(overlaps: &Array2<f64>) -> (Graph, Vec<usize>) {
+fn jaccard(overlaps: ArrayView2<'_, f64>) -> (Graph, Vec<usize>) {
     let live: Vec<usize> = (0..overlaps.nrows()).filter(|&c| overlaps[[c, c]] > 0.0).collect();
     let edge = |a: usize, b: usize| {
         let both = overlaps[[a, b]];
@@ -130,7 +199,7 @@ static INFO: MethodInfo = MethodInfo {
     certainty: "share of the object's labels that vote for its cluster",
     time: "nM² + (ΣJ)²",
     memory: "n(M + K) + (ΣJ)²",
-    capabilities: Capabilities { soft: true, ..GRAPH.capabilities },
+    capabilities: Capabilities { soft: true, streams: true, ..GRAPH.capabilities },
     ..GRAPH
 };
 
@@ -157,13 +226,29 @@ impl Method for Mcla {
         let clusters = problem.given_clusters(INFO.name)?;
         Ok(mcla(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
     }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &MclaSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<MclaDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(mcla_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, _settings: &MclaSettings) -> u64 {
+        let [_, _, side, _] = size.saturating();
+        // The table and its sums, then the table and the graph.
+        Overlap::bytes(size).max((side * side * Saturating(48)).0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use partita_conformance::{draw, ensemble};
-    use partita_core::Silent;
+    use partita_core::{EnsembleRows, Silent};
 
     /// Indicator rows and a dense matrix of Jaccard indices, written plainly, cut by the same partitioner; then votes.
     fn naive(ensemble: &Ensemble, clusters: usize, imbalance: f64, seed: Seed) -> Array2<f64> {
@@ -193,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_naive_twin_finds_the_same() {
+    fn a_naive_reference_and_passes_find_the_same() {
         for seed in (0..60).map(Seed::new) {
             let drawn = draw(seed, 0.3);
             let settings = MclaSettings::default();
@@ -201,6 +286,14 @@ mod tests {
             let expected = naive(&drawn.ensemble, drawn.clusters, settings.imbalance, seed);
             let soft = found.soft.unwrap();
             assert!(soft.rows().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{}", seed.number());
+
+            let source = EnsembleRows::new(&drawn.ensemble);
+            let rows = PassRunner::new(&source, &Silent);
+            let by_rows = mcla_rows(&rows, None, drawn.clusters, seed, &settings, &Silent).unwrap();
+            let mut shares = Vec::new();
+            by_rows.label(&rows, &mut |_, block| Ok(shares.extend(block.soft.unwrap()))).unwrap();
+            assert_eq!(Some(shares.as_slice()), soft.rows().as_slice());
+            assert_eq!(by_rows.details, found.details);
         }
     }
 

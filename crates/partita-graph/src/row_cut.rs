@@ -1,13 +1,13 @@
 //! The spectral cut over label rows that are not held: the cluster graph by one pass, k-means on embedded rows by passes
 //! that embed every row anew.
 
-use partita_coassoc::Overlap;
-use partita_core::ndarray::Array2;
 use std::num::Saturating;
 
+use partita_coassoc::Overlap;
+use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Assigned, BLOCK_ROWS, Flow, Label, Mergeable, Monitor, Objective, PassError, PassRunner, ProblemSize, RowBlock,
-    RowFit, RowMap, RowPass, Seed, Sense, Stopped,
+    Assigned, BLOCK_ROWS, Ensemble, Flow, Label, LabelRows, Mergeable, Monitor, Objective, PassRunner, ProblemSize,
+    RowBlock, RowFit, RowMap, RowPass, RowSample, Seed, Sense, Stopped, sums_under_way,
 };
 use partita_kmeans::embedded::{Search, best_start, sample_rows};
 use partita_spectral::{LanczosSettings, lanczos};
@@ -19,7 +19,7 @@ use crate::spectral::{SPECTRAL_LOSS, SpectralDiagnostics};
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, over rows of which
 /// `sizes` of each base cluster are known. The same as the cut of rows in memory but for the order of additions, and that
-/// k-means starts from rows drawn by their numbers.
+/// k-means starts from a sample of the rows.
 pub(crate) fn cut(
     rows: &PassRunner<'_>,
     strengths: &[f64],
@@ -43,8 +43,9 @@ pub(crate) fn cut(
     }
     let embedding = Embedding::new(rows, table, strengths.to_vec());
     let seed = seed.child(1);
-    let drawn = Sample::draw(rows, &embedding, search.clusters, seed)?;
-    let centroids = best_start(drawn.view(), &vec![1.0; drawn.nrows()], search, seed);
+    let sample = RowSample::draw(rows, sample_rows(search.clusters), seed.child(u64::MAX))?;
+    let centroids = best_start(embedding.of(&sample.ensemble).view(), &sample.weights, search, seed);
+    drop(sample);
     let fit = lloyd(rows, embedding, centroids, search, monitor)?;
     let eigenvalues = pairs.values.to_vec();
     Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
@@ -56,14 +57,10 @@ pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     let [n, _, side, k] = size.saturating();
     let levels = Saturating(u64::from((n.0 / (16 * BLOCK_ROWS) + 1).ilog2()));
     let width = k.min(side) + Saturating(8);
-    let tables = side * side * Saturating(8) * (levels + Saturating(4 * threads() as u64 + 4));
-    let start =
-        (Saturating(8192u64).max(k * Saturating(64))) * width * Saturating(8 * (2 + u64::from(restarts.min(64))));
-    (tables + side * width * Saturating(8 * 40) + start).0
-}
-
-fn threads() -> usize {
-    rayon::current_num_threads()
+    let tables = side * side * Saturating(8) * (levels + Saturating(2 * sums_under_way() + 2));
+    let most = sample_rows(k.0 as usize) as u64;
+    let start = Saturating(most) * width * Saturating(8 * (2 + u64::from(restarts.min(64))));
+    (tables + side * width * Saturating(8 * 40) + start + Saturating(RowSample::bytes(size, most))).0
 }
 
 fn objective(trace: Vec<f64>) -> Objective {
@@ -106,55 +103,20 @@ impl Embedding {
         let factor = if length > UNREACHED * degree { 1.0 / length } else { 0.0 };
         place.iter_mut().for_each(|x| *x *= factor);
     }
-}
 
-/// Rows of chosen numbers, embedded.
-#[derive(Serialize, Deserialize)]
-struct Sample {
-    embedding: Embedding,
-    chosen: Vec<u64>,
-}
-
-/// Numbers one after the other.
-struct Joined(Vec<f64>);
-
-impl Mergeable for Joined {
-    fn merge(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-}
-
-impl Sample {
-    /// Rows for the initializations of k-means, drawn by number.
-    fn draw(
-        rows: &PassRunner<'_>,
-        embedding: &Embedding,
-        clusters: usize,
-        seed: Seed,
-    ) -> Result<Array2<f64>, PassError> {
-        let chosen = sample_rows(rows.source().rows() as usize, clusters, seed).into_iter().map(|i| i as u64).collect();
-        let sample = Self { embedding: embedding.clone(), chosen };
-        let places = rows.run(&sample)?.0;
-        let shape = (sample.chosen.len(), embedding.width);
-        Ok(Array2::from_shape_vec(shape, places).expect("a line for every chosen row"))
-    }
-}
-
-impl RowPass for Sample {
-    type Sum = Joined;
-
-    fn zero(&self) -> Joined {
-        Joined(Vec::new())
-    }
-
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Joined) {
-        let (from, to) = (block.first, block.first + block.len() as u64);
-        let of_block = |bound: u64| self.chosen.partition_point(|&row| row < bound);
-        for &row in &self.chosen[of_block(from)..of_block(to)] {
-            let labels = &block.labels[(row - from) as usize * block.bases..][..block.bases];
-            let start = sum.0.len();
-            sum.0.resize(start + self.embedding.width, 0.0);
-            self.embedding.place(labels, &mut sum.0[start..]);
+    /// The places of all rows of an ensemble.
+    fn of(&self, ensemble: &Ensemble) -> Array2<f64> {
+        fn places<L: Label>(embedding: &Embedding, rows: ArrayView2<'_, L>) -> Array2<f64> {
+            let mut places = Array2::zeros((rows.nrows(), embedding.width));
+            for (row, mut place) in rows.outer_iter().zip(places.outer_iter_mut()) {
+                let (row, place) = (row.to_vec(), place.as_slice_mut().expect("lines of a new array"));
+                embedding.place(&row, place);
+            }
+            places
+        }
+        match ensemble.rows() {
+            LabelRows::Bytes(rows) => places(self, rows),
+            LabelRows::Words(rows) => places(self, rows),
         }
     }
 }
@@ -328,7 +290,7 @@ impl Nearest {
 mod tests {
     use super::*;
     use crate::{HbgfSettings, LwgpSettings, hbgf, hbgf_rows, lwgp, lwgp_rows};
-    use partita_core::{Ensemble, EnsembleBuilder, EnsembleRows, Silent};
+    use partita_core::{EnsembleBuilder, EnsembleRows, Partition, Silent};
     use rand::RngExt;
 
     /// Noisy views of four clusters with missing labels: rows beyond several blocks.
@@ -357,6 +319,13 @@ mod tests {
         (labels, certainty)
     }
 
+    /// The same groups but for one object in a thousand: other starts end a little apart.
+    fn alike(a: &[u32], b: &[u32]) -> bool {
+        let shown = |labels: &[u32]| Partition::new(labels.to_vec(), 4).unwrap().by_appearance();
+        let (a, b) = (shown(a), shown(b));
+        a.labels().iter().zip(b.labels()).filter(|(a, b)| a != b).count() <= a.objects() / 1000
+    }
+
     #[test]
     fn rows_by_blocks_and_rows_in_memory_have_the_same_cut() {
         let ensemble = drawn(30_000);
@@ -366,13 +335,20 @@ mod tests {
         let memory = lwgp(&ensemble, None, 4, Seed::new(1), &settings, &Silent).unwrap();
         let blocks = lwgp_rows(&rows, None, 4, Seed::new(1), &settings, &Silent).unwrap();
         let (found, certainty) = labels(&blocks, &rows);
-        assert_eq!(found, memory.partition.labels());
+        assert!(alike(&found, memory.partition.labels()));
+        let order: Vec<u32> = (0..30_000).rev().collect();
+        let turned = ensemble.select(&order, &(0..12).collect::<Vec<u32>>());
+        let source = EnsembleRows::new(&turned);
+        let turned = PassRunner::new(&source, &Silent);
+        let other = lwgp_rows(&turned, None, 4, Seed::new(1), &settings, &Silent).unwrap();
+        let other: Vec<u32> = labels(&other, &turned).0.into_iter().rev().collect();
+        assert!(found == other, "the order of rows changes labels");
         assert!(certainty.iter().zip(&memory.certainty).all(|(a, b)| (a - b).abs() < 1e-3));
         let loss = |objective: &Option<Objective>| objective.as_ref().unwrap().value;
         assert!((loss(&blocks.objective) / loss(&memory.objective) - 1.0).abs() < 1e-6);
 
         let memory = hbgf(&ensemble, None, 4, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
         let blocks = hbgf_rows(&rows, None, 4, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
-        assert_eq!(labels(&blocks, &rows).0, memory.partition.labels());
+        assert!(alike(&labels(&blocks, &rows).0, memory.partition.labels()));
     }
 }

@@ -109,12 +109,22 @@ fn decode<L: Label>(
 ) {
     let mut codes = vec![0; rows.ncols()];
     for i in range {
-        let mut found = 0;
-        for (label, &offset) in rows.row(i).iter().zip(offsets) {
-            // Written always and kept when labelled: no branch to predict.
-            codes[found] = (offset + label.index()) as u32;
-            found += usize::from(*label != L::MISSING);
-        }
+        let found = decode_row(rows.row(i), offsets, &mut codes);
         take(i, &codes[..found]);
     }
+}
+
+/// Writes the base clusters of a row, numbered through, and says how many there are.
+pub(crate) fn decode_row<'r, L: Label>(
+    row: impl IntoIterator<Item = &'r L>,
+    offsets: &[usize],
+    codes: &mut [u32],
+) -> usize {
+    let mut found = 0;
+    for (label, &offset) in row.into_iter().zip(offsets) {
+        // Written always and kept when labelled: no branch to predict.
+        codes[found] = (offset + label.index()) as u32;
+        found += usize::from(*label != L::MISSING);
+    }
+    found
 }

@@ -68,30 +68,21 @@ pub fn kmeans(
     monitor: &dyn Monitor,
 ) -> Grouping {
     assert_eq!(weights.len(), rows.nrows(), "one weight a row");
-    let mut centroids = if rows.nrows() <= most_rows(search.clusters) {
+    let room = sample_rows(search.clusters);
+    let mut centroids = if rows.nrows() <= room {
         best_start(rows, weights, search, seed)
     } else {
-        let chosen = sample_rows(rows.nrows(), search.clusters, seed);
+        let mut chosen = index::sample(&mut seed.child(u64::MAX).rng(), rows.nrows(), room).into_vec();
+        chosen.sort_unstable();
         let of_sample: Vec<f64> = chosen.iter().map(|&i| weights[i]).collect();
         best_start(rows.select(Axis(0), &chosen).view(), &of_sample, search, seed)
     };
     lloyd(rows, weights, &mut centroids, search, monitor)
 }
 
-/// Rows that are enough to start from.
-fn most_rows(clusters: usize) -> usize {
-    SAMPLE.max(SAMPLE_PER_CLUSTER * clusters)
-}
-
-/// Numbers of the rows that restarts run on, in order, of so many: all where they are few, else drawn without replacement.
-pub fn sample_rows(rows: usize, clusters: usize, seed: Seed) -> Vec<usize> {
-    let room = most_rows(clusters);
-    if rows <= room {
-        return (0..rows).collect();
-    }
-    let mut chosen = index::sample(&mut seed.child(u64::MAX).rng(), rows, room).into_vec();
-    chosen.sort_unstable();
-    chosen
+/// Rows that are enough to start from: where there are more, initializations compete on a sample of so many.
+pub fn sample_rows(clusters: usize) -> usize {
+    SAMPLE.max(SAMPLE_PER_CLUSTER.saturating_mul(clusters))
 }
 
 /// The centroids with the smallest loss over all restarts, up to K × d; the earlier of equals.

@@ -1,7 +1,8 @@
 //! Errors of median partitions.
 
 use partita_core::{
-    BaseWeights, Clusters, ClustersError, Ensemble, FitError, ProblemSize, Settings, SettingsError, WeightsError,
+    BaseWeights, Clusters, ClustersError, Ensemble, FitError, PassError, PassRunner, ProblemSize, Settings,
+    SettingsError, WeightsError,
 };
 
 /// Ensembles, weights or settings that no median can be found for.
@@ -23,12 +24,16 @@ pub enum MedianError {
         /// Index of the object.
         object: usize,
     },
+    /// A pass over label rows that did not come to its end.
+    #[error(transparent)]
+    Pass(#[from] PassError),
 }
 
 impl From<MedianError> for FitError {
     fn from(error: MedianError) -> Self {
         match error {
             MedianError::Settings(error) => error.into(),
+            MedianError::Pass(PassError::Interrupted) => Self::Interrupted,
             other => Self::other(other),
         }
     }
@@ -41,11 +46,28 @@ pub(crate) fn check(
     clusters: usize,
     settings: &impl Settings,
 ) -> Result<(), MedianError> {
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    ClustersError::check(clusters, ensemble.objects())?;
-    WeightsError::check(weights, ensemble.bases().len())?;
-    match ensemble.first_unlabelled() {
-        Some(object) => Err(MedianError::Unlabelled { object }),
-        None => Ok(()),
-    }
+    check_size(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)), weights, settings)?;
+    labelled(ensemble.first_unlabelled().map(|object| object as u64))
+}
+
+/// Checks what can be checked before the rows are read.
+pub(crate) fn check_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    settings: &impl Settings,
+) -> Result<(), MedianError> {
+    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
+    check_size(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)), weights, settings)
+}
+
+fn check_size(size: &ProblemSize, weights: Option<&BaseWeights>, settings: &impl Settings) -> Result<(), MedianError> {
+    settings.validate(size)?;
+    ClustersError::check(size.clusters, size.objects)?;
+    Ok(WeightsError::check(weights, size.base_clusterings)?)
+}
+
+/// Refuses an object without any label, if there is one.
+pub(crate) fn labelled(first_unlabelled: Option<u64>) -> Result<(), MedianError> {
+    first_unlabelled.map_or(Ok(()), |object| Err(MedianError::Unlabelled { object: object as usize }))
 }

@@ -26,15 +26,16 @@
 //! # }
 //! ```
 
-mod bottleneck;
 mod cumulative;
 mod error;
-mod labels;
+mod label_means;
 mod nmfc;
 mod plurality;
 
-pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative};
+pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cumulative_rows};
 pub use error::MedianError;
-pub use labels::{IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, kc, qmi};
+pub use label_means::{
+    IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi, qmi_rows,
+};
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
-pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality};
+pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};

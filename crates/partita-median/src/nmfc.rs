@@ -87,7 +87,7 @@ pub fn nmfc(
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     let start = centre(ensemble, weights, clusters, seed, monitor)?;
-    Ok(with_rows(ensemble, Search { start, trust: base_weights(ensemble, weights), settings, monitor }))
+    Ok(with_rows(ensemble, Search { start, trust: base_weights(ensemble.bases(), weights), settings, monitor }))
 }
 
 struct Search<'a> {

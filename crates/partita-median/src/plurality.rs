@@ -2,17 +2,22 @@
 
 use std::num::Saturating;
 
-use partita_core::ndarray::Array2;
+use partita_coassoc::Overlap;
+use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
-    BaseWeights, Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, Partition, Problem,
-    ProblemSize, Seed, SettingChoice, Settings, SoftPartition, Stopped, Weights,
+    Assigned, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor, Outcome,
+    Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, SettingChoice, Settings,
+    Silent, SoftPartition, Stopped, Weights,
 };
-use partita_metrics::{Alignment, Surplus, align_to, align_to_partition, best_reference};
+use partita_kmeans::labels::{Counts, LabelChoice, base_weights, offsets, places};
+use partita_metrics::{
+    Alignment, BaseTables, Contingency, Surplus, align_by, align_to, align_to_partition, best_reference,
+};
 use serde::{Deserialize, Serialize};
 
-use crate::error::check;
+use crate::error::{check, check_rows, labelled};
+use crate::label_means::{Criterion, solve_rows};
 use crate::{LabelMeansSettings, MedianError, kc};
-use partita_kmeans::labels::base_weights;
 
 /// Whose labels the base clusterings take before they vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
@@ -81,9 +86,96 @@ pub fn plurality(
         let partition = centre(ensemble, weights, clusters, seed, monitor)?;
         align_to_partition(ensemble, &partition, Surplus::Nearest).expect("they label the same objects")
     };
-    let soft = votes(ensemble, &alignment, &base_weights(ensemble, weights), clusters);
-    let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
-    Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
+    let source = EnsembleRows::new(ensemble);
+    let rows = PassRunner::new(&source, &Silent);
+    let votes = Votes::new(&rows, &alignment, weights, clusters);
+    let soft = soft_of(&rows, &votes, clusters)?;
+    Ok(Outcome::soft(soft, Stopped::Exact).with(diagnostics(&rows, alignment.reference())))
+}
+
+/// [`plurality`] over label rows that are not held, with the same votes: one pass for the overlaps of base clusters ([`Overlap`])
+/// says which reference is best and who takes which label. Where [`kc`] has to find the reference it is
+/// [`kc_rows`](crate::kc_rows), which starts otherwise.
+///
+/// # Cost
+/// O(n M²) time and (ΣJ)² numbers for the overlaps; O(n M) for the votes.
+///
+/// # Errors
+/// As [`plurality`], and [`MedianError::Pass`] when rows cannot be read.
+pub fn plurality_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &PluralitySettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<VoteDiagnostics>, MedianError> {
+    check_rows(rows, weights, clusters, settings)?;
+    let alignment = match settings.reference {
+        Reference::Kc => None,
+        Reference::Overlap => aligned_by_overlap(rows, weights, clusters)?,
+    };
+    let alignment = match alignment {
+        Some(alignment) => alignment,
+        None => aligned_by_kc(rows, weights, clusters, seed, monitor)?,
+    };
+    let votes = Votes::new(rows, &alignment, weights, clusters);
+    Ok(RowFit::new(clusters, Stopped::Exact, votes, diagnostics(rows, alignment.reference())))
+}
+
+/// Codes of the base clustering into K clusters that overlaps most with all; none if there is none.
+fn aligned_by_overlap(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+) -> Result<Option<Alignment>, MedianError> {
+    let overlap = Overlap::count(rows)?;
+    labelled(overlap.first_unlabelled())?;
+    let exact = |u: usize| live_among(&overlap, u) == clusters;
+    let table = |a, b| {
+        let counts = overlap.of_bases(a, b);
+        Contingency::of_counts(counts.nrows(), counts.ncols(), |i, j| counts[[i, j]] as u64)
+    };
+    let tables = BaseTables::new(cluster_counts(rows), &table);
+    let reference = tables.best_reference(weights, exact);
+    Ok(reference.map(|u| tables.align_to(u, Surplus::Nearest).expect("the reference exists")))
+}
+
+fn aligned_by_kc(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<Alignment, MedianError> {
+    let (counts, _) = centre_rows(rows, weights, clusters, seed, monitor)?;
+    let (sizes, offsets) = (cluster_counts(rows), offsets(rows.source().bases()));
+    let table = |u: usize| Contingency::of_counts(sizes[u], clusters, |j, k| counts.of(offsets[u] + j)[k] as u64);
+    Ok(align_by(&sizes, clusters, Surplus::Nearest, table))
+}
+
+fn cluster_counts(rows: &PassRunner<'_>) -> Vec<usize> {
+    rows.source().bases().iter().map(partita_core::BaseClustering::clusters).collect()
+}
+
+pub(crate) fn diagnostics(rows: &PassRunner<'_>, reference: Option<usize>) -> VoteDiagnostics {
+    VoteDiagnostics { reference: reference.map_or("kc", |u| rows.source().bases()[u].name()).to_owned() }
+}
+
+/// What a soft [`RowMap`] says of all rows.
+pub(crate) fn soft_of(
+    rows: &PassRunner<'_>,
+    map: &impl RowMap<Out = Assigned>,
+    clusters: usize,
+) -> Result<SoftPartition, MedianError> {
+    let objects = rows.source().rows() as usize;
+    let mut soft = Vec::with_capacity(objects * clusters);
+    rows.each(map, &mut |_, assigned| {
+        soft.extend(assigned.soft.unwrap_or_default());
+        Ok(())
+    })?;
+    let soft = Array2::from_shape_vec((objects, clusters), soft).expect("K shares an object");
+    Ok(SoftPartition::new(soft).expect("shares of votes are on the simplex"))
 }
 
 /// The partition of [`kc`], a reference for base clusterings none of which will do.
@@ -97,6 +189,25 @@ pub(crate) fn centre(
     Ok(kc(ensemble, weights, clusters, seed, &LabelMeansSettings::default(), monitor)?.partition)
 }
 
+/// Counts of labels by cluster of the partition of [`kc_rows`](crate::kc_rows), and which cluster a row is in.
+pub(crate) fn centre_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<(Counts, LabelChoice), MedianError> {
+    let settings = LabelMeansSettings::default();
+    let (_, counts, choice) = solve_rows(Criterion::Kc, rows, weights, clusters, seed, &settings, monitor)?;
+    Ok((counts, choice))
+}
+
+/// [`live`] from the overlaps.
+pub(crate) fn live_among(overlap: &Overlap, base: usize) -> usize {
+    let own = overlap.of_bases(base, base);
+    if own.diag().iter().all(|&size| size > 0.0) { own.nrows() } else { usize::MAX }
+}
+
 /// Clusters of a base clustering that have an object, if its numbers have no gaps; else one more than can be had.
 pub(crate) fn live(ensemble: &Ensemble, base: usize) -> usize {
     let clusters = ensemble.bases()[base].clusters();
@@ -105,23 +216,48 @@ pub(crate) fn live(ensemble: &Ensemble, base: usize) -> usize {
     if seen.iter().all(|&seen| seen) { clusters } else { usize::MAX }
 }
 
-fn votes(ensemble: &Ensemble, alignment: &Alignment, trust: &[f64], clusters: usize) -> SoftPartition {
-    let mut votes = Array2::<f64>::zeros((ensemble.objects(), clusters));
-    for (i, mut row) in votes.outer_iter_mut().enumerate() {
-        for (u, trust) in trust.iter().enumerate() {
-            if let Some(j) = ensemble.label(i, u) {
-                row[alignment.codes(u)[j] as usize] += trust;
-            }
-        }
-        let sum = row.sum();
-        row.mapv_inplace(|votes| votes / sum);
+/// Every label votes for the cluster whose code it has.
+struct Votes {
+    offsets: Vec<usize>,
+    /// The cluster that each base cluster votes for.
+    codes: Vec<u32>,
+    base_weights: Vec<f64>,
+    clusters: usize,
+}
+
+impl Votes {
+    fn new(rows: &PassRunner<'_>, alignment: &Alignment, weights: Option<&BaseWeights>, clusters: usize) -> Self {
+        let bases = rows.source().bases();
+        let codes = (0..bases.len()).flat_map(|u| alignment.codes(u).iter().copied()).collect();
+        Self { offsets: offsets(bases), codes, base_weights: base_weights(bases, weights), clusters }
     }
-    SoftPartition::new(votes).expect("shares of votes are on the simplex")
+}
+
+impl RowMap for Votes {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+        let mut shares = vec![0.0; block.len() * self.clusters];
+        for ((row, _), shares) in block.rows().zip(shares.chunks_exact_mut(self.clusters)) {
+            for (u, place) in places(row, &self.offsets) {
+                shares[self.codes[place] as usize] += self.base_weights[u];
+            }
+            // Eight partial sums, as ndarray adds.
+            let sum = ArrayView1::from(&*shares).sum();
+            shares.iter_mut().for_each(|votes| *votes /= sum);
+        }
+        Assigned::of_soft(shares, self.clusters)
+    }
 }
 
 /// Bytes of a search for the reference, as kc makes it with its own defaults.
 pub(crate) fn centre_bytes(size: &ProblemSize) -> Saturating<u64> {
-    Saturating(crate::labels::bytes(size, LabelMeansSettings::default().restarts.get()))
+    Saturating(crate::label_means::bytes(size, LabelMeansSettings::default().restarts.get()))
+}
+
+/// [`centre_bytes`] where rows are not held.
+pub(crate) fn centre_row_bytes(size: &ProblemSize) -> Saturating<u64> {
+    Saturating(crate::label_means::row_bytes(size, LabelMeansSettings::default().restarts.get()))
 }
 
 /// [`plurality`] as a method.
@@ -140,7 +276,13 @@ static INFO: MethodInfo = MethodInfo {
     time: "n M K",
     memory: "8 n K + 40 n bytes",
     remedy: "ask for fewer clusters",
-    capabilities: Capabilities { soft: true, base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+    capabilities: Capabilities {
+        soft: true,
+        base_weights: Weights::Native,
+        seeded: true,
+        streams: true,
+        ..Capabilities::HARD_LABELS
+    },
 };
 
 impl Method for Plurality {
@@ -165,5 +307,22 @@ impl Method for Plurality {
     ) -> Result<Outcome<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
         Ok(plurality(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &PluralitySettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<VoteDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(plurality_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, settings: &PluralitySettings) -> u64 {
+        match settings.reference {
+            Reference::Kc => centre_row_bytes(size).0,
+            Reference::Overlap => (centre_row_bytes(size) + Saturating(Overlap::bytes(size))).0,
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! One set of labels for all base clusterings.
 
-use partita_core::{BaseWeights, Ensemble, Partition};
+use partita_core::{BaseClustering, BaseWeights, Ensemble, Partition};
 use serde::{Deserialize, Serialize};
 
-use crate::contingency::{check_base, check_sizes};
+use crate::contingency::check_sizes;
 use crate::{Contingency, MetricsError, Normalisation};
 
 /// What becomes of clusters beyond the number that the reference has.
@@ -58,6 +58,101 @@ impl Alignment {
     }
 }
 
+/// The contingency tables of all pairs of base clusterings, from labels or from counts that are there already. Alignment and weights
+/// by agreement need nothing else of an ensemble.
+///
+/// ```
+/// use partita_core::EnsembleBuilder;
+/// use partita_metrics::{BaseTables, Contingency, agreement_weights};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut builder = EnsembleBuilder::new(4);
+/// builder.push("a", [0, 0, 1, 1].map(Some))?;
+/// builder.push("b", [1, 1, 0, 0].map(Some))?;
+/// let counts = [[[2, 0], [0, 2]], [[0, 2], [2, 0]]]; // a with a, a with b
+/// let table = |a: usize, b: usize| Contingency::of_counts(2, 2, |i, j| counts[a.abs_diff(b)][i][j]);
+/// let tables = BaseTables::new(vec![2, 2], &table);
+/// assert_eq!(tables.agreement_weights(), agreement_weights(&builder.finish()?));
+/// # Ok(())
+/// # }
+/// ```
+pub struct BaseTables<'a> {
+    clusters: Vec<usize>,
+    table: &'a Table<'a>,
+}
+
+/// The table of two base clusterings over the objects that both label.
+type Table<'a> = dyn Fn(usize, usize) -> Result<Contingency, MetricsError> + 'a;
+
+impl std::fmt::Debug for BaseTables<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BaseTables").field("clusters", &self.clusters).finish_non_exhaustive()
+    }
+}
+
+impl<'a> BaseTables<'a> {
+    /// Base clusterings with so many clusters, whose tables `table` gives by their indices, rows for the first.
+    pub fn new(clusters: Vec<usize>, table: &'a Table<'a>) -> Self {
+        Self { clusters, table }
+    }
+
+    /// [`best_reference`] from these tables.
+    pub fn best_reference(&self, weights: Option<&BaseWeights>, eligible: impl Fn(usize) -> bool) -> Option<usize> {
+        let bases = self.clusters.len();
+        let chosen: Vec<bool> = (0..bases).map(eligible).collect();
+        let weight = |u: usize| weights.map_or(1.0, |weights| weights.as_slice()[u]);
+        let mut overlap = vec![0.0; bases];
+        for a in 0..bases {
+            for b in (a..bases).filter(|&b| chosen[a] || chosen[b]) {
+                // Two base clusterings that share no object overlap in none.
+                let shared = (self.table)(a, b).map_or(0.0, |t| t.matched_objects() as f64);
+                overlap[a] += weight(b) * shared;
+                if a != b {
+                    overlap[b] += weight(a) * shared;
+                }
+            }
+        }
+        let better = |best: Option<usize>, u: usize| match best {
+            Some(best) if overlap[u] <= overlap[best] => Some(best),
+            _ => Some(u),
+        };
+        (0..bases).filter(|&u| chosen[u]).fold(None, better)
+    }
+
+    /// [`align_to`] from these tables.
+    ///
+    /// # Errors
+    /// [`MetricsError::NoSuchBase`] if there is no such reference.
+    pub fn align_to(&self, reference: usize, surplus: Surplus) -> Result<Alignment, MetricsError> {
+        let bases = self.clusters.len();
+        let known = *self.clusters.get(reference).ok_or(MetricsError::NoSuchBase { base: reference, bases })?;
+        let mut alignment = align_by(&self.clusters, known, surplus, |base| (self.table)(base, reference));
+        alignment.codes[reference] = (0..known as u32).collect();
+        alignment.reference = Some(reference);
+        Ok(alignment)
+    }
+
+    /// [`agreement_weights`] from these tables.
+    pub fn agreement_weights(&self) -> BaseWeights {
+        let bases = self.clusters.len();
+        let mut agreement = vec![0.0; bases];
+        for a in 0..bases {
+            for b in a + 1..bases {
+                let shared = (self.table)(a, b).map_or(0.0, |t| t.nmi(Normalisation::Geometric));
+                agreement[a] += shared;
+                agreement[b] += shared;
+            }
+        }
+        let others = bases.saturating_sub(1).max(1) as f64;
+        BaseWeights::new(agreement.into_iter().map(|sum| (sum / others).max(1e-3)).collect())
+            .expect("weights of at least 0.001 are positive")
+    }
+}
+
+fn clusters(ensemble: &Ensemble) -> Vec<usize> {
+    ensemble.bases().iter().map(BaseClustering::clusters).collect()
+}
+
 /// Gives all base clusterings the labels of the one that overlaps most with the others.
 ///
 /// The reference is the base clustering for which the mean number of objects shared with all base clusterings
@@ -85,25 +180,7 @@ pub fn best_reference(
     weights: Option<&BaseWeights>,
     eligible: impl Fn(usize) -> bool,
 ) -> Option<usize> {
-    let bases = ensemble.bases().len();
-    let chosen: Vec<bool> = (0..bases).map(eligible).collect();
-    let weight = |u: usize| weights.map_or(1.0, |weights| weights.as_slice()[u]);
-    let mut overlap = vec![0.0; bases];
-    for a in 0..bases {
-        for b in (a..bases).filter(|&b| chosen[a] || chosen[b]) {
-            // Two base clusterings that share no object overlap in none.
-            let shared = Contingency::of_bases(ensemble, a, b).map_or(0.0, |t| t.matched_objects() as f64);
-            overlap[a] += weight(b) * shared;
-            if a != b {
-                overlap[b] += weight(a) * shared;
-            }
-        }
-    }
-    let better = |best: Option<usize>, u: usize| match best {
-        Some(best) if overlap[u] <= overlap[best] => Some(best),
-        _ => Some(u),
-    };
-    (0..bases).filter(|&u| chosen[u]).fold(None, better)
+    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).best_reference(weights, eligible)
 }
 
 /// Gives all base clusterings the labels of base clustering `reference`: each is matched one to one so that the
@@ -131,12 +208,7 @@ pub fn best_reference(
 /// # }
 /// ```
 pub fn align_to(ensemble: &Ensemble, reference: usize, surplus: Surplus) -> Result<Alignment, MetricsError> {
-    let known = check_base(ensemble, reference)?;
-    let table = |base| Contingency::of_bases(ensemble, base, reference);
-    let mut alignment = aligned(ensemble, known, surplus, table);
-    alignment.codes[reference] = (0..known as u32).collect();
-    alignment.reference = Some(reference);
-    Ok(alignment)
+    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).align_to(reference, surplus)
 }
 
 /// Gives all base clusterings the labels of a partition of the same objects, as [`align_to`] does with those of a
@@ -154,20 +226,22 @@ pub fn align_to_partition(
 ) -> Result<Alignment, MetricsError> {
     check_sizes(partition.objects(), ensemble.objects())?;
     let table = |base| Ok(Contingency::with_base(partition, ensemble, base)?.transposed());
-    Ok(aligned(ensemble, partition.clusters(), surplus, table))
+    Ok(align_by(&clusters(ensemble), partition.clusters(), surplus, table))
 }
 
-fn aligned(
-    ensemble: &Ensemble,
+/// Gives base clusterings with so many `clusters` the labels of a partition into `known` ones, as [`align_to_partition`] does,
+/// from the tables that they have with it: rows for the base clustering.
+pub fn align_by(
+    clusters: &[usize],
     known: usize,
     surplus: Surplus,
     table: impl Fn(usize) -> Result<Contingency, MetricsError>,
 ) -> Alignment {
-    let codes: Vec<Vec<u32>> = (0..ensemble.bases().len())
-        .map(|base| match table(base) {
+    let codes: Vec<Vec<u32>> = (clusters.iter().enumerate())
+        .map(|(base, &clusters)| match table(base) {
             Ok(table) => code(&table, surplus),
             // No object in common: nothing says which label is which, so labels stay as they are.
-            Err(_) => code_apart(ensemble.bases()[base].clusters(), known, surplus),
+            Err(_) => code_apart(clusters, known, surplus),
         })
         .collect();
     let labels = codes.iter().flatten().map(|&label| label as usize + 1).max().unwrap_or(0).max(known);
@@ -228,16 +302,5 @@ pub fn anmi(partition: &Partition, ensemble: &Ensemble) -> Result<f64, MetricsEr
 /// # Cost
 /// O(M² n) time.
 pub fn agreement_weights(ensemble: &Ensemble) -> BaseWeights {
-    let bases = ensemble.bases().len();
-    let mut agreement = vec![0.0; bases];
-    for a in 0..bases {
-        for b in a + 1..bases {
-            let shared = Contingency::of_bases(ensemble, a, b).map_or(0.0, |t| t.nmi(Normalisation::Geometric));
-            agreement[a] += shared;
-            agreement[b] += shared;
-        }
-    }
-    let others = bases.saturating_sub(1).max(1) as f64;
-    BaseWeights::new(agreement.into_iter().map(|sum| (sum / others).max(1e-3)).collect())
-        .expect("weights of at least 0.001 are positive")
+    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).agreement_weights()
 }

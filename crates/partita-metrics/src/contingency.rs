@@ -70,6 +70,20 @@ impl Contingency {
         } else {
             count_sorted(pairs)
         };
+        Self::of_cells(cells, rows, columns)
+    }
+
+    /// The table of so many rows and columns in which cell (i, j) has `count(i, j)` objects.
+    ///
+    /// # Errors
+    /// [`MetricsError::Empty`] if all are 0.
+    pub fn of_counts(rows: usize, columns: usize, count: impl Fn(usize, usize) -> u64) -> Result<Self, MetricsError> {
+        let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let cell = |(row, column)| Cell { row: row as u32, column: column as u32, count: count(row, column) };
+        Self::of_cells(places.map(cell).filter(|cell| cell.count > 0).collect(), rows, columns)
+    }
+
+    fn of_cells(cells: Vec<Cell>, rows: usize, columns: usize) -> Result<Self, MetricsError> {
         let mut table = Self { rows: vec![0; rows], columns: vec![0; columns], cells, objects: 0 };
         for cell in &table.cells {
             table.rows[cell.row as usize] += cell.count;

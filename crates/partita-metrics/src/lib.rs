@@ -48,7 +48,10 @@ mod scores;
 mod soft;
 mod stability;
 
-pub use align::{Alignment, Surplus, agreement_weights, align, align_to, align_to_partition, anmi, best_reference};
+pub use align::{
+    Alignment, BaseTables, Surplus, agreement_weights, align, align_by, align_to, align_to_partition, anmi,
+    best_reference,
+};
 pub use contingency::Contingency;
 pub use error::MetricsError;
 pub use information::Normalisation;

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 pub use partita_core::{
     BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus, ConsensusError,
-    Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, FitError, Flow, Fragments, LABELS_BY_BLOCKS, Label,
-    LabelRows, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput, ModelReads,
-    Monitor, Objective, Outcome, Partition, PartitionError, Problem, ProblemSize, Reads, RowBlocks, RowOutcome,
-    RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues,
-    Settings, SettingsError, Silent, SoftPartition, Stopped, Weights, WeightsError, consense, consense_rows, ndarray,
+    Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow, Fragments,
+    LABELS_BY_BLOCKS, Label, LabelRows, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError,
+    ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError, PassRunner, Problem, ProblemSize,
+    Reads, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange,
+    SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition, Stopped, Weights, WeightsError,
+    consense, consense_rows, ndarray,
 };
 pub use {
     partita_aspect as aspect, partita_coassoc as coassoc, partita_eac as eac, partita_files as files,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use partita::Clusters;
 use partita::ssce::Predictor;
+use partita_app::WeightSource;
 
 use super::ComputeArgs;
 use super::values::parse_clusters;
@@ -78,4 +79,14 @@ pub(crate) struct ConsensusArgs {
     /// Print the record as one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl ConsensusArgs {
+    /// Where weights of base clusterings come from, if there are any.
+    pub(crate) fn weight_source(&self) -> Option<WeightSource> {
+        self.base_weights.clone().map(|given| match given.to_str() {
+            Some("agreement") => WeightSource::Agreement,
+            _ => WeightSource::File(given),
+        })
+    }
 }

@@ -3,8 +3,8 @@
 use std::io::{self, BufWriter, Write};
 
 use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
-use partita::{Consensus, LABELS_BY_BLOCKS, RowOutcome, RowProblem, SettingMap, consense_rows};
-use partita_app::{AppError, Stopwatch, VERSION, base_weights_from, seeds, write_json};
+use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap, consense_rows};
+use partita_app::{AppError, Stopwatch, VERSION, base_weights_of_rows, seeds, write_json};
 use serde_json::{Value, json};
 
 use crate::args::ConsensusArgs;
@@ -36,7 +36,7 @@ pub(super) fn rows_of(
     let Some(groups) = LabelGroups::open(&args.ensemble, &options)? else {
         return refuse(format!("{}: files of this format are not read in groups", args.ensemble.display()));
     };
-    if let Some(what) = wants_memory(args, &groups) {
+    if let Some(what) = wants_memory(args, info, &groups) {
         return refuse(format!("{}: {what}; leave out --stream", args.ensemble.display()));
     }
     let labels = groups.objects() as u64 * groups.bases().len() as u64;
@@ -44,12 +44,12 @@ pub(super) fn rows_of(
 }
 
 /// What cannot be had without holding something of every object.
-fn wants_memory(args: &ConsensusArgs, groups: &LabelGroups) -> Option<&'static str> {
-    let agreement = args.base_weights.as_ref().is_some_and(|source| source.as_os_str() == "agreement");
+fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, groups: &LabelGroups) -> Option<&'static str> {
+    let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
-        (agreement, "--base-weights agreement holds all label rows"),
+        (model, "--model learns from the labels of all objects"),
         (groups.roles().objects().is_some(), "the names of all objects are held"),
     ];
     wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
@@ -94,7 +94,7 @@ fn run(
     compute: &Compute,
     out: &mut dyn Write,
 ) -> Result<RowOutcome, Failure> {
-    let weights = args.base_weights.as_ref().map(|file| base_weights_from(file, rows.bases())).transpose()?;
+    let weights = args.weight_source().map(|source| base_weights_of_rows(&source, rows, compute.budget)).transpose()?;
     let mut problem = RowProblem::new(rows, args.clusters);
     (problem.seed, problem.budget) = (seeds::consensus(compute.seed), compute.budget);
     problem.weights = weights.as_ref();

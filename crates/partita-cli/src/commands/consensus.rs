@@ -2,8 +2,7 @@
 
 use partita::{Outcome, SettingMap};
 use partita_app::{
-    AppError, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput, TextTable,
-    WeightSource, methods,
+    AppError, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput, TextTable, methods,
 };
 use serde_json::Value;
 
@@ -46,10 +45,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     });
     let input = Input::Ensemble { file: args.ensemble.clone(), label: args.label.clone(), features };
     let mut experiment = Experiment::new(input, args.clusters, vec![choice], args.compute.seed.unwrap_or(0));
-    experiment.base_weights = args.base_weights.clone().map(|given| match given.to_str() {
-        Some("agreement") => WeightSource::Agreement,
-        _ => WeightSource::File(given),
-    });
+    experiment.base_weights = args.weight_source();
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes);
     experiment.outputs = outputs(args);
     experiment.arguments = std::env::args().skip(1).collect();

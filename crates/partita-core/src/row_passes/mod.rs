@@ -9,11 +9,13 @@ mod blocks;
 mod fit;
 mod merge_tree;
 mod runner;
+mod sample;
 
 pub use blocks::{EnsembleRows, GroupRows, RowBlock, RowBlocks, SourceError};
 pub use fit::{Assigned, RowFit};
 pub use merge_tree::{MergeTree, Mergeable};
-pub use runner::{PassError, PassRunner, RowMap, RowPass};
+pub use runner::{PassError, PassRunner, RowMap, RowPass, sums_under_way};
+pub use sample::RowSample;
 
 /// Rows of a block of the global grid. The last block may be shorter.
 pub const BLOCK_ROWS: u64 = 2048;

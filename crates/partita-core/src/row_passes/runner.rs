@@ -62,6 +62,12 @@ pub struct PassRunner<'a> {
 /// Groups that are under way at once, a thread.
 const GROUPS_A_THREAD: usize = 2;
 
+/// Sums that [`PassRunner::run`] holds at once where they are [`RowPass::EXACT`], at most: those of the groups that are under way,
+/// and the total.
+pub fn sums_under_way() -> u64 {
+    (threads() * GROUPS_A_THREAD) as u64 + 1
+}
+
 impl<'a> PassRunner<'a> {
     /// Passes over `source`, until the monitor asks to stop.
     pub fn new(source: &'a dyn RowBlocks, monitor: &'a dyn Monitor) -> Self {

@@ -1,12 +1,14 @@
 //! Counts of ΣJ labels in k clusters: the sufficient statistics of k-means on labels.
 
-use partita_core::Label;
+use partita_core::{Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
+use serde::{Deserialize, Serialize};
 
-use super::rows::WeightedLabelRows;
+use super::rows::{WeightedLabelRows, places};
 
 /// How often every label occurs in every cluster. Counts are whole numbers, so that any order of adding them gives
 /// the same.
-#[derive(Clone, Debug, PartialEq)]
+#[doc(alias = "contingency")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     clusters: usize,
     /// ΣJ × K.
@@ -18,20 +20,38 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// No object in any cluster.
-    pub fn new<L: Label>(rows: &WeightedLabelRows<'_, L>, clusters: usize) -> Self {
+    /// No object in any cluster. Clusters of base clustering `u` start at `offsets[u]` (M + 1 values).
+    pub fn new(offsets: &[usize], clusters: usize) -> Self {
+        let (bases, base_clusters) = (offsets.len() - 1, offsets[offsets.len() - 1]);
         Self {
             clusters,
-            labels: vec![0; rows.base_clusters() * clusters],
-            sizes: vec![0; rows.bases() * clusters],
+            labels: vec![0; base_clusters * clusters],
+            sizes: vec![0; bases * clusters],
             objects: vec![0; clusters],
         }
     }
 
-    /// Adds `weight` objects with a row to a cluster.
-    pub fn add<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, at: usize, cluster: u32, weight: i64) {
+    /// All objects in one cluster: how often every label occurs at all.
+    pub fn together<L: Label>(rows: &WeightedLabelRows<'_, L>) -> Self {
+        let mut counts = Self::new(rows.offsets(), 1);
+        (0..rows.len()).for_each(|at| counts.add(rows.places(at), 0, i64::from(rows.weight(at))));
+        counts
+    }
+
+    /// [`Counts::together`] of rows that are not held, and the number of the first row without any label.
+    ///
+    /// # Errors
+    /// [`PassError`] when rows cannot be read.
+    pub fn together_over(rows: &PassRunner<'_>) -> Result<(Self, Option<u64>), PassError> {
+        let offsets = super::rows::offsets(rows.source().bases());
+        let sum = rows.run(&Together { offsets })?;
+        Ok((sum.counts, sum.first_unlabelled))
+    }
+
+    /// Adds `weight` objects with these labels, as base clustering and place among all ΣJ clusters, to a cluster.
+    pub fn add(&mut self, labels: impl Iterator<Item = (usize, usize)>, cluster: u32, weight: i64) {
         let k = cluster as usize;
-        for (u, place) in rows.places(at) {
+        for (u, place) in labels {
             self.labels[place * self.clusters + k] += weight;
             self.sizes[u * self.clusters + k] += weight;
         }
@@ -53,9 +73,9 @@ impl Counts {
         self.clusters
     }
 
-    /// Whether base clustering `u` labels any object of cluster `k`.
-    pub fn says(&self, u: usize, k: usize) -> bool {
-        self.sizes[u * self.clusters + k] > 0
+    /// Objects of cluster `k` that base clustering `u` labels.
+    pub fn labelled(&self, u: usize, k: usize) -> i64 {
+        self.sizes[u * self.clusters + k]
     }
 
     /// How often label `place` occurs in every cluster.
@@ -67,6 +87,21 @@ impl Counts {
     pub fn share(&self, u: usize, place: usize, k: usize) -> f64 {
         let size = self.sizes[u * self.clusters + k];
         if size == 0 { 0.0 } else { self.labels[place * self.clusters + k] as f64 / size as f64 }
+    }
+
+    /// How far an object with these labels is from the labels of cluster `k`: Σ_u weight_u (1 − share of its label).
+    pub fn misfit(&self, labels: impl Iterator<Item = (usize, usize)>, k: u32, base_weights: &[f64]) -> f64 {
+        labels.map(|(u, place)| base_weights[u] * (1.0 - self.share(u, place, k as usize))).sum()
+    }
+
+    /// Mean share of its labels, by weight of the base clusterings, that an object has in cluster `k`.
+    pub fn mean_share(&self, labels: impl Iterator<Item = (usize, usize)>, k: u32, base_weights: &[f64]) -> f64 {
+        let (mut sum, mut all) = (0.0, 0.0);
+        for (u, place) in labels {
+            sum += base_weights[u] * self.share(u, place, k as usize);
+            all += base_weights[u];
+        }
+        (sum / all).clamp(0.0, 1.0)
     }
 
     /// Within-cluster sum of squares Σ_u trust_u Σ_k (n_ku − Σ_j n_kuj² / n_ku) of the one-hot rows.
@@ -84,5 +119,50 @@ impl Counts {
             sum += trust * inside;
         }
         sum
+    }
+}
+
+impl Mergeable for Counts {
+    fn merge(&mut self, other: Self) {
+        let add = |sums: &mut [i64], more: &[i64]| sums.iter_mut().zip(more).for_each(|(sum, count)| *sum += count);
+        add(&mut self.labels, &other.labels);
+        add(&mut self.sizes, &other.sizes);
+        add(&mut self.objects, &other.objects);
+    }
+}
+
+/// Counts of all objects together.
+#[derive(Serialize, Deserialize)]
+struct Together {
+    offsets: Vec<usize>,
+}
+
+struct TogetherSum {
+    counts: Counts,
+    first_unlabelled: Option<u64>,
+}
+
+impl Mergeable for TogetherSum {
+    fn merge(&mut self, other: Self) {
+        self.counts.merge(other.counts);
+        self.first_unlabelled = self.first_unlabelled.or(other.first_unlabelled);
+    }
+}
+
+impl RowPass for Together {
+    type Sum = TogetherSum;
+    const EXACT: bool = true;
+
+    fn zero(&self) -> TogetherSum {
+        TogetherSum { counts: Counts::new(&self.offsets, 1), first_unlabelled: None }
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut TogetherSum) {
+        for (at, (row, weight)) in block.rows().enumerate() {
+            sum.counts.add(places(row, &self.offsets), 0, weight as i64);
+            if row.iter().all(|label| *label == L::MISSING) {
+                sum.first_unlabelled.get_or_insert(block.first + at as u64);
+            }
+        }
     }
 }

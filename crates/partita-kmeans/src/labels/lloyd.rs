@@ -8,18 +8,16 @@ use rand::seq::index;
 use rayon::prelude::*;
 
 use super::counts::Counts;
+use super::held::HeldRows;
 use super::rows::WeightedLabelRows;
-use super::scores::{Assignment, Scores};
+use super::scores::Assignment;
 use crate::plus_plus::{Field, Points, plus_plus};
 
 /// Initializations are tried on at most so many rows; the best one goes on with all of them.
-const START_ROWS: usize = 10_000;
+pub const START_ROWS: usize = 10_000;
 
 /// Runs on a sample stop when a round gains at most this share: the rest of the way is gone with all rows.
 const START_TOLERANCE: f64 = 1e-4;
-
-/// Rows of one piece of parallel work.
-const PIECE: usize = 8192;
 
 /// What to optimise and for how long.
 #[derive(Clone, Copy, Debug)]
@@ -54,18 +52,14 @@ pub struct Fit {
     pub stopped: Stopped,
     /// Sum of squares of every initialization, on the rows that they are tried on.
     pub starts: Vec<f64>,
-    lead: Lead,
 }
 
-/// Which rows need not choose again.
-#[derive(Debug, Default)]
-struct Lead {
-    /// The scores of the round before.
-    scores: Option<Scores>,
-    /// How far scores have moved since the first round.
-    drift: f64,
-    /// The drift up to which the choice of a row stands.
-    limits: Vec<f64>,
+/// How far the rounds of some runs have come: who is told, rounds done before, and rounds in all.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) monitor: &'a dyn Monitor,
+    pub(super) done: u64,
+    pub(super) total: u64,
 }
 
 /// The best partition of label rows that several initializations lead to: the smallest sum of squares of one-hot labels about the
@@ -75,18 +69,32 @@ struct Lead {
 /// O(rows · M · K) a round, in parallel over rows; rows that cannot have changed their choice are left out.
 pub fn kmeans<L: Label>(rows: &WeightedLabelRows<'_, L>, plan: &Plan<'_>, seed: Seed, monitor: &dyn Monitor) -> Fit {
     let all: Vec<u32> = (0..rows.len() as u32).collect();
-    let some = sample(rows.len(), seed);
-    let on: &[u32] = some.as_deref().unwrap_or(&all);
-    let (restarts, rounds) = (plan.restarts.get(), u64::from(plan.rounds.get()));
-    let total = rounds * (u64::from(restarts) + u64::from(some.is_some()));
-    let tolerance = if some.is_some() { plan.tolerance.max(START_TOLERANCE) } else { plan.tolerance };
+    let Some(some) = sample(rows.len(), seed) else { return best_start(rows, &all, plan, false, seed, monitor) };
+    let Fit { counts, starts, .. } = best_start(rows, &some, plan, true, seed, monitor);
+    let total = plan.all_rounds(true);
+    let told = Told { monitor, done: total - u64::from(plan.rounds.get()), total };
+    Fit { starts, ..climbed(rows, &all, plan, counts, told) }
+}
+
+/// The best of runs from several initializations, on some of the rows; they are short where the best will `go_on` with more.
+pub(super) fn best_start<L: Label>(
+    rows: &WeightedLabelRows<'_, L>,
+    on: &[u32],
+    plan: &Plan<'_>,
+    go_on: bool,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Fit {
+    let rounds = u64::from(plan.rounds.get());
+    let tolerance = if go_on { plan.tolerance.max(START_TOLERANCE) } else { plan.tolerance };
     let short = Plan { tolerance, ..*plan };
     let select = MultiStart::new(Sense::Minimise);
     let (mut kept, mut starts): (Option<Fit>, Vec<f64>) = (None, Vec::new());
-    for restart in 0..restarts {
+    for restart in 0..plan.restarts.get() {
         let first = initial(rows, on, plan, seed.child(1 + u64::from(restart)));
-        let fit = climb(rows, on, &short, first, (monitor, u64::from(restart) * rounds, total));
-        starts.push(fit.value());
+        let told = Told { monitor, done: u64::from(restart) * rounds, total: plan.all_rounds(go_on) };
+        let fit = climbed(rows, on, &short, first, told);
+        starts.push(fit.trace.last().copied().unwrap_or(f64::INFINITY));
         let stop = fit.stopped == Stopped::Interrupted;
         if select.best(&starts) == Some(restart as usize) {
             kept = Some(fit);
@@ -95,19 +103,72 @@ pub fn kmeans<L: Label>(rows: &WeightedLabelRows<'_, L>, plan: &Plan<'_>, seed: 
             break;
         }
     }
-    let kept = kept.expect("there is at least one start");
-    let fit = match some {
-        Some(_) => climb(rows, &all, plan, kept.counts, (monitor, total - rounds, total)),
-        None => kept,
-    };
-    Fit { starts, ..fit }
+    Fit { starts, ..kept.expect("there is at least one start") }
 }
 
-impl Fit {
-    /// The sum of squares reached.
-    pub fn value(&self) -> f64 {
-        self.trace.last().copied().unwrap_or(f64::INFINITY)
+impl Plan<'_> {
+    /// Rounds of all runs, at most.
+    pub(super) fn all_rounds(&self, go_on: bool) -> u64 {
+        u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + u64::from(go_on))
     }
+}
+
+/// A run on rows in memory.
+fn climbed<L: Label>(
+    rows: &WeightedLabelRows<'_, L>,
+    on: &[u32],
+    plan: &Plan<'_>,
+    counts: Counts,
+    told: Told<'_>,
+) -> Fit {
+    let mut held = HeldRows::new(rows, on, plan, counts);
+    let Ok((trace, stopped)) = climb(&mut held, plan, told);
+    let (labels, counts) = held.into_parts();
+    Fit { labels, counts, trace, stopped, starts: Vec::new() }
+}
+
+/// Rows that choose their clusters, wherever they are.
+pub(super) trait Rounds {
+    /// Why rows cannot be had.
+    type Error;
+
+    /// Every row chooses by the counts, and the counts follow. An empty cluster takes the row that fits its own worst, while any row
+    /// fits less than perfectly.
+    fn step(&mut self) -> Result<(), Self::Error>;
+
+    /// Undoes the last step.
+    fn undo(&mut self);
+
+    /// The sum of squares.
+    fn value(&self) -> f64;
+}
+
+/// Rounds until nothing moves, the objective stands still, or the rounds are used up. Gives the objective by round, and why it
+/// stopped.
+pub(super) fn climb<R: Rounds>(
+    rounds: &mut R,
+    plan: &Plan<'_>,
+    told: Told<'_>,
+) -> Result<(Vec<f64>, Stopped), R::Error> {
+    let mut trace: Vec<f64> = Vec::new();
+    for round in 1..=u64::from(plan.rounds.get()) {
+        rounds.step()?;
+        let value = rounds.value();
+        let gained = trace.last().map_or(f64::INFINITY, |last| last - value);
+        if gained < 0.0 {
+            // The nearest mean never does this; the likeliest cluster may.
+            rounds.undo();
+            return Ok((trace, Stopped::Converged));
+        }
+        trace.push(value);
+        if gained <= plan.tolerance * value {
+            return Ok((trace, Stopped::Converged));
+        }
+        if told.monitor.tick(told.done + round, told.total) == Flow::Stop {
+            return Ok((trace, Stopped::Interrupted));
+        }
+    }
+    Ok((trace, Stopped::RoundLimit))
 }
 
 /// Rows to try starts on, where there are too many.
@@ -149,9 +210,9 @@ impl<L: Label> Points for Sampled<'_, L> {
 /// Counts of K rows chosen by k-means++. Fewer where there are fewer different rows.
 fn initial<L: Label>(rows: &WeightedLabelRows<'_, L>, on: &[u32], plan: &Plan<'_>, seed: Seed) -> Counts {
     let points = Sampled { rows, on, base_weights: plan.base_weights };
-    let mut counts = Counts::new(rows, plan.clusters);
+    let mut counts = Counts::new(rows.offsets(), plan.clusters);
     let chosen = plus_plus(&mut Field::new(&points), plan.clusters, 1, &mut seed.rng());
-    chosen.iter().zip(0..).for_each(|(&centre, k)| counts.add(rows, on[centre] as usize, k, 1));
+    chosen.iter().zip(0..).for_each(|(&centre, k)| counts.add(rows.places(on[centre] as usize), k, 1));
     counts
 }
 
@@ -168,110 +229,4 @@ fn distance<L: Label>(a: &[L], b: &[L], base_weights: &[f64]) -> f64 {
         }
     }
     if shared > 0.0 { differ / shared } else { 1.0 }
-}
-
-/// Rounds from what `counts` says until nothing moves, the objective stands still, or the rounds are used up.
-fn climb<L: Label>(
-    rows: &WeightedLabelRows<'_, L>,
-    on: &[u32],
-    plan: &Plan<'_>,
-    counts: Counts,
-    (monitor, done, total): (&dyn Monitor, u64, u64),
-) -> Fit {
-    let mut fit = Fit {
-        labels: vec![u32::MAX; on.len()],
-        counts,
-        trace: Vec::new(),
-        stopped: Stopped::RoundLimit,
-        starts: Vec::new(),
-        lead: Lead { limits: vec![f64::NEG_INFINITY; on.len()], ..Lead::default() },
-    };
-    for round in 0..u64::from(plan.rounds.get()) {
-        let moved = fit.step(rows, on, plan);
-        let value = fit.counts.squares(rows.offsets(), plan.base_weights);
-        if round > 0 && value > fit.value() {
-            // The nearest mean never does this; the likeliest cluster may.
-            fit.back(rows, on, &moved);
-            fit.stopped = Stopped::Converged;
-            break;
-        }
-        let still = round > 0 && fit.value() - value <= plan.tolerance * value;
-        fit.trace.push(value);
-        if moved.is_empty() || still {
-            fit.stopped = Stopped::Converged;
-            break;
-        }
-        if monitor.tick(done + round + 1, total) == Flow::Stop {
-            fit.stopped = Stopped::Interrupted;
-            break;
-        }
-    }
-    fit
-}
-
-impl Fit {
-    /// One round: every row chooses, the counts follow. Returns which rows moved, with the cluster they left.
-    fn step<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, on: &[u32], plan: &Plan<'_>) -> Vec<(u32, u32)> {
-        let scores = Scores::new(rows, &self.counts, plan.base_weights, plan.assignment);
-        let Lead { scores: previous, drift, limits } = &mut self.lead;
-        *drift += previous.as_ref().map_or(0.0, |previous| scores.drift(previous, rows.offsets()));
-        let (mut next, drift) = (self.labels.clone(), *drift);
-        let pieces = next.par_chunks_mut(PIECE).zip(limits.par_chunks_mut(PIECE)).zip(on.par_chunks(PIECE));
-        pieces.for_each(|(kept, on)| scores.choose(rows, on, drift, kept));
-        self.lead.scores = Some(scores);
-        let changes = next.iter().zip(&self.labels).enumerate().filter(|(_, (next, old))| next != old);
-        let mut moved: Vec<(u32, u32)> = changes.map(|(at, (_, &old))| (at as u32, old)).collect();
-        if self.trace.is_empty() {
-            self.counts = Counts::new(rows, plan.clusters);
-        }
-        for &(at, old) in &moved {
-            self.put(rows, on, at, old, next[at as usize]);
-        }
-        self.refill(rows, on, plan, &mut moved);
-        moved
-    }
-
-    /// Moves one row from a cluster (none at first) to another.
-    fn put<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, on: &[u32], at: u32, from: u32, to: u32) {
-        let row = on[at as usize] as usize;
-        let weight = i64::from(rows.weight(row));
-        if from != u32::MAX {
-            self.counts.add(rows, row, from, -weight);
-        }
-        self.counts.add(rows, row, to, weight);
-        self.labels[at as usize] = to;
-    }
-
-    /// Undoes a round.
-    fn back<L: Label>(&mut self, rows: &WeightedLabelRows<'_, L>, on: &[u32], moved: &[(u32, u32)]) {
-        for &(at, old) in moved.iter().rev() {
-            self.put(rows, on, at, self.labels[at as usize], old);
-        }
-    }
-
-    /// Gives every empty cluster the row that fits its own cluster worst, while any row fits less than perfectly.
-    fn refill<L: Label>(
-        &mut self,
-        rows: &WeightedLabelRows<'_, L>,
-        on: &[u32],
-        plan: &Plan<'_>,
-        moved: &mut Vec<(u32, u32)>,
-    ) {
-        while let Some(empty) = self.counts.first_empty() {
-            let misfit = |at: usize| {
-                let (row, k) = (on[at] as usize, self.labels[at]);
-                let apart = |(u, place)| plan.base_weights[u] * (1.0 - self.counts.share(u, place, k as usize));
-                let alone = self.counts.objects(k) == i64::from(rows.weight(row));
-                if alone { 0.0 } else { rows.places(row).map(apart).sum() }
-            };
-            let misfits: Vec<f64> = (0..on.len()).into_par_iter().map(misfit).collect();
-            let worst = (0..on.len()).fold(0, |worst, at| if misfits[at] > misfits[worst] { at } else { worst });
-            if misfits[worst] <= 0.0 {
-                break;
-            }
-            moved.push((worst as u32, self.labels[worst]));
-            self.lead.limits[worst] = f64::NEG_INFINITY;
-            self.put(rows, on, worst as u32, self.labels[worst], empty);
-        }
-    }
 }

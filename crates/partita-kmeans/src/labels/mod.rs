@@ -1,11 +1,14 @@
 //! k-means on label rows: the one-hot rows of an ensemble, which are never built.
 
 mod counts;
+mod held;
 mod lloyd;
+mod passes;
 mod rows;
 mod scores;
 
 pub use counts::Counts;
-pub use lloyd::{Fit, Plan, kmeans};
-pub use rows::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
+pub use lloyd::{Fit, Plan, START_ROWS, kmeans};
+pub use passes::{LabelChoice, RowsFit, bytes_over, kmeans_over};
+pub use rows::{RowVisitor, WeightedLabelRows, base_weights, offsets, places, with_rows, with_weighted_rows};
 pub use scores::Assignment;

@@ -1,6 +1,6 @@
 //! Weighted label rows: stored labels, runs of equal rows taken once, never a one-hot matrix.
 
-use partita_core::{BaseWeights, Ensemble, Label, ndarray::ArrayView2};
+use partita_core::{BaseClustering, BaseWeights, Ensemble, Label, ndarray::ArrayView2};
 
 /// Label rows of an ensemble, runs of equal rows taken once with their length as weight. Canonical ensembles keep
 /// equal rows together, so there a run is a fragment; elsewhere a run is still exact.
@@ -30,6 +30,18 @@ impl<'a, L: Label> WeightedLabelRows<'a, L> {
             }
         }
         Self { cells, bases, offsets: ensemble.offsets(), firsts, weights }
+    }
+
+    /// The same rows, each of which stands for so many objects: for the nearest whole number of at least 1.
+    ///
+    /// # Panics
+    /// If there is not one weight a row.
+    pub fn weighted(ensemble: &Ensemble, cells: &'a [L], weights: &[f64]) -> Self {
+        assert_eq!(weights.len(), ensemble.objects(), "one weight a row");
+        let firsts = (0..weights.len() as u32).collect();
+        // The conversion saturates.
+        let weights = weights.iter().map(|weight| (weight.round() as u32).max(1)).collect();
+        Self { cells, bases: ensemble.bases().len(), offsets: ensemble.offsets(), firsts, weights }
     }
 
     /// Distinct neighbouring rows.
@@ -76,16 +88,7 @@ impl<'a, L: Label> WeightedLabelRows<'a, L> {
 
     /// Labels of a row that are there, as base clustering and place among all ΣJ clusters.
     pub fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.row(at).iter().enumerate().filter_map(|(u, label)| Some((u, self.offsets[u] + label.cluster()?)))
-    }
-
-    /// Objects that each base clustering labels.
-    pub fn labelled(&self) -> Vec<u64> {
-        let mut labelled = vec![0; self.bases];
-        for at in 0..self.len() {
-            self.places(at).for_each(|(u, _)| labelled[u] += u64::from(self.weight(at)));
-        }
-        labelled
+        places(self.row(at), &self.offsets)
     }
 
     /// One value for every object from one for every row.
@@ -95,15 +98,50 @@ impl<'a, L: Label> WeightedLabelRows<'a, L> {
     }
 }
 
+/// Labels of a row that are there, as base clustering and place among all ΣJ clusters.
+pub fn places<L: Label>(row: &[L], offsets: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    row.iter().zip(offsets).enumerate().filter_map(|(u, (label, offset))| Some((u, offset + label.cluster()?)))
+}
+
+/// Where each base clustering's clusters start when all are numbered through: M + 1 values, the last being ΣJ.
+pub fn offsets(bases: &[BaseClustering]) -> Vec<usize> {
+    let ends = bases.iter().scan(0, |sum, base| {
+        *sum += base.clusters();
+        Some(*sum)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 /// Calls `work` with the rows of an ensemble in the width in which they are stored.
 pub fn with_rows<W: RowVisitor>(ensemble: &Ensemble, work: W) -> W::Out {
-    fn call<L: Label, W: RowVisitor>(ensemble: &Ensemble, rows: ArrayView2<'_, L>, work: W) -> W::Out {
+    call(ensemble, None, work)
+}
+
+/// [`with_rows`] in which each row stands for so many objects ([`WeightedLabelRows::weighted`]).
+///
+/// # Panics
+/// If there is not one weight a row.
+pub fn with_weighted_rows<W: RowVisitor>(ensemble: &Ensemble, weights: &[f64], work: W) -> W::Out {
+    call(ensemble, Some(weights), work)
+}
+
+fn call<W: RowVisitor>(ensemble: &Ensemble, weights: Option<&[f64]>, work: W) -> W::Out {
+    fn with<L: Label, W: RowVisitor>(
+        ensemble: &Ensemble,
+        rows: ArrayView2<'_, L>,
+        weights: Option<&[f64]>,
+        work: W,
+    ) -> W::Out {
         let standard = rows.as_standard_layout();
-        work.run(&WeightedLabelRows::new(ensemble, standard.as_slice().expect("standard layout is contiguous")))
+        let cells = standard.as_slice().expect("standard layout is contiguous");
+        match weights {
+            None => work.run(&WeightedLabelRows::new(ensemble, cells)),
+            Some(weights) => work.run(&WeightedLabelRows::weighted(ensemble, cells, weights)),
+        }
     }
     match ensemble.rows() {
-        partita_core::LabelRows::Bytes(rows) => call(ensemble, rows, work),
-        partita_core::LabelRows::Words(rows) => call(ensemble, rows, work),
+        partita_core::LabelRows::Bytes(rows) => with(ensemble, rows, weights, work),
+        partita_core::LabelRows::Words(rows) => with(ensemble, rows, weights, work),
     }
 }
 
@@ -117,6 +155,6 @@ pub trait RowVisitor {
 }
 
 /// One weight a base clustering, 1 where none are given.
-pub fn base_weights(ensemble: &Ensemble, weights: Option<&BaseWeights>) -> Vec<f64> {
-    weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec())
+pub fn base_weights(bases: &[BaseClustering], weights: Option<&BaseWeights>) -> Vec<f64> {
+    weights.map_or_else(|| vec![1.0; bases.len()], |weights| weights.as_slice().to_vec())
 }

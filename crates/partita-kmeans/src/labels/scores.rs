@@ -2,9 +2,9 @@
 
 use partita_core::Label;
 use partita_kernels::{Kernel, Simd, dispatch};
+use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::rows::WeightedLabelRows;
 
 /// How a row chooses its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,11 @@ pub enum Assignment {
 
 /// What every label adds to the score of every cluster: one line of K numbers a label, and a last line of zeros for
 /// missing labels.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Scores {
     clusters: usize,
+    /// Where the clusters of each base clustering start: M + 1 values.
+    offsets: Vec<usize>,
     lines: Vec<f64>,
     /// The same in half the width and lines of `lanes`, to choose by where the lead is beyond its rounding.
     quick: Vec<f32>,
@@ -31,39 +33,35 @@ pub(crate) struct Scores {
 /// Numbers of one vector of the processor.
 const WIDTH: usize = 8;
 
+/// A row that has to choose, its cluster, and the drift up to which its choice will stand.
+pub(crate) type Due<'r, L> = (&'r [L], &'r mut u32, &'r mut f64);
+
 /// [`Scores::choose_lanes`] with its arguments. Every sum is the same sequence of additions, however many are in a register.
-struct Choose<'a, 'r, L> {
+struct Choose<'a, I> {
     scores: &'a Scores,
-    rows: &'a WeightedLabelRows<'r, L>,
-    range: &'a [u32],
+    due: I,
     drift: f64,
-    kept: (&'a mut [u32], &'a mut [f64]),
 }
 
-impl<L: Label> Kernel for Choose<'_, '_, L> {
+impl<'r, L: Label, I: Iterator<Item = Due<'r, L>>> Kernel for Choose<'_, I> {
     type Output = ();
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
     fn run<S: Simd>(self, _: S) {
-        self.scores.choose_lanes(self.rows, self.range, self.drift, self.kept);
+        self.scores.choose_lanes(self.due, self.drift);
     }
 }
 
 impl Scores {
-    pub(crate) fn new<L: Label>(
-        rows: &WeightedLabelRows<'_, L>,
-        counts: &Counts,
-        trust: &[f64],
-        assignment: Assignment,
-    ) -> Self {
+    pub(crate) fn new(offsets: &[usize], counts: &Counts, trust: &[f64], assignment: Assignment) -> Self {
         let clusters = counts.clusters();
-        let mut lines = vec![0.0; (rows.base_clusters() + 1) * clusters];
+        let mut lines = vec![0.0; (offsets[trust.len()] + 1) * clusters];
         for (u, trust) in trust.iter().enumerate() {
-            let places = rows.offsets()[u]..rows.offsets()[u + 1];
+            let places = offsets[u]..offsets[u + 1];
             let all = Self::everywhere(counts, places.clone());
             for k in 0..clusters {
-                let empty = !counts.says(u, k);
+                let empty = counts.labelled(u, k) == 0;
                 // A cluster that a base clustering says nothing about is taken to be like all objects.
                 let share = |place: usize| {
                     if empty { all[place - places.start] } else { counts.share(u, place, k) }
@@ -78,7 +76,7 @@ impl Scores {
                 }
             }
         }
-        Self::with_quick(clusters, lines, rows.offsets())
+        Self::with_quick(clusters, lines, offsets)
     }
 
     fn with_quick(clusters: usize, lines: Vec<f64>, offsets: &[usize]) -> Self {
@@ -93,7 +91,7 @@ impl Scores {
         // Every sum has one rounding a number and one an addition, each at most half a unit of the largest sum.
         let (most, steps) = (offsets.windows(2).map(furthest).sum::<f64>(), offsets.len() as f64);
         let blur = 4.0 * steps * most * f64::from(f32::EPSILON);
-        Self { clusters, lines, quick, lanes, blur }
+        Self { clusters, offsets: offsets.to_vec(), lines, quick, lanes, blur }
     }
 
     /// Shares of the labels `places` over all clusters.
@@ -104,48 +102,44 @@ impl Scores {
     }
 
     /// How far the score of any row in any cluster can be from what `other` says: Σ_u of the largest difference.
-    pub(crate) fn drift(&self, other: &Self, offsets: &[usize]) -> f64 {
+    pub(crate) fn drift(&self, other: &Self) -> f64 {
         let furthest = |ends: &[usize]| {
             let range = ends[0] * self.clusters..ends[1] * self.clusters;
             let pairs = self.lines[range.clone()].iter().zip(&other.lines[range]);
             pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
-        offsets.windows(2).map(furthest).sum()
+        self.offsets.windows(2).map(furthest).sum()
     }
 
-    /// The best cluster of every row in `range`, into `best`; ties go to the smaller number. `drift` is how far scores
-    /// have moved since the start, `limits` holds for every row the drift up to which its choice stands.
-    pub(crate) fn choose<L: Label>(
-        &self,
-        rows: &WeightedLabelRows<'_, L>,
-        range: &[u32],
-        drift: f64,
-        kept: (&mut [u32], &mut [f64]),
-    ) {
-        dispatch(Choose { scores: self, rows, range, drift, kept });
+    /// The best cluster of every row that is due; ties go to the smaller number. `drift` is how far scores have moved since
+    /// the start, on the scale of the limits.
+    pub(crate) fn choose<'r, L: Label>(&self, due: impl Iterator<Item = Due<'r, L>>, drift: f64) {
+        dispatch(Choose { scores: self, due, drift });
+    }
+
+    /// K.
+    pub(crate) fn clusters(&self) -> usize {
+        self.clusters
+    }
+
+    /// Where the clusters of each base clustering start: M + 1 values.
+    pub(crate) fn offsets(&self) -> &[usize] {
+        &self.offsets
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
-    fn choose_lanes<L: Label>(
-        &self,
-        rows: &WeightedLabelRows<'_, L>,
-        range: &[u32],
-        drift: f64,
-        (best, limits): (&mut [u32], &mut [f64]),
-    ) {
-        let due = range.iter().zip(best).zip(limits).filter(|(_, limit)| drift >= **limit);
+    fn choose_lanes<'r, L: Label>(&self, due: impl Iterator<Item = Due<'r, L>>, drift: f64) {
         let mut sums = vec![0.0; self.clusters];
-        for ((&at, best), limit) in due {
-            let row = rows.row(at as usize);
+        for (row, best, limit) in due {
             let quick = match self.lanes {
-                8 => self.quick_choice::<L, 8>(row, rows.offsets()),
-                16 => self.quick_choice::<L, 16>(row, rows.offsets()),
-                24 => self.quick_choice::<L, 24>(row, rows.offsets()),
-                32 => self.quick_choice::<L, 32>(row, rows.offsets()),
+                8 => self.quick_choice::<L, 8>(row),
+                16 => self.quick_choice::<L, 16>(row),
+                24 => self.quick_choice::<L, 24>(row),
+                32 => self.quick_choice::<L, 32>(row),
                 _ => None,
             };
-            let (chosen, lead) = quick.unwrap_or_else(|| self.exact_choice(row, rows.offsets(), &mut sums));
+            let (chosen, lead) = quick.unwrap_or_else(|| self.exact_choice(row, &mut sums));
             // The lead over the second is used up when both move by half of it; a little is kept back for rounding.
             (*best, *limit) = (chosen, drift + 0.4999 * lead - 1e-9);
         }
@@ -155,11 +149,11 @@ impl Scores {
     /// be rounding.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
-    fn quick_choice<L: Label, const N: usize>(&self, row: &[L], offsets: &[usize]) -> Option<(u32, f64)> {
+    fn quick_choice<L: Label, const N: usize>(&self, row: &[L]) -> Option<(u32, f64)> {
         let (lines, []) = self.quick.as_chunks::<N>() else { return None };
         let missing = lines.len() - 1;
         let mut sums = [0.0; N];
-        for (label, offset) in row.iter().zip(offsets) {
+        for (label, offset) in row.iter().zip(&self.offsets) {
             let line = &lines[label.cluster().map_or(missing, |j| offset + j)];
             for (sum, add) in sums.iter_mut().zip(line) {
                 *sum += add;
@@ -181,9 +175,11 @@ impl Scores {
     /// The best cluster of a row and by how much it leads; ties go to the smaller number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set that calls it")]
-    fn exact_choice<L: Label>(&self, row: &[L], offsets: &[usize], sums: &mut [f64]) -> (u32, f64) {
+    fn exact_choice<L: Label>(&self, row: &[L], sums: &mut [f64]) -> (u32, f64) {
         sums.fill(0.0);
-        for (place, offset) in row.iter().zip(offsets).filter_map(|(label, offset)| Some((label.cluster()?, offset))) {
+        for (place, offset) in
+            row.iter().zip(&self.offsets).filter_map(|(label, offset)| Some((label.cluster()?, offset)))
+        {
             let line = &self.lines[(offset + place) * self.clusters..(offset + place + 1) * self.clusters];
             sums.iter_mut().zip(line).for_each(|(sum, add)| *sum += add);
         }

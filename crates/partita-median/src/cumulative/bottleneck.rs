@@ -1,4 +1,6 @@
-//! Information bottleneck: fewer clusters with as little loss of information as possible.
+//! Information bottleneck: columns of a soft partition are merged with the least loss of information (Jensen–Shannon divergence).
+
+use std::convert::Infallible;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 
@@ -16,19 +18,33 @@ pub(crate) fn compress(soft: ArrayView2<'_, f64>, weights: &[f64], clusters: usi
     for (a, column) in columns.iter().enumerate() {
         loss.push(columns[..a].iter().map(|other| merger(column, other, weights)).collect());
     }
-    while columns.len() > clusters {
-        let (a, b) = cheapest(&loss);
+    let Ok(()) = merge_cheapest(loss, clusters, |a, b| -> Result<Vec<f64>, Infallible> {
         let gone = columns.remove(a);
         columns[b].iter_mut().zip(gone).for_each(|(x, y)| *x += y);
+        let loss = |other: usize| if other == b { 0.0 } else { merger(&columns[b], &columns[other], weights) };
+        Ok((0..columns.len()).map(loss).collect())
+    });
+    Array2::from_shape_fn((soft.nrows(), columns.len()), |(i, k)| columns[k][i])
+}
+
+/// Merges columns until `clusters` are left, always the two of least `loss` (line a has the losses of a with those before it).
+/// `join(a, b)` takes column a away, adds it to column b, and gives the losses of b with all columns that are left.
+pub(crate) fn merge_cheapest<E>(
+    mut loss: Vec<Vec<f64>>,
+    clusters: usize,
+    mut join: impl FnMut(usize, usize) -> Result<Vec<f64>, E>,
+) -> Result<(), E> {
+    while loss.len() > clusters {
+        let (a, b) = cheapest(&loss);
         loss.remove(a);
         loss[a..].iter_mut().for_each(|line| {
             line.remove(a);
         });
-        for other in (0..columns.len()).filter(|&other| other != b) {
-            loss[b.max(other)][b.min(other)] = merger(&columns[b], &columns[other], weights);
+        for (other, value) in join(a, b)?.into_iter().enumerate().filter(|(other, _)| *other != b) {
+            loss[b.max(other)][b.min(other)] = value;
         }
     }
-    Array2::from_shape_fn((soft.nrows(), columns.len()), |(i, k)| columns[k][i])
+    Ok(())
 }
 
 /// The pair (larger, smaller) with the least loss; ties go to the smaller numbers.
@@ -45,16 +61,21 @@ fn cheapest(loss: &[Vec<f64>]) -> (usize, usize) {
 }
 
 fn merger(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
-    let f = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
     let (mut sum, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
     for ((x, y), w) in a.iter().zip(b).zip(weights) {
         of_a += w * x;
         of_b += w * y;
         if *x > 0.0 && *y > 0.0 {
-            sum += w * (f(*x) + f(*y) - f(x + y));
+            sum += w * joint(*x, *y);
         }
     }
-    sum - (f(of_a) + f(of_b) - f(of_a + of_b))
+    sum - joint(of_a, of_b)
+}
+
+/// f(x) + f(y) − f(x + y) for f(x) = x ln x.
+pub(crate) fn joint(x: f64, y: f64) -> f64 {
+    let f = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
+    f(x) + f(y) - f(x + y)
 }
 
 #[cfg(test)]

@@ -1,19 +1,27 @@
 //! Cumulative voting: base clusterings with any numbers of clusters vote with shares.
 
+mod ballot;
+mod bottleneck;
+mod rows;
+
 use std::num::Saturating;
 
+use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
     BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
-    Seed, Settings, SoftPartition, Stopped, Weights,
+    RowFit, RowProblem, Seed, Settings, SoftPartition, Stopped, Weights, sums_under_way,
 };
+use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
-use crate::bottleneck::compress;
 use crate::error::check;
-use crate::plurality::{VoteDiagnostics, centre, centre_bytes, live};
-use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
+use crate::plurality::{VoteDiagnostics, centre, centre_bytes, centre_row_bytes, live};
+use ballot::Ballot;
+use bottleneck::compress;
+
+pub use rows::cumulative_rows;
 
 /// Settings of [`cumulative`]: there is nothing to set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
@@ -97,25 +105,34 @@ pub fn cumulative(
 ) -> Result<Outcome<VoteDiagnostics>, MedianError> {
     let _span = tracing::info_span!("cumulative", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, &CumulativeSettings {})?;
-    let entropies: Vec<f64> = (0..ensemble.bases().len()).map(|u| entropy(ensemble, u)).collect();
-    let mut order: Vec<usize> = (0..entropies.len()).collect();
-    order.sort_by(|&a, &b| entropies[b].total_cmp(&entropies[a]).then(a.cmp(&b)));
+    let sizes = |u: usize| {
+        let mut sizes = vec![0.0; ensemble.bases()[u].clusters()];
+        ensemble.column(u).flatten().for_each(|j| sizes[j] += 1.0);
+        sizes
+    };
+    let order = by_entropy((0..ensemble.bases().len()).map(sizes));
     let enough = |u: &usize| live(ensemble, *u) >= clusters && live(ensemble, *u) != usize::MAX;
     let reference = order.iter().copied().find(enough);
     let centre = match reference {
         Some(_) => None,
         None => Some(centre(ensemble, weights, clusters, seed, monitor)?.labels().to_vec()),
     };
-    let trust = base_weights(ensemble, weights);
-    let soft = with_rows(ensemble, Votes { scheme, clusters, order, reference, centre, trust });
+    let base_weights = base_weights(ensemble.bases(), weights);
+    let soft = with_rows(ensemble, Votes { scheme, clusters, order, reference, centre, base_weights });
     let reference = reference.map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }
 
-/// Entropy of the cluster sizes of a base clustering, nats.
-fn entropy(ensemble: &Ensemble, base: usize) -> f64 {
-    let mut sizes = vec![0.0; ensemble.bases()[base].clusters()];
-    ensemble.column(base).flatten().for_each(|j| sizes[j] += 1.0);
+/// Base clusterings by falling entropy of their cluster sizes; ties go to the earlier one.
+fn by_entropy(sizes: impl Iterator<Item = Vec<f64>>) -> Vec<usize> {
+    let entropies: Vec<f64> = sizes.map(|sizes| entropy(&sizes)).collect();
+    let mut order: Vec<usize> = (0..entropies.len()).collect();
+    order.sort_by(|&a, &b| entropies[b].total_cmp(&entropies[a]).then(a.cmp(&b)));
+    order
+}
+
+/// Entropy of cluster sizes, nats.
+fn entropy(sizes: &[f64]) -> f64 {
     let n: f64 = sizes.iter().sum();
     sizes.iter().filter(|&&size| size > 0.0).map(|size| -size / n * (size / n).ln()).sum()
 }
@@ -128,7 +145,7 @@ struct Votes {
     reference: Option<usize>,
     /// A label for every object where no base clustering is the reference.
     centre: Option<Vec<u32>>,
-    trust: Vec<f64>,
+    base_weights: Vec<f64>,
 }
 
 impl RowVisitor for Votes {
@@ -188,12 +205,10 @@ impl Votes {
                 shared.row_mut(j).scaled_add(f64::from(rows.weight(at)), &current.row(at));
             }
         }
-        let sums = shared.sum_axis(Axis(1));
+        let ballot = Ballot::new(self.scheme, u, self.base_weights[u], &shared);
         for at in 0..rows.len() {
-            let Some(j) = rows.row(at)[u].cluster().filter(|&j| sums[j] > 0.0) else { continue };
-            let scale = if self.scheme == Scheme::Unnormalised { 1.0 } else { 1.0 / sums[j] };
-            votes.row_mut(at).scaled_add(self.trust[u] * scale, &shared.row(j));
-            given[at] += self.trust[u];
+            let Some(j) = rows.row(at)[u].cluster() else { continue };
+            given[at] += ballot.cast(j, votes.row_mut(at).into_slice().expect("lines of a new array"));
         }
     }
 }
@@ -265,7 +280,13 @@ const RCV_INFO: MethodInfo = MethodInfo {
     time: "n M J + n J² for a reference of J clusters",
     memory: "32 n J bytes",
     remedy: "make base clusterings with fewer clusters",
-    capabilities: Capabilities { soft: true, base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+    capabilities: Capabilities {
+        soft: true,
+        base_weights: Weights::Native,
+        seeded: true,
+        streams: true,
+        ..Capabilities::HARD_LABELS
+    },
 };
 
 impl Method for Cumulative {
@@ -291,5 +312,25 @@ impl Method for Cumulative {
     ) -> Result<Outcome<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
         Ok(cumulative(problem.ensemble, problem.weights, clusters, problem.seed, self.scheme, monitor)?)
+    }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        _settings: &CumulativeSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<VoteDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(self.info.name)?;
+        let rows = problem.passes();
+        Ok(cumulative_rows(&rows, problem.weights, clusters, problem.seed, self.scheme, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, _settings: &CumulativeSettings) -> u64 {
+        let [n, _, side, _] = size.saturating();
+        let columns = Saturating(size.largest_base_clustering.max(size.clusters) as u64);
+        // Ballots, and sums over pairs of columns or clusters of the reference, by level of the sum.
+        let levels = Saturating(u64::from((n.0 / partita_core::BLOCK_ROWS + 1).ilog2()) + 2 * sums_under_way() + 4);
+        let tables = side * columns * Saturating(16) + columns * columns * levels * Saturating(8);
+        (centre_row_bytes(size) + Saturating(Overlap::bytes(size)) + tables).0
     }
 }

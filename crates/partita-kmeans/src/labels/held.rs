@@ -1,0 +1,118 @@
+//! Rounds of k-means on label rows in memory: only rows that may change their cluster choose, only rows that do are counted anew.
+
+use std::convert::Infallible;
+
+use partita_core::Label;
+use rayon::prelude::*;
+
+use super::counts::Counts;
+use super::lloyd::{Plan, Rounds};
+use super::rows::WeightedLabelRows;
+use super::scores::Scores;
+
+/// Rows of one piece of parallel work.
+const PIECE: usize = 8192;
+
+/// Some of the rows of an ensemble in clusters.
+pub(super) struct HeldRows<'a, L> {
+    rows: &'a WeightedLabelRows<'a, L>,
+    on: &'a [u32],
+    plan: &'a Plan<'a>,
+    labels: Vec<u32>,
+    counts: Counts,
+    lead: Lead,
+    /// Rows that moved in the last round, with the cluster that they left.
+    moved: Vec<(u32, u32)>,
+}
+
+/// Which rows need not choose again.
+#[derive(Debug, Default)]
+struct Lead {
+    /// The scores of the round before.
+    scores: Option<Scores>,
+    /// How far scores have moved since the first round.
+    drift: f64,
+    /// The drift up to which the choice of a row stands.
+    limits: Vec<f64>,
+}
+
+impl<L: Label> Rounds for HeldRows<'_, L> {
+    type Error = Infallible;
+
+    fn step(&mut self) -> Result<(), Infallible> {
+        let first = self.lead.scores.is_none();
+        let scores = Scores::new(self.rows.offsets(), &self.counts, self.plan.base_weights, self.plan.assignment);
+        let Lead { scores: previous, drift, limits } = &mut self.lead;
+        *drift += previous.as_ref().map_or(0.0, |previous| scores.drift(previous));
+        let (mut next, drift, rows) = (self.labels.clone(), *drift, self.rows);
+        let pieces = next.par_chunks_mut(PIECE).zip(limits.par_chunks_mut(PIECE)).zip(self.on.par_chunks(PIECE));
+        pieces.for_each(|((best, limits), on)| {
+            let due = on.iter().zip(best).zip(limits).filter(|(_, limit)| drift >= **limit);
+            scores.choose(due.map(|((&at, best), limit)| (rows.row(at as usize), best, limit)), drift);
+        });
+        self.lead.scores = Some(scores);
+        let changes = next.iter().zip(&self.labels).enumerate().filter(|(_, (next, old))| next != old);
+        self.moved = changes.map(|(at, (_, &old))| (at as u32, old)).collect();
+        if first {
+            self.counts = Counts::new(self.rows.offsets(), self.plan.clusters);
+        }
+        for (at, old) in self.moved.clone() {
+            self.put(at, old, next[at as usize]);
+        }
+        self.refill();
+        Ok(())
+    }
+
+    fn undo(&mut self) {
+        for (at, old) in std::mem::take(&mut self.moved).into_iter().rev() {
+            self.put(at, self.labels[at as usize], old);
+        }
+    }
+
+    fn value(&self) -> f64 {
+        self.counts.squares(self.rows.offsets(), self.plan.base_weights)
+    }
+}
+
+impl<'a, L: Label> HeldRows<'a, L> {
+    /// Rows that choose by these counts first.
+    pub(super) fn new(rows: &'a WeightedLabelRows<'a, L>, on: &'a [u32], plan: &'a Plan<'a>, counts: Counts) -> Self {
+        let lead = Lead { limits: vec![f64::NEG_INFINITY; on.len()], ..Lead::default() };
+        Self { rows, on, plan, labels: vec![u32::MAX; on.len()], counts, lead, moved: Vec::new() }
+    }
+
+    /// The cluster of every row, and the counts.
+    pub(super) fn into_parts(self) -> (Vec<u32>, Counts) {
+        (self.labels, self.counts)
+    }
+
+    /// Moves one row from a cluster (none at first) to another.
+    fn put(&mut self, at: u32, from: u32, to: u32) {
+        let row = self.on[at as usize] as usize;
+        let weight = i64::from(self.rows.weight(row));
+        if from != u32::MAX {
+            self.counts.add(self.rows.places(row), from, -weight);
+        }
+        self.counts.add(self.rows.places(row), to, weight);
+        self.labels[at as usize] = to;
+    }
+
+    /// Gives every empty cluster the row that fits its own cluster worst, while any row fits less than perfectly.
+    fn refill(&mut self) {
+        while let Some(empty) = self.counts.first_empty() {
+            let misfit = |at: usize| {
+                let (row, k) = (self.on[at] as usize, self.labels[at]);
+                let alone = self.counts.objects(k) == i64::from(self.rows.weight(row));
+                if alone { 0.0 } else { self.counts.misfit(self.rows.places(row), k, self.plan.base_weights) }
+            };
+            let misfits: Vec<f64> = (0..self.on.len()).into_par_iter().map(misfit).collect();
+            let worst = (0..misfits.len()).fold(0, |worst, at| if misfits[at] > misfits[worst] { at } else { worst });
+            if misfits[worst] <= 0.0 {
+                break;
+            }
+            self.moved.push((worst as u32, self.labels[worst]));
+            self.lead.limits[worst] = f64::NEG_INFINITY;
+            self.put(worst as u32, self.labels[worst], empty);
+        }
+    }
+}

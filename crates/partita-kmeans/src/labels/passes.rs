@@ -1,0 +1,329 @@
+//! k-means on label rows that are not held: initializations on a sample, then a pass for every round.
+
+use std::num::Saturating;
+
+use partita_core::{
+    Label, Mergeable, Monitor, PassError, PassRunner, ProblemSize, RowBlock, RowPass, RowSample, Seed, Stopped,
+    sums_under_way,
+};
+use serde::{Deserialize, Serialize};
+
+use super::counts::Counts;
+use super::lloyd::{Plan, Rounds, START_ROWS, Told, best_start, climb};
+use super::rows::{RowVisitor, WeightedLabelRows, offsets, places, with_weighted_rows};
+use super::scores::Scores;
+
+/// Rows that choose their clusters at a time.
+const ROWS: usize = 2048;
+
+/// The result of [`kmeans_over`]: everything but the labels, which follow from a row.
+#[derive(Debug)]
+pub struct RowsFit {
+    /// Which cluster a label row is in.
+    pub choice: LabelChoice,
+    /// How often every label occurs in every cluster.
+    pub counts: Counts,
+    /// Sum of squares by round.
+    pub trace: Vec<f64>,
+    /// Why it stopped.
+    pub stopped: Stopped,
+    /// Sum of squares of every initialization, on the rows that they are tried on.
+    pub starts: Vec<f64>,
+}
+
+/// [`kmeans`](super::kmeans) of label rows that are not held. From the same start it takes the same steps, to the same bits; the start is
+/// another where more than 10,000 rows differ: initializations are then tried on a [`RowSample`] of so many, which does not depend
+/// on the order of the rows, and nothing else does.
+///
+/// # Cost
+/// O(n M K) a round, a pass each.
+///
+/// # Errors
+/// [`PassError`] when rows cannot be read.
+pub fn kmeans_over(
+    rows: &PassRunner<'_>,
+    plan: &Plan<'_>,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<RowsFit, PassError> {
+    let sample = RowSample::draw(rows, START_ROWS, seed.child(0))?;
+    let (start, starts) = with_weighted_rows(&sample.ensemble, &sample.weights, Starts { plan, seed, monitor });
+    drop(sample);
+    let total = plan.all_rounds(true);
+    let told = Told { monitor, done: total - u64::from(plan.rounds.get()), total };
+    let choice = LabelChoice::by(&start, &offsets(rows.source().bases()), plan);
+    let mut passes = Passes { rows, plan, choice, counts: start, before: None };
+    let (trace, stopped) = climb(&mut passes, plan, told)?;
+    Ok(RowsFit { choice: passes.choice, counts: passes.counts, trace, stopped, starts })
+}
+
+/// Bytes that [`kmeans_over`] holds at once, at most, when `start` bytes are held for initializations on 10,000 rows.
+pub fn bytes_over(size: &ProblemSize, start: u64) -> u64 {
+    let [_, m, side, k] = size.saturating();
+    let table = (side + m + Saturating(2)) * (k + Saturating(8)) * Saturating(8);
+    // Scores in two precisions, before and after a round, beside the counts of the groups that are under way.
+    let tables = table * Saturating(sums_under_way() + 6);
+    (tables + Saturating(RowSample::bytes(size, START_ROWS as u64)) + Saturating(start)).0
+}
+
+/// Counts of the best start on the rows of a sample, and what all reached.
+struct Starts<'a> {
+    plan: &'a Plan<'a>,
+    seed: Seed,
+    monitor: &'a dyn Monitor,
+}
+
+impl RowVisitor for Starts<'_> {
+    type Out = (Counts, Vec<f64>);
+
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
+        let all: Vec<u32> = (0..rows.len() as u32).collect();
+        let fit = best_start(rows, &all, self.plan, true, self.seed, self.monitor);
+        (fit.counts, fit.starts)
+    }
+}
+
+/// Which cluster a label row is in: the best by its labels, but for the rows that empty clusters took.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LabelChoice {
+    scores: Scores,
+    taken: Vec<(Vec<u16>, u32)>,
+}
+
+impl LabelChoice {
+    fn by(counts: &Counts, offsets: &[usize], plan: &Plan<'_>) -> Self {
+        Self { scores: Scores::new(offsets, counts, plan.base_weights, plan.assignment), taken: Vec::new() }
+    }
+
+    /// Calls `take` with every row of a block, its cluster, and its weight.
+    pub fn for_each<L: Label>(&self, block: &RowBlock<'_, L>, mut take: impl FnMut(&[L], u32, f64)) {
+        let mut best = vec![0; block.len().min(ROWS)];
+        let mut limits = vec![0.0; best.len()];
+        for (piece, labels) in block.labels.chunks(ROWS * block.bases).enumerate() {
+            let rows = labels.chunks_exact(block.bases);
+            self.scores
+                .choose(rows.clone().zip(&mut best).zip(&mut limits).map(|((row, k), limit)| (row, k, limit)), 0.0);
+            for (at, (row, &k)) in rows.zip(&best).enumerate() {
+                let taken = self.taken.iter().find(|(taken, _)| same(taken, row));
+                let weight = block.weights.map_or(1.0, |weights| weights[piece * ROWS + at]);
+                take(row, taken.map_or(k, |(_, k)| *k), weight);
+            }
+        }
+    }
+
+    /// Labels of a row that are there, as base clustering and place among all ΣJ clusters.
+    pub fn places<L: Label>(&self, row: &[L]) -> impl Iterator<Item = (usize, usize)> {
+        places(row, self.scores.offsets())
+    }
+}
+
+fn same<L: Label>(a: &[u16], b: &[L]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.cluster() == b.cluster())
+}
+
+fn wide<L: Label>(row: &[L]) -> Vec<u16> {
+    row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of)).collect()
+}
+
+/// Rounds over rows that are not held.
+struct Passes<'a, 'r> {
+    rows: &'a PassRunner<'r>,
+    plan: &'a Plan<'a>,
+    choice: LabelChoice,
+    counts: Counts,
+    /// Choice and counts of the round before.
+    before: Option<(LabelChoice, Counts)>,
+}
+
+impl Rounds for Passes<'_, '_> {
+    type Error = PassError;
+
+    fn step(&mut self) -> Result<(), PassError> {
+        let mut choice = LabelChoice::by(&self.counts, self.choice.scores.offsets(), self.plan);
+        let mut counts = self.rows.run(&CountChosen { choice: choice.clone() })?;
+        while let Some(empty) = counts.first_empty() {
+            let base_weights = self.plan.base_weights.to_vec();
+            let pass = WorstFit { choice, counts, base_weights };
+            let worst = self.rows.run(&pass)?;
+            WorstFit { choice, counts, .. } = pass;
+            let Some(worst) = worst.0 else { break };
+            counts.add(choice.places(&worst.row), worst.cluster, -worst.objects);
+            counts.add(choice.places(&worst.row), empty, worst.objects);
+            choice.taken.push((worst.row, empty));
+        }
+        let last = (std::mem::replace(&mut self.choice, choice), std::mem::replace(&mut self.counts, counts));
+        self.before = Some(last);
+        Ok(())
+    }
+
+    fn undo(&mut self) {
+        if let Some(before) = self.before.take() {
+            (self.choice, self.counts) = before;
+        }
+    }
+
+    fn value(&self) -> f64 {
+        self.counts.squares(self.choice.scores.offsets(), self.plan.base_weights)
+    }
+}
+
+/// Every row chooses, its labels are counted.
+#[derive(Serialize, Deserialize)]
+struct CountChosen {
+    choice: LabelChoice,
+}
+
+impl RowPass for CountChosen {
+    type Sum = Counts;
+    const EXACT: bool = true;
+
+    fn zero(&self) -> Counts {
+        Counts::new(self.choice.scores.offsets(), self.choice.scores.clusters())
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Counts) {
+        self.choice.for_each(block, |row, k, weight| sum.add(self.choice.places(row), k, weight as i64));
+    }
+}
+
+/// The label row that fits its cluster worst, with all objects that have it; of equals the one of smallest labels.
+#[derive(Serialize, Deserialize)]
+struct WorstFit {
+    choice: LabelChoice,
+    counts: Counts,
+    base_weights: Vec<f64>,
+}
+
+struct Worst {
+    misfit: f64,
+    row: Vec<u16>,
+    cluster: u32,
+    objects: i64,
+}
+
+/// None if every row fits perfectly.
+struct WorstSoFar(Option<Worst>);
+
+impl WorstSoFar {
+    fn add(&mut self, other: Worst) {
+        match &mut self.0 {
+            Some(worst) if worst.row == other.row => worst.objects += other.objects,
+            Some(worst) if (worst.misfit, &other.row) > (other.misfit, &worst.row) => {}
+            worst => *worst = Some(other),
+        }
+    }
+}
+
+impl Mergeable for WorstSoFar {
+    fn merge(&mut self, other: Self) {
+        other.0.into_iter().for_each(|worst| self.add(worst));
+    }
+}
+
+impl RowPass for WorstFit {
+    type Sum = WorstSoFar;
+    const EXACT: bool = true;
+
+    fn zero(&self) -> WorstSoFar {
+        WorstSoFar(None)
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut WorstSoFar) {
+        self.choice.for_each(block, |row, cluster, weight| {
+            let misfit = self.counts.misfit(self.choice.places(row), cluster, &self.base_weights);
+            if misfit > 0.0 && sum.0.as_ref().is_none_or(|worst| misfit >= worst.misfit) {
+                sum.add(Worst { misfit, row: wide(row), cluster, objects: weight as i64 });
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use partita_core::{BaseClustering, Ensemble, EnsembleRows, LabelRows, Silent, ndarray::Array2};
+    use rand::RngExt;
+
+    use super::super::Assignment;
+    use super::super::held::HeldRows;
+    use super::*;
+
+    /// Sorted rows, so that equal ones are neighbours; some labels are missing.
+    fn drawn(objects: usize, seed: Seed) -> Ensemble {
+        let mut rng = seed.rng();
+        let mut rows: Vec<Vec<u8>> = (0..objects)
+            .map(|i| {
+                let noisy = |u: usize| match rng.random_range(0..8) {
+                    0 if u != i % 4 => u8::MAX,
+                    1 | 2 => rng.random_range(0..4),
+                    _ => ((i + u) % 4) as u8,
+                };
+                (0..4).map(noisy).collect()
+            })
+            .collect();
+        rows.sort();
+        let base = |u| BaseClustering::new(format!("u{u}"), (0..4).map(|j: u32| j.to_string()).collect());
+        let labels = Array2::from_shape_vec((objects, 4), rows.concat()).unwrap();
+        Ensemble::from_bytes(labels, (0..4).map(base).collect()).unwrap()
+    }
+
+    fn plan(assignment: Assignment, clusters: usize) -> Plan<'static> {
+        let count = |number| NonZeroU32::new(number).unwrap();
+        let base_weights = &[1.0, 2.0, 0.5, 1.0];
+        Plan { clusters, base_weights, assignment, restarts: count(3), rounds: count(50), tolerance: 0.0 }
+    }
+
+    #[test]
+    fn from_one_start_rows_in_memory_and_passes_take_the_same_steps() {
+        let (mut refilled, mut undone) = (0, 0);
+        for seed in (0..60).map(Seed::new) {
+            let ensemble = drawn(3000, seed);
+            let assignment = if seed.number() % 2 == 0 { Assignment::Nearest } else { Assignment::Likeliest };
+            let mut plan = plan(assignment, 2 + seed.number() as usize % 5);
+            if seed.number() % 3 == 0 {
+                plan.rounds = NonZeroU32::MIN;
+            }
+            let LabelRows::Bytes(cells) = ensemble.rows() else { panic!("four clusters fit a byte") };
+            let held_rows = WeightedLabelRows::new(&ensemble, cells.as_slice().unwrap());
+            let all: Vec<u32> = (0..held_rows.len() as u32).collect();
+            // Clusters that start alike lose all their rows.
+            let mut start = Counts::new(held_rows.offsets(), plan.clusters);
+            for k in 0..plan.clusters {
+                start.add(held_rows.places((k / 2 * 31 + seed.number() as usize) % held_rows.len()), k as u32, 1);
+            }
+            let told = Told { monitor: &Silent, done: 0, total: 50 };
+            let mut held = HeldRows::new(&held_rows, &all, &plan, start.clone());
+            let Ok(expected) = climb(&mut held, &plan, told);
+            let (labels, counts) = held.into_parts();
+
+            let source = EnsembleRows::new(&ensemble);
+            let rows = PassRunner::new(&source, &Silent);
+            let choice = LabelChoice::by(&start, held_rows.offsets(), &plan);
+            let mut passes = Passes { rows: &rows, plan: &plan, choice, counts: start, before: None };
+            let found = climb(&mut passes, &plan, told).unwrap();
+            assert_eq!((found, &passes.counts), (expected, &counts), "seed {}", seed.number());
+            refilled += usize::from(!passes.choice.taken.is_empty());
+            undone += usize::from(passes.before.is_none());
+            let mut chosen = Vec::new();
+            let block = RowBlock { first: 0, labels: cells.as_slice().unwrap(), bases: 4, weights: None };
+            passes.choice.for_each(&block, |_, k, _| chosen.push(k));
+            assert_eq!(chosen, held_rows.expand(&labels));
+        }
+        assert!(undone > 0 && refilled > 0, "{undone} undone, {refilled} ended with a cluster that was empty");
+    }
+
+    #[test]
+    fn the_order_of_rows_changes_nothing() {
+        let ensemble = drawn(30_000, Seed::new(9));
+        let order: Vec<u32> = (0..30_000).map(|i| i * 7919 % 30_000).collect();
+        let shuffled = ensemble.select(&order, &[0, 1, 2, 3]);
+        let fit = |ensemble: &Ensemble| {
+            let source = EnsembleRows::new(ensemble);
+            let rows = PassRunner::new(&source, &Silent);
+            let found = kmeans_over(&rows, &plan(Assignment::Nearest, 4), Seed::new(1), &Silent).unwrap();
+            (found.counts, found.trace, found.starts)
+        };
+        assert_eq!(fit(&ensemble), fit(&shuffled));
+    }
+}
