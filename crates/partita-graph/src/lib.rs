@@ -34,6 +34,7 @@ mod hypergraph;
 mod mcla;
 mod metis;
 mod row_cut;
+mod row_kmeans;
 mod rows;
 mod spectral;
 

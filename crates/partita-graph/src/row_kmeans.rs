@@ -1,0 +1,339 @@
+//! k-means on label rows at the places that an embedding gives them: Lloyd's rounds as passes that embed every row anew.
+
+#![expect(clippy::inline_always, reason = "loops are compiled for wide vectors only where they are inlined")]
+
+use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::{
+    Assigned, BaseClustering, Ensemble, Flow, Label, LabelRows, Mergeable, Monitor, Objective, PassRunner, RowBlock,
+    RowFit, RowMap, RowPass, Sense, Stopped,
+};
+use partita_kernels::{Kernel, LANES, Simd, dispatch};
+use partita_kmeans::embedded::Search;
+use serde::{Deserialize, Serialize};
+
+use crate::GraphError;
+use crate::bipartite::UNREACHED;
+use crate::spectral::SPECTRAL_LOSS;
+
+/// Lines of the eigenvectors by base cluster: a row's place is the mean of its clusters' lines, at length 1.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Embedding {
+    offsets: Vec<usize>,
+    width: usize,
+    /// Numbers a line with its padding, a multiple of [`LANES`].
+    stride: usize,
+    /// ΣJ lines: `width` numbers, the strength of the base cluster, zeros.
+    lines: Vec<f64>,
+}
+
+impl Embedding {
+    /// The embedding by the lines of a table, ΣJ × width, with one strength a line.
+    pub(crate) fn new(bases: &[BaseClustering], table: ArrayView2<'_, f64>, strengths: &[f64]) -> Self {
+        let width = table.ncols();
+        let stride = (width + 1).next_multiple_of(LANES);
+        let mut lines = vec![0.0; table.nrows() * stride];
+        for ((line, numbers), &strength) in lines.chunks_exact_mut(stride).zip(table.outer_iter()).zip(strengths) {
+            line.iter_mut().zip(numbers).for_each(|(to, &number)| *to = number);
+            line[width] = strength;
+        }
+        let ends = bases.iter().scan(0, |sum, base| {
+            *sum += base.clusters();
+            Some(*sum)
+        });
+        Self { offsets: std::iter::once(0).chain(ends).collect(), width, stride, lines }
+    }
+
+    /// Writes a row's place, `stride` numbers that end in zeros. A row that the eigenvectors do not reach stays 0.
+    /// `starts` is room for where the lines of the row begin.
+    #[inline(always)]
+    fn place<L: Label>(&self, row: &[L], starts: &mut Vec<usize>, place: &mut [f64]) {
+        starts.clear();
+        let clusters = row.iter().zip(&self.offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+        starts.extend(clusters.map(|cluster| cluster * self.stride));
+        for (chunk, place) in place.chunks_exact_mut(LANES).enumerate() {
+            let mut sum = [0.0; LANES];
+            for start in &*starts {
+                let line = &self.lines[start + chunk * LANES..][..LANES];
+                (0..LANES).for_each(|lane| sum[lane] += line[lane]);
+            }
+            place.copy_from_slice(&sum);
+        }
+        let degree = std::mem::take(&mut place[self.width]);
+        let length = dot(place, place).sqrt();
+        let factor = if length > UNREACHED * degree { 1.0 / length } else { 0.0 };
+        place.iter_mut().for_each(|x| *x *= factor);
+    }
+
+    /// The places of all rows of an ensemble, n × width.
+    pub(crate) fn of(&self, ensemble: &Ensemble) -> Array2<f64> {
+        fn places<L: Label>(embedding: &Embedding, rows: ArrayView2<'_, L>) -> Array2<f64> {
+            let mut places = Array2::zeros((rows.nrows(), embedding.width));
+            let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
+            for (row, mut line) in rows.outer_iter().zip(places.outer_iter_mut()) {
+                embedding.place(&row.to_vec(), &mut starts, &mut place);
+                line.iter_mut().zip(&place).for_each(|(to, &number)| *to = number);
+            }
+            places
+        }
+        match ensemble.rows() {
+            LabelRows::Bytes(rows) => places(self, rows),
+            LabelRows::Words(rows) => places(self, rows),
+        }
+    }
+}
+
+/// The inner product of two places.
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sum = [0.0; LANES];
+    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
+        (0..LANES).for_each(|lane| sum[lane] += a[lane] * b[lane]);
+    }
+    sum.iter().sum()
+}
+
+/// The squared distance of two places.
+#[inline(always)]
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    let mut sum = [0.0; LANES];
+    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
+        (0..LANES).for_each(|lane| sum[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]));
+    }
+    sum.iter().sum()
+}
+
+/// K centroids.
+#[derive(Clone, Serialize, Deserialize)]
+struct Centroids {
+    clusters: usize,
+    stride: usize,
+    /// K lines of `stride` numbers.
+    lines: Vec<f64>,
+    /// The same with a line a dimension, as many numbers a line as there are clusters, padded.
+    transposed: Vec<f64>,
+    /// The squares of their lengths; infinite in the padding, which is nearest to nothing.
+    squares: Vec<f64>,
+}
+
+impl Centroids {
+    fn new(lines: Vec<f64>, stride: usize) -> Self {
+        let clusters = lines.len() / stride;
+        let padded = clusters.next_multiple_of(LANES);
+        let (mut transposed, mut squares) = (vec![0.0; stride * padded], vec![f64::INFINITY; padded]);
+        for (k, line) in lines.chunks_exact(stride).enumerate() {
+            squares[k] = dot(line, line);
+            line.iter().enumerate().for_each(|(d, &number)| transposed[d * padded + k] = number);
+        }
+        Self { clusters, stride, lines, transposed, squares }
+    }
+
+    /// The centroids that these lines are, K × width.
+    fn padded(lines: &Array2<f64>, stride: usize) -> Self {
+        let mut all = vec![0.0; lines.nrows() * stride];
+        for (to, line) in all.chunks_exact_mut(stride).zip(lines.outer_iter()) {
+            to.iter_mut().zip(line).for_each(|(to, &number)| *to = number);
+        }
+        Self::new(all, stride)
+    }
+
+    fn line(&self, k: usize) -> &[f64] {
+        &self.lines[k * self.stride..][..self.stride]
+    }
+
+    /// `|c|² − 2 x·c` for every centroid, of a place that has `width` numbers.
+    #[inline(always)]
+    fn scores(&self, place: &[f64], width: usize, scores: &mut [f64]) {
+        let padded = scores.len();
+        for (chunk, scores) in scores.chunks_exact_mut(LANES).enumerate() {
+            let mut sum = [0.0; LANES];
+            for (d, x) in place[..width].iter().enumerate() {
+                let numbers = &self.transposed[d * padded + chunk * LANES..][..LANES];
+                (0..LANES).for_each(|lane| sum[lane] += x * numbers[lane]);
+            }
+            let squares = &self.squares[chunk * LANES..][..LANES];
+            (0..LANES).for_each(|lane| scores[lane] = squares[lane] - 2.0 * sum[lane]);
+        }
+    }
+}
+
+/// The smallest of some numbers; the first of equals.
+#[inline(always)]
+fn smallest(scores: &[f64]) -> usize {
+    (0..scores.len()).fold(0, |best, k| if scores[k] < scores[best] { k } else { best })
+}
+
+/// A round of k-means: every row goes to its nearest centroid.
+#[derive(Serialize, Deserialize)]
+struct Assignment {
+    embedding: Embedding,
+    centroids: Centroids,
+}
+
+/// What a round adds up to.
+struct Means {
+    sums: Vec<f64>,
+    mass: Vec<f64>,
+    loss: f64,
+    /// The row that costs most: how much, and its place.
+    farthest: (f64, Vec<f64>),
+}
+
+impl Mergeable for Means {
+    fn merge(&mut self, other: Self) {
+        self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
+        self.mass.iter_mut().zip(&other.mass).for_each(|(a, b)| *a += b);
+        self.loss += other.loss;
+        if other.farthest.0 > self.farthest.0 {
+            self.farthest = other.farthest;
+        }
+    }
+}
+
+impl RowPass for Assignment {
+    type Sum = Means;
+
+    fn zero(&self) -> Means {
+        let (cells, clusters) = (self.centroids.lines.len(), self.centroids.clusters);
+        Means { sums: vec![0.0; cells], mass: vec![0.0; clusters], loss: 0.0, farthest: (0.0, Vec::new()) }
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Means) {
+        dispatch(AddRows { round: self, block, sum });
+    }
+}
+
+/// [`Assignment`] of some rows.
+struct AddRows<'a, 'b, L> {
+    round: &'a Assignment,
+    block: &'a RowBlock<'b, L>,
+    sum: &'a mut Means,
+}
+
+impl<L: Label> Kernel for AddRows<'_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let (Assignment { embedding, centroids }, sum) = (self.round, self.sum);
+        let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
+        let mut scores = vec![0.0; centroids.squares.len()];
+        for (row, weight) in self.block.rows() {
+            embedding.place(row, &mut starts, &mut place);
+            centroids.scores(&place, embedding.width, &mut scores);
+            let best = smallest(&scores);
+            let gap = weight * (dot(&place, &place) + scores[best]).max(0.0);
+            sum.mass[best] += weight;
+            let own = &mut sum.sums[best * embedding.stride..][..embedding.stride];
+            own.iter_mut().zip(&place).for_each(|(sum, x)| *sum += weight * x);
+            sum.loss += gap;
+            if gap > sum.farthest.0 {
+                sum.farthest = (gap, place.clone());
+            }
+        }
+    }
+}
+
+/// Lloyd's rounds until the loss stands still.
+pub(crate) fn lloyd(
+    rows: &PassRunner<'_>,
+    embedding: Embedding,
+    start: &Array2<f64>,
+    search: &Search,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<()>, GraphError> {
+    let centroids = Centroids::padded(start, embedding.stride);
+    let mut live = vec![true; centroids.clusters];
+    let mut round = Assignment { embedding, centroids };
+    let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
+    for number in 0..search.rounds.max(1) {
+        let means = rows.run(&round)?;
+        live = means.mass.iter().map(|&mass| mass > 0.0).collect();
+        let gained = trace.last().map_or(f64::INFINITY, |last| last - means.loss);
+        trace.push(means.loss);
+        if gained.abs() <= search.tolerance * means.loss {
+            stopped = Stopped::Converged;
+            break;
+        }
+        round.centroids = moved(&round.centroids, means);
+        if monitor.tick(u64::from(number) + 2, u64::from(search.rounds) + 1) == Flow::Stop {
+            stopped = Stopped::Interrupted;
+            break;
+        }
+    }
+    let rounds = trace.len() as u64;
+    let Assignment { embedding, centroids } = round;
+    let mut fit = RowFit::new(search.clusters, stopped, Nearest { embedding, centroids, live }, ());
+    (fit.rounds, fit.objective) = (rounds, Some(objective(trace)));
+    Ok(fit)
+}
+
+fn objective(trace: Vec<f64>) -> Objective {
+    let value = trace.last().copied().unwrap_or(0.0);
+    Objective { name: SPECTRAL_LOSS, sense: Sense::Minimise, value, trace }
+}
+
+/// Centroids as means; the first empty one goes to the row that costs most.
+fn moved(centroids: &Centroids, means: Means) -> Centroids {
+    let (mut lines, stride) = (centroids.lines.clone(), centroids.stride);
+    let mut farthest = (means.farthest.0 > 0.0).then_some(means.farthest.1);
+    for ((line, sums), &mass) in lines.chunks_exact_mut(stride).zip(means.sums.chunks_exact(stride)).zip(&means.mass) {
+        if mass > 0.0 {
+            line.iter_mut().zip(sums).for_each(|(c, sum)| *c = sum / mass);
+        } else if let Some(place) = farthest.take() {
+            line.copy_from_slice(&place);
+        }
+    }
+    Centroids::new(lines, stride)
+}
+
+/// The nearest centroid of every row, and by how much it is nearer than the next that has rows.
+struct Nearest {
+    embedding: Embedding,
+    centroids: Centroids,
+    live: Vec<bool>,
+}
+
+impl RowMap for Nearest {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+        dispatch(LabelRowsOf { nearest: self, block })
+    }
+}
+
+/// [`Nearest`] of some rows.
+struct LabelRowsOf<'a, 'b, L> {
+    nearest: &'a Nearest,
+    block: &'a RowBlock<'b, L>,
+}
+
+impl<L: Label> Kernel for LabelRowsOf<'_, '_, L> {
+    type Output = Assigned;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> Assigned {
+        let Nearest { embedding, centroids, .. } = self.nearest;
+        let (mut starts, mut place) = (Vec::new(), vec![0.0; embedding.stride]);
+        let mut scores = vec![0.0; centroids.squares.len()];
+        let mut assigned = Assigned::default();
+        for (row, _) in self.block.rows() {
+            embedding.place(row, &mut starts, &mut place);
+            centroids.scores(&place, embedding.width, &mut scores);
+            let best = smallest(&scores);
+            assigned.labels.push(best as u32);
+            assigned.certainty.push(self.nearest.margin(&place, &scores, best));
+        }
+        assigned
+    }
+}
+
+impl Nearest {
+    #[inline(always)]
+    fn margin(&self, place: &[f64], scores: &[f64], own: usize) -> f64 {
+        let others = (0..self.live.len()).filter(|&k| k != own && self.live[k]);
+        let Some(next) = others.reduce(|best, k| if scores[k] < scores[best] { k } else { best }) else { return 1.0 };
+        let distance = |k: usize| squared_distance(self.centroids.line(k), place).sqrt();
+        let next = distance(next);
+        if next > 0.0 { (1.0 - distance(own) / next).clamp(0.0, 1.0) } else { 0.0 }
+    }
+}
