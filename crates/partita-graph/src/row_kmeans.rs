@@ -50,13 +50,12 @@ impl Embedding {
         starts.clear();
         let clusters = row.iter().zip(&self.offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
         starts.extend(clusters.map(|cluster| cluster * self.stride));
-        for (chunk, place) in place.chunks_exact_mut(LANES).enumerate() {
+        for (chunk, place) in place.as_chunks_mut().0.iter_mut().enumerate() {
             let mut sum = [0.0; LANES];
             for start in &*starts {
-                let line = &self.lines[start + chunk * LANES..][..LANES];
-                (0..LANES).for_each(|lane| sum[lane] += line[lane]);
+                add_scaled(&mut sum, 1.0, lanes(&self.lines[start + chunk * LANES..]));
             }
-            place.copy_from_slice(&sum);
+            *place = sum;
         }
         let degree = std::mem::take(&mut place[self.width]);
         let length = dot(place, place).sqrt();
@@ -82,24 +81,45 @@ impl Embedding {
     }
 }
 
+/// Numbers that are computed with at once.
+type Lanes = [f64; LANES];
+
+/// The first numbers of a slice.
+#[inline(always)]
+fn lanes(numbers: &[f64]) -> &Lanes {
+    numbers.first_chunk().expect("lines are padded")
+}
+
+/// Adds `factor` times `x` to `sum`.
+#[inline(always)]
+fn add_scaled(sum: &mut Lanes, factor: f64, x: &Lanes) {
+    for lane in 0..LANES {
+        sum[lane] += factor * x[lane];
+    }
+}
+
+/// The sum of a function of each two numbers of two places.
+#[inline(always)]
+fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut sum = [0.0; LANES];
+    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
+        for lane in 0..LANES {
+            sum[lane] += term(a[lane], b[lane]);
+        }
+    }
+    sum.iter().sum()
+}
+
 /// The inner product of two places.
 #[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sum = [0.0; LANES];
-    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-        (0..LANES).for_each(|lane| sum[lane] += a[lane] * b[lane]);
-    }
-    sum.iter().sum()
+    sum_of(a, b, |a, b| a * b)
 }
 
 /// The squared distance of two places.
 #[inline(always)]
 fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    let mut sum = [0.0; LANES];
-    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-        (0..LANES).for_each(|lane| sum[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]));
-    }
-    sum.iter().sum()
+    sum_of(a, b, |a, b| (a - b) * (a - b))
 }
 
 /// K centroids.
@@ -144,22 +164,27 @@ impl Centroids {
     #[inline(always)]
     fn scores(&self, place: &[f64], width: usize, scores: &mut [f64]) {
         let padded = scores.len();
-        for (chunk, scores) in scores.chunks_exact_mut(LANES).enumerate() {
-            let mut sum = [0.0; LANES];
+        for (chunk, scores) in scores.as_chunks_mut().0.iter_mut().enumerate() {
+            let mut sum = *lanes(&self.squares[chunk * LANES..]);
             for (d, x) in place[..width].iter().enumerate() {
-                let numbers = &self.transposed[d * padded + chunk * LANES..][..LANES];
-                (0..LANES).for_each(|lane| sum[lane] += x * numbers[lane]);
+                add_scaled(&mut sum, -2.0 * x, lanes(&self.transposed[d * padded + chunk * LANES..]));
             }
-            let squares = &self.squares[chunk * LANES..][..LANES];
-            (0..LANES).for_each(|lane| scores[lane] = squares[lane] - 2.0 * sum[lane]);
+            *scores = sum;
         }
     }
 }
 
-/// The smallest of some numbers; the first of equals.
+/// The smallest of some numbers, which are padded by infinite ones; the first of equals.
 #[inline(always)]
 fn smallest(scores: &[f64]) -> usize {
-    (0..scores.len()).fold(0, |best, k| if scores[k] < scores[best] { k } else { best })
+    let mut least = [f64::INFINITY; LANES];
+    for scores in scores.as_chunks::<LANES>().0 {
+        for lane in 0..LANES {
+            least[lane] = least[lane].min(scores[lane]);
+        }
+    }
+    let least = least.into_iter().fold(f64::INFINITY, f64::min);
+    scores.iter().position(|&score| score == least).unwrap_or(0)
 }
 
 /// A round of k-means: every row goes to its nearest centroid.
@@ -223,8 +248,8 @@ impl<L: Label> Kernel for AddRows<'_, '_, L> {
             let best = smallest(&scores);
             let gap = weight * (dot(&place, &place) + scores[best]).max(0.0);
             sum.mass[best] += weight;
-            let own = &mut sum.sums[best * embedding.stride..][..embedding.stride];
-            own.iter_mut().zip(&place).for_each(|(sum, x)| *sum += weight * x);
+            let own = sum.sums[best * embedding.stride..][..embedding.stride].as_chunks_mut().0;
+            own.iter_mut().zip(place.as_chunks().0).for_each(|(sum, x)| add_scaled(sum, weight, x));
             sum.loss += gap;
             if gap > sum.farthest.0 {
                 sum.farthest = (gap, place.clone());
