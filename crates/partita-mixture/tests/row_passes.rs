@@ -8,7 +8,7 @@ use partita_core::{
     BaseClustering, Clusters, Consensus, Ensemble, EnsembleBuilder, GroupRows, LabelRows, ModelInput, PassRunner,
     RowBlocks, RowOutcome, RowProblem, Seed, Silent, SourceError, consense_rows,
 };
-use partita_mixture::{MM, MmSettings, NBCE_VB, NbceVbSettings, Rows, mm, nbce_vb, nbce_vb_rows};
+use partita_mixture::{MM, MmSettings, NBCE_VB, NbceVbSettings, WeightedRows, mm, nbce_vb, nbce_vb_rows};
 use rand::RngExt;
 
 /// An ensemble in groups of so many objects; reading the group `broken` fails.
@@ -84,7 +84,8 @@ fn consensus(method: &dyn Consensus, source: &dyn RowBlocks, clusters: usize) ->
 #[test]
 fn groups_give_what_the_whole_gives() {
     let ensemble = ensemble(3000);
-    let whole = nbce_vb(&Rows::unfolded(&ensemble), 6, Seed::new(1), &NbceVbSettings::default(), &Silent).unwrap();
+    let whole =
+        nbce_vb(&WeightedRows::unfolded(&ensemble), 6, Seed::new(1), &NbceVbSettings::default(), &Silent).unwrap();
     let (found, labels, certainty) = consensus(&NBCE_VB, &Cut::new(&ensemble, 700), 6);
     let (one, other) = (found.objective.unwrap().value, whole.objective.as_ref().unwrap().value);
     assert!((one / other - 1.0).abs() < 1e-6, "{one} and {other}");
@@ -119,7 +120,7 @@ fn neither_threads_nor_groups_change_a_bit() {
 #[test]
 fn mm_reads_blocks_too() {
     let ensemble = ensemble(2000);
-    let whole = mm(&Rows::unfolded(&ensemble), 4, Seed::new(1), &MmSettings::default(), &Silent).unwrap();
+    let whole = mm(&WeightedRows::unfolded(&ensemble), 4, Seed::new(1), &MmSettings::default(), &Silent).unwrap();
     let (found, labels, _) = consensus(&MM, &Cut::new(&ensemble, 500), 4);
     assert!((found.objective.unwrap().value / whole.objective.unwrap().value - 1.0).abs() < 1e-5);
     // The initializations saw the rows in another order: clusters may have other numbers.
