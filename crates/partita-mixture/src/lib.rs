@@ -52,7 +52,7 @@ mod nbce_gibbs;
 mod nbce_vb;
 mod shared;
 
-pub use bce::{BCE, BceDiagnostics, BceModel, BceSettings, bce};
+pub use bce::{BCE, BceDiagnostics, BceModel, BceSettings, bce, bce_rows};
 pub use error::MixtureError;
 pub use held_out::{HeldOut, held_out};
 pub use mm::{MM, MmDiagnostics, MmSettings, mm, mm_rows};

@@ -2,8 +2,11 @@
 
 use std::num::Saturating;
 
-use partita_core::{FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize};
+use partita_core::{
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+};
 
+use super::row_fit::bce_rows;
 use super::variational_em::{BceDiagnostics, BceSettings, bce};
 use crate::shared::info::MIXTURE;
 use crate::shared::memory;
@@ -24,6 +27,7 @@ static INFO: MethodInfo = MethodInfo {
     time: "restarts · rounds · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
     remedy: "ask for fewer clusters, set restarts lower, or take mm",
+    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
     ..MIXTURE
 };
 
@@ -37,9 +41,7 @@ impl Method for Bce {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &BceSettings) -> u64 {
-        let [n, _, _, k] = size.saturating();
-        let memberships = n * k * Saturating(16 * u64::from(settings.restarts.get()));
-        (Saturating(memory::fit_bytes(size, settings.restarts)) + memberships).0
+        memory::fit_bytes(size, settings.restarts).saturating_add(memberships(size, settings))
     }
 
     fn fit(
@@ -51,4 +53,25 @@ impl Method for Bce {
         let clusters = problem.given_clusters(INFO.name)?;
         Ok(bce(&WeightedRows::of(problem.ensemble), clusters, problem.seed, settings, monitor)?)
     }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &BceSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<BceDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(bce_rows(&problem.passes(), clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, settings: &BceSettings) -> u64 {
+        let sample = memberships(&memory::sample_size(size), settings);
+        memory::row_fit_bytes(size, settings.restarts).saturating_add(sample)
+    }
+}
+
+/// Bytes of γ of all restarts, each of this round and of the next.
+fn memberships(size: &ProblemSize, settings: &BceSettings) -> u64 {
+    let [n, _, _, k] = size.saturating();
+    (n * k * Saturating(16 * u64::from(settings.restarts.get()))).0
 }

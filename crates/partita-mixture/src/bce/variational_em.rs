@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::dirichlet::learn;
-use super::model::{BceModel, RowScratch};
+use super::inference::{BceParameters, RowScratch};
+use super::model::BceModel;
 use crate::error::MixtureError;
 use crate::shared::initialization;
 use crate::shared::log_probabilities::{lines, normalise_by_base};
@@ -35,6 +36,8 @@ pub struct BceSettings {
     /// Learn α, a value for every cluster, by Newton steps.
     pub learn: bool,
     /// Independent initializations by merging small clusters of label rows; the highest bound is kept whole.
+    ///
+    /// Above 33,554,432 labels they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// The most rounds of one initialization.
@@ -126,9 +129,10 @@ pub(crate) fn compete(
     best_of(settings.restarts, |restart| {
         let start = BceState::start(rows, clusters, seed.child(u64::from(restart)), settings);
         ascend(start, settings.limits(), progress, |state| {
-            let expected = state.expect(rows);
-            let value = expected.sums.log_sum + state.prior(settings.pseudo_count);
-            (value, state.next(rows, expected, settings))
+            let BceExpectation { gamma, sums, weight } = state.expect(rows);
+            let value = sums.log_sum + state.parameters.log_prior(settings.pseudo_count);
+            let parameters = state.parameters.next(sums, weight, rows.offsets(), settings);
+            (value, BceState { parameters, gamma })
         })
     })
 }
@@ -136,7 +140,7 @@ pub(crate) fn compete(
 /// α and θ, and where γ stands.
 #[derive(Clone, Debug)]
 pub(crate) struct BceState {
-    model: BceModel,
+    pub(crate) parameters: BceParameters,
     gamma: Vec<f64>,
 }
 
@@ -152,14 +156,14 @@ impl BceState {
     fn start(rows: &WeightedRows<'_>, clusters: usize, seed: Seed, settings: &BceSettings) -> Self {
         let shares = initialization::model(rows, &initialization::initial_statistics(rows, clusters, seed));
         let nearest = rows.nearest(shares.logs());
-        let model = BceModel { bases: shares.bases, alpha: vec![settings.alpha; clusters], theta: shares.theta };
+        let parameters = BceParameters { alpha: vec![settings.alpha; clusters], theta: shares.theta };
         let mut gamma = Vec::with_capacity(nearest.len() * clusters);
         for (i, &k) in nearest.iter().enumerate() {
             let labels = rows.labels_of(i) as f64;
             let share = |j: usize| if j == k as usize { 0.9 * labels } else { 0.0 } + 0.1 * labels / clusters as f64;
             gamma.extend((0..clusters).map(|j| settings.alpha + share(j)));
         }
-        Self { model, gamma }
+        Self { parameters, gamma }
     }
 
     fn expect(&self, rows: &WeightedRows<'_>) -> BceExpectation {
@@ -170,7 +174,7 @@ impl BceState {
     }
 
     fn expect_in<L: Label>(&self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>) -> BceExpectation {
-        let clusters = self.model.clusters();
+        let clusters = self.parameters.clusters();
         let mut gamma = self.gamma.clone();
         let ranges: Vec<_> = chunks(rows.weights().len(), rows.part_size()).collect();
         let part = |(gamma, range): (&mut [f64], Range<usize>)| {
@@ -178,7 +182,8 @@ impl BceState {
             let mut scratch = RowScratch::new(clusters);
             for (i, gamma) in range.zip(gamma.chunks_exact_mut(clusters)) {
                 let lines: Vec<usize> = lines(labels.row(i), rows.offsets()).collect();
-                self.expect_row(&lines, rows.weights()[i], gamma, &mut scratch, &mut part);
+                let row = (&lines[..], rows.weights()[i]);
+                self.parameters.expect_row(row, gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch, &mut part);
             }
             part
         };
@@ -187,47 +192,38 @@ impl BceState {
         let sums = parts.into_iter().reduce(SufficientStatistics::merged).expect("an ensemble has objects");
         BceExpectation { gamma, sums, weight: rows.weights().iter().sum() }
     }
+}
 
-    fn expect_row(
+impl BceParameters {
+    /// The pseudo-counts' part of the objective.
+    pub(crate) fn log_prior(&self, pseudo_count: f64) -> f64 {
+        if pseudo_count > 0.0 { pseudo_count * self.theta.iter().map(|p| p.ln()).sum::<f64>() } else { 0.0 }
+    }
+
+    /// The M-step: the parameters after a round whose E-step found `sums` over rows of so much weight.
+    pub(crate) fn next(
         &self,
-        lines: &[usize],
+        sums: SufficientStatistics,
         weight: f64,
-        gamma: &mut [f64],
-        scratch: &mut RowScratch,
-        part: &mut SufficientStatistics,
-    ) {
-        let clusters = gamma.len();
-        part.log_sum += weight * self.model.infer(lines, gamma, (ROW_ROUNDS, ROW_TOLERANCE), scratch);
-        part.sizes.iter_mut().zip(&scratch.logs).for_each(|(sum, log)| *sum += weight * log);
-        for &line in lines {
-            let scale = weight / self.model.normaliser(line, &scratch.geometric);
-            let phi = self.model.line(line).iter().zip(&scratch.geometric);
-            let counts = &mut part.labels[line * clusters..][..clusters];
-            counts.iter_mut().zip(phi).for_each(|(count, (theta, g))| *count += scale * theta * g);
-        }
-    }
-
-    fn prior(&self, pseudo_count: f64) -> f64 {
-        if pseudo_count > 0.0 { pseudo_count * self.model.theta.iter().map(|p| p.ln()).sum::<f64>() } else { 0.0 }
-    }
-
-    fn next(&self, rows: &WeightedRows<'_>, expected: BceExpectation, settings: &BceSettings) -> Self {
-        let mut theta = expected.sums.labels;
+        offsets: &[usize],
+        settings: &BceSettings,
+    ) -> Self {
+        let mut theta = sums.labels;
         theta.iter_mut().for_each(|count| *count += settings.pseudo_count);
-        normalise_by_base(&mut theta, rows.offsets(), self.model.clusters());
-        let mut alpha = self.model.alpha.clone();
+        normalise_by_base(&mut theta, offsets, self.clusters());
+        let mut alpha = self.alpha.clone();
         if settings.learn {
-            let means: Vec<f64> = expected.sums.sizes.iter().map(|sum| sum / expected.weight).collect();
+            let means: Vec<f64> = sums.sizes.iter().map(|sum| sum / weight).collect();
             learn(&mut alpha, &means);
         }
-        Self { model: BceModel { bases: self.model.bases.clone(), alpha, theta }, gamma: expected.gamma }
+        Self { alpha, theta }
     }
 }
 
 fn outcome(rows: &WeightedRows<'_>, run: Run<BceState>, objective_by_restart: Vec<f64>) -> Outcome<BceDiagnostics> {
     let fit = run.result;
     let expected = fit.expect(rows);
-    let clusters = fit.model.clusters();
+    let clusters = fit.parameters.clusters();
     let mut soft = expected.gamma;
     for line in soft.chunks_exact_mut(clusters) {
         let total: f64 = line.iter().sum();
@@ -237,20 +233,20 @@ fn outcome(rows: &WeightedRows<'_>, run: Run<BceState>, objective_by_restart: Ve
     let soft = SoftPartition::new(rows.expand(soft)).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, run.stopped);
     outcome.rounds = run.trace.len() as u64;
-    outcome.objective = Some(Objective {
-        name: "lower bound on the log likelihood with pseudo-counts, nats",
-        sense: Sense::Maximise,
-        value: run.trace[run.trace.len() - 1],
-        trace: run.trace,
-    });
+    outcome.objective = Some(objective(run.trace));
     let diagnostics = BceDiagnostics {
-        alpha: fit.model.alpha.clone(),
+        alpha: fit.parameters.alpha.clone(),
         log_likelihood_bound: expected.sums.log_sum,
         perplexity_bound: (-expected.sums.log_sum / rows.labels()).exp(),
         objective_by_restart,
     };
-    outcome.model = Some(Arc::new(fit.model));
+    outcome.model = Some(Arc::new(BceModel { bases: rows.ensemble().bases().to_vec(), parameters: fit.parameters }));
     outcome.with(diagnostics)
+}
+
+pub(crate) fn objective(trace: Vec<f64>) -> Objective {
+    let (name, sense) = ("lower bound on the log likelihood with pseudo-counts, nats", Sense::Maximise);
+    Objective { name, sense, value: trace[trace.len() - 1], trace }
 }
 
 #[cfg(test)]

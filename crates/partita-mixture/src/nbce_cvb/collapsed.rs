@@ -93,6 +93,9 @@ impl NbceCvbSettings {
 /// # Cost
 /// O(distinct rows · M · K) time a round, in parallel over restarts and rows; rows · K and 64 ΣJ K numbers a restart.
 ///
+/// It is not read by blocks: the update of a row leaves out its own last memberships, which follow from the sums of all
+/// rounds before, so that rows · K numbers have to be held. [`nbce_vb`](fn@crate::nbce_vb) holds none.
+///
 /// # Differences from the paper
 /// Eq. 10 lacks the δ: only the observed label's count is in the product. Stick-breaking is truncated at v_K = 1, so
 /// that the first factor is absent for k = K. Missing labels drop out.

@@ -18,6 +18,7 @@ pub struct NbceCvb;
 /// NBCE by collapsed variational inference, [`nbce_cvb`].
 pub static NBCE_CVB: NbceCvb = NbceCvb;
 
+// No `streams`: the update of a row needs its own last memberships, which follow from the sums of all rounds before.
 static INFO: MethodInfo = MethodInfo {
     name: "nbce-cvb",
     summary: "nonparametric mixture by collapsed variational inference: finds K itself, closer than plain variational",

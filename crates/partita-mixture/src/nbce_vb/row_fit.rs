@@ -13,8 +13,10 @@ use crate::shared::log_probabilities::offsets;
 use crate::shared::multi_start::best_over_rows;
 use crate::shared::row_passes::{MostProbable, Usage};
 
-/// [`nbce_vb`](fn@crate::nbce_vb) over label rows that are not held: initializations compete on a sample of 32,768 objects, and the best goes
-/// on with all, one pass a round.
+/// [`nbce_vb`](fn@crate::nbce_vb) over label rows that are not held.
+///
+/// Initializations compete on a sample of 32,768 different rows ([`RowSample`](partita_core::RowSample)), and the best goes
+/// on with all rows, one pass a round. Where no more rows differ, the sample is all of them, and the best is the result.
 ///
 /// # Cost
 /// O(n M K) time a round; the sample and a few tables of ΣJ · K numbers a thread.

@@ -2,7 +2,7 @@
 
 use std::num::{NonZeroU32, Saturating};
 
-use partita_core::{BLOCK_ROWS, ProblemSize};
+use partita_core::{BLOCK_ROWS, ProblemSize, RowSample};
 
 use crate::shared::multi_start::SAMPLE_ROWS;
 
@@ -25,13 +25,18 @@ pub(crate) fn rows_of_start(size: &ProblemSize) -> Saturating<u64> {
     Saturating((size.objects as u64).min(2 * SAMPLE_ROWS as u64))
 }
 
+/// The size of the sample on which initializations compete where rows are not held.
+pub(crate) fn sample_size(size: &ProblemSize) -> ProblemSize {
+    ProblemSize { objects: size.objects.min(SAMPLE_ROWS + size.base_clusterings), ..*size }
+}
+
 /// Bytes that a fit over rows that are not held holds at once, at most: the sample with all its initializations, and sums
 /// of the groups that are under way and of the levels of their total.
 pub(crate) fn row_fit_bytes(size: &ProblemSize, restarts: NonZeroU32) -> u64 {
-    let sample = ProblemSize { objects: size.objects.min(SAMPLE_ROWS + size.base_clusterings), ..*size };
+    let sample = sample_size(size);
     let [n, m, side, k] = size.saturating();
     let levels = u64::from((n.0 / BLOCK_ROWS + 1).ilog2());
     let sums = (side + m + Saturating(1)) * k * Saturating(8 * (levels + 4 * rayon::current_num_threads() as u64 + 8));
-    // Labels and probabilities of the groups that are under way, where they are told.
-    fit_bytes(&sample, restarts).saturating_add(sums.0)
+    let drawing = RowSample::bytes(size, SAMPLE_ROWS as u64);
+    fit_bytes(&sample, restarts).saturating_add(sums.0).saturating_add(drawing)
 }

@@ -12,7 +12,6 @@ pub(crate) mod memory;
 pub(crate) mod multi_start;
 pub(crate) mod row_model;
 pub(crate) mod row_passes;
-pub(crate) mod row_sample;
 pub(crate) mod saved_model;
 pub(crate) mod sufficient_statistics;
 pub(crate) mod weighted_rows;

@@ -3,12 +3,14 @@
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-use partita_core::{Clusters, Monitor, PassError, PassRunner, ProblemSize, ProgressCounter, Seed, Settings, Stopped};
+use partita_core::{
+    Clusters, Monitor, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Settings, Stopped,
+};
 use rayon::prelude::*;
 
 use crate::error::MixtureError;
+use crate::shared::initialization;
 use crate::shared::weighted_rows::WeightedRows;
-use crate::shared::{initialization, row_sample};
 
 /// One run of an iteration that ascends an objective.
 #[derive(Clone, Debug)]
@@ -20,6 +22,10 @@ pub(crate) struct Run<T> {
 }
 
 impl<T> Run<T> {
+    pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Run<U> {
+        Run { result: map(self.result), trace: self.trace, stopped: self.stopped }
+    }
+
     pub(crate) fn objective(&self) -> f64 {
         self.trace.last().copied().unwrap_or(f64::NEG_INFINITY)
     }
@@ -113,7 +119,8 @@ pub(crate) fn best_on<T>(
 }
 
 /// A fit over label rows that are not held: checks the settings, lets initializations `compete` on a sample of the rows,
-/// and ascends from the best of them on all rows. The run, and the objectives of all initializations on the sample.
+/// and ascends from the best of them on all rows, unless the sample has all rows that differ. The run, and the objectives
+/// of all initializations on the sample.
 pub(crate) fn best_over_rows<T>(
     rows: &PassRunner<'_>,
     (clusters, seed): (usize, Seed),
@@ -125,8 +132,11 @@ pub(crate) fn best_over_rows<T>(
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
     MixtureError::check(settings, &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
     let progress = limits.progress(monitor, 1);
-    let sample = row_sample::sample(rows, SAMPLE_ROWS as u64, seed.child(u64::MAX))?;
-    let (best, objectives) = compete(&sample, &progress);
-    drop(sample);
+    let RowSample { ensemble, weights, whole, .. } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
+    let (best, objectives) = compete(&WeightedRows::weighted(&ensemble, &weights)?, &progress);
+    if whole {
+        return Ok((best, objectives));
+    }
+    drop((ensemble, weights));
     Ok((try_ascend(best.result, limits, &progress, round)?, objectives))
 }

@@ -1,0 +1,143 @@
+//! BCE over label rows that are not held: one row pass a round.
+
+use std::sync::Arc;
+
+use partita_core::{Assigned, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowMap, RowPass, Seed};
+use serde::{Deserialize, Serialize};
+
+use super::inference::{BceParameters, RowScratch};
+use super::model::BceModel;
+use super::variational_em::{BceDiagnostics, BceSettings, compete, objective};
+use crate::error::MixtureError;
+use crate::shared::log_probabilities::{largest, lines, offsets};
+use crate::shared::multi_start::best_over_rows;
+use crate::shared::sufficient_statistics::SufficientStatistics;
+
+/// Rounds of γ of one row, and the change at which they end. No γ is kept from one pass to the next, so that a row needs
+/// more rounds than one in memory, which goes on where it stood.
+const ROW_ROUNDS: u32 = 100;
+const ROW_TOLERANCE: f64 = 1e-4;
+
+/// [`bce`](fn@crate::bce) over label rows that are not held.
+///
+/// Initializations compete on a sample of 32,768 different rows ([`RowSample`](partita_core::RowSample)), and the best goes
+/// on with all rows, one pass a round. Where no more rows differ, the sample is all of them, and the best is the result. In
+/// every pass the memberships of a row begin even, as those of new rows do under the saved model: the bound may fall by
+/// what the inference of a row leaves open, which ends the fit.
+///
+/// # Cost
+/// O(n M K) time for each of up to 100 rounds of γ within a round; the sample and a few tables of ΣJ · K numbers a thread.
+///
+/// # Errors
+/// As [`bce`](fn@crate::bce), and [`MixtureError::Pass`] when rows cannot be read.
+pub fn bce_rows(
+    rows: &PassRunner<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &BceSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<BceDiagnostics>, MixtureError> {
+    let bases = rows.source().bases();
+    let _span = tracing::info_span!("bce", rows = rows.source().rows(), clusters).entered();
+    let offsets = offsets(bases);
+    let expect = |parameters: &BceParameters| {
+        rows.run(&RowInference { offsets: offsets.clone(), parameters: parameters.clone() })
+    };
+    let (run, objective_by_restart) = best_over_rows(
+        rows,
+        (clusters, seed),
+        (settings, settings.limits()),
+        monitor,
+        |sample, progress| {
+            let (best, objectives) = compete(sample, clusters, seed, settings, progress);
+            (best.map(|state| state.parameters), objectives)
+        },
+        |parameters| {
+            let Expected { sums, weight, .. } = expect(parameters)?;
+            let value = sums.log_sum + parameters.log_prior(settings.pseudo_count);
+            Ok((value, parameters.next(sums, weight, &offsets, settings)))
+        },
+    )?;
+    let parameters = run.result;
+    let Expected { sums, labels, .. } = expect(&parameters)?;
+    let details = BceDiagnostics {
+        alpha: parameters.alpha.clone(),
+        log_likelihood_bound: sums.log_sum,
+        perplexity_bound: (-sums.log_sum / labels).exp(),
+        objective_by_restart,
+    };
+    let assign = RowInference { offsets, parameters: parameters.clone() };
+    let mut fit = RowFit::new(clusters, run.stopped, assign, details);
+    (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
+    fit.model = Some(Arc::new(BceModel { bases: bases.to_vec(), parameters }));
+    Ok(fit)
+}
+
+/// The inference of memberships: summed, the E-step; by row, the labels.
+#[derive(Serialize, Deserialize)]
+struct RowInference {
+    offsets: Vec<usize>,
+    parameters: BceParameters,
+}
+
+/// What the E-step finds.
+struct Expected {
+    /// As [`BceParameters::expect_row`] adds them.
+    sums: SufficientStatistics,
+    /// Weight of all rows.
+    weight: f64,
+    /// Labels that are there, by weight.
+    labels: f64,
+}
+
+impl Mergeable for Expected {
+    fn merge(&mut self, other: Self) {
+        self.sums.merge(other.sums);
+        self.weight += other.weight;
+        self.labels += other.labels;
+    }
+}
+
+impl RowPass for RowInference {
+    type Sum = Expected;
+
+    fn zero(&self) -> Expected {
+        let sums = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], self.parameters.clusters());
+        Expected { sums, weight: 0.0, labels: 0.0 }
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
+        let mut scratch = RowScratch::new(self.parameters.clusters());
+        for (row, weight) in block.rows() {
+            let lines: Vec<usize> = lines(row, &self.offsets).collect();
+            let mut gamma = self.parameters.start(lines.len());
+            let limits = (ROW_ROUNDS, ROW_TOLERANCE);
+            self.parameters.expect_row((&lines, weight), &mut gamma, limits, &mut scratch, &mut sum.sums);
+            sum.weight += weight;
+            sum.labels += weight * lines.len() as f64;
+        }
+    }
+}
+
+impl RowMap for RowInference {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+        let mut scratch = RowScratch::new(self.parameters.clusters());
+        let (mut assigned, mut soft) =
+            (Assigned::default(), Vec::with_capacity(block.len() * self.parameters.clusters()));
+        for (row, _) in block.rows() {
+            let lines: Vec<usize> = lines(row, &self.offsets).collect();
+            let mut gamma = self.parameters.start(lines.len());
+            self.parameters.infer(&lines, &mut gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch);
+            let total: f64 = gamma.iter().sum();
+            gamma.iter_mut().for_each(|g| *g /= total);
+            let best = largest(&gamma);
+            assigned.labels.push(best as u32);
+            assigned.certainty.push(gamma[best].min(1.0));
+            soft.append(&mut gamma);
+        }
+        assigned.soft = Some(soft);
+        assigned
+    }
+}
