@@ -104,6 +104,8 @@ impl BceSettings {
 ///
 /// # References
 /// Wang, Shan, Banerjee, *Bayesian cluster ensembles*, SDM 2009.
+#[doc(alias = "Bayesian cluster ensemble")]
+#[doc(alias = "latent Dirichlet allocation")]
 pub fn bce(
     rows: &WeightedRows<'_>,
     clusters: usize,

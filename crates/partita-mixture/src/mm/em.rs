@@ -90,6 +90,8 @@ impl MmSettings {
 ///
 /// # References
 /// Topchy, Jain, Punch, *A mixture model for clustering ensembles*, SDM 2004.
+#[doc(alias = "latent class model")]
+#[doc(alias = "expectation-maximization")]
 pub fn mm(
     rows: &WeightedRows<'_>,
     clusters: usize,

@@ -106,6 +106,8 @@ impl NbceCvbSettings {
 /// # References
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010; Kurihara, Welling, Teh,
 /// *Collapsed variational Dirichlet process mixture models*, IJCAI 2007.
+#[doc(alias = "CVB0")]
+#[doc(alias = "DPMM")]
 pub fn nbce_cvb(
     rows: &WeightedRows<'_>,
     clusters: usize,

@@ -7,6 +7,8 @@
 ///
 /// # References
 /// Gelman et al., *Bayesian Data Analysis*, 3rd edition, 11.4.
+#[doc(alias = "Gelman-Rubin")]
+#[doc(alias = "potential scale reduction")]
 pub fn r_hat(chains: &[Vec<f64>]) -> f64 {
     let halves = halves(chains);
     let length = halves.first().map_or(0, |half| half.len());
@@ -26,6 +28,7 @@ pub fn r_hat(chains: &[Vec<f64>]) -> f64 {
 ///
 /// # References
 /// Gelman et al., *Bayesian Data Analysis*, 3rd edition, 11.5; Geyer, *Practical Markov chain Monte Carlo*, 1992.
+#[doc(alias = "ESS")]
 pub fn effective_samples(chains: &[Vec<f64>]) -> f64 {
     let halves = halves(chains);
     let length = halves.first().map_or(0, |half| half.len());

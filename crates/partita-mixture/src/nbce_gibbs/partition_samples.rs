@@ -44,6 +44,8 @@ pub enum PartitionLoss {
 /// Binder, *Bayesian cluster analysis*, 1978; Wade, Ghahramani, *Bayesian cluster analysis: point estimation and
 /// credible balls*, 2018; Fritsch, Ickstadt, *Improved criteria for clustering based on the posterior similarity
 /// matrix*, 2009.
+#[doc(alias = "point estimate")]
+#[doc(alias = "credible ball")]
 #[derive(Clone, Debug)]
 pub struct PartitionSamples {
     samples: Vec<Partition>,

@@ -95,6 +95,8 @@ pub fn nbce_draws(
 ///
 /// # References
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
+#[doc(alias = "MCMC")]
+#[doc(alias = "DPMM")]
 pub fn nbce_gibbs(
     ensemble: &Ensemble,
     clusters: usize,

@@ -84,6 +84,8 @@ impl NbceVbSettings {
 ///
 /// # References
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
+#[doc(alias = "Dirichlet process mixture")]
+#[doc(alias = "DPMM")]
 pub fn nbce_vb(
     rows: &WeightedRows<'_>,
     clusters: usize,

@@ -29,6 +29,8 @@ const CHUNK: usize = 1024;
 ///
 /// # Cost
 /// Labelling: O(n M K) time, n K numbers; in parallel over rows.
+#[doc(alias = "latent class model")]
+#[doc(alias = "naive Bayes")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowModel {
     pub(crate) bases: Vec<BaseClustering>,

@@ -15,6 +15,8 @@ const MOST_PARTS: usize = 64;
 
 /// Distinct label rows with a weight for each. No mixture tells objects with identical rows apart, so that a fit to
 /// the distinct rows is the fit to all objects, at a cost that depends on the distinct ones alone.
+#[doc(alias = "data fragments")]
+#[doc(alias = "deduplicated rows")]
 #[derive(Clone, Debug)]
 pub struct WeightedRows<'a> {
     source: Source<'a>,
