@@ -1,4 +1,4 @@
-//! PEnCA against independent values, a naive twin, and its own promises.
+//! PEnCA against independent values, a naive reference, and its own guarantees.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use partita_aspect::{AspectError, Aspects, DyadCounts, PENCA, PencaSettings, Start, penca};

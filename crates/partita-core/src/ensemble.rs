@@ -100,7 +100,7 @@ pub struct Ensemble {
     recipe: Option<String>,
 }
 
-/// Label sets that are no ensemble.
+/// Label sets that are not an ensemble.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnsembleError {

@@ -48,7 +48,10 @@ pub struct PccOf {
 /// Probabilistic consensus under the Kullback–Leibler divergence.
 pub static PCC_KL: PccOf = PccOf {
     divergence: Divergence::Kl,
-    info: &info("pcc-kl", "probabilities that best explain how often objects are together; soft, sure of its doubts"),
+    info: &info(
+        "pcc-kl",
+        "probabilities that best explain how often objects are together; soft, uncertain where the evidence is",
+    ),
 };
 
 /// Probabilistic consensus under the squared difference.

@@ -39,7 +39,7 @@ pub struct NbceDiagnostics {
     pub objective_by_restart: Vec<f64>,
 }
 
-/// The clusters in use, largest first. Those that are no row's most probable one and hold less than half an object
+/// The clusters in use, largest first. Those that are not the most probable one of any row and hold less than half an object
 /// are one last cluster together: "none of these".
 pub(crate) fn in_use(rows: &WeightedRows<'_>, soft: ArrayView2<'_, f64>) -> Vec<usize> {
     let clusters = soft.ncols();

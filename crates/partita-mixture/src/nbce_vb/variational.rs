@@ -76,7 +76,7 @@ impl NbceVbSettings {
 /// the result. The memberships are never held while the bound ascends.
 ///
 /// # Differences from the paper
-/// The printed update of γ has ln ρ where the bound wants ψ(ρ) − ψ(Σρ); the printed one is no ascent step and
+/// The printed update of γ has ln ρ where the bound wants ψ(ρ) − ψ(Σρ); the printed one is not an ascent step and
 /// collapses clusters. Eq. 7 sums u over base clusterings, and adds E ln p(π). Missing labels drop out.
 ///
 /// # Errors

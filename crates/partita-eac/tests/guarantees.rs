@@ -1,4 +1,4 @@
-//! What every method promises, and what an independent implementation found.
+//! What every method guarantees, and what an independent implementation found.
 
 use partita_core::{
     Clusters, Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Partition, Problem, Seed, Silent, consense,

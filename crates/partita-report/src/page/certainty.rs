@@ -11,11 +11,11 @@ const ROWS: usize = 2_000;
 /// Bytes of names that the table may hold: long names leave room for fewer objects.
 const NAMES: usize = 400_000;
 
-pub(super) fn sure(page: &Page<'_, '_>) -> String {
+pub(super) fn certainty(page: &Page<'_, '_>) -> String {
     let mut figures = String::new();
     page.figures("certainty").for_each(|figure| figures.push_str(&card(figure, false)));
     let body = format!("<div class=\"figs\">{figures}</div>{}{}", clusters(page), objects(page));
-    let lead = "How far each label can be trusted. 1 is certain; what the number means is on the method's card.";
+    let lead = "How far each label can be trusted. 1 is certain; what the number means is in the method's info.";
     section("sure", "How sure", lead, &body)
 }
 
@@ -110,13 +110,13 @@ fn least_certain(page: &Page<'_, '_>) -> Vec<u32> {
         order.truncate(ROWS);
     }
     order.sort_unstable_by(by);
-    let mut room = NAMES;
+    let mut left = NAMES;
     let fits = |object: &u32| {
         let i = *object as usize;
         let class = report.truth.and_then(|truth| truth[i].as_deref()).unwrap_or_default();
         let needed = named(&report.name(i), SHORT).len() + named(class, SHORT).len();
-        let fits = needed <= room;
-        room = room.saturating_sub(needed);
+        let fits = needed <= left;
+        left = left.saturating_sub(needed);
         fits
     };
     let kept = order.iter().take_while({

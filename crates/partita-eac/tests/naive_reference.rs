@@ -1,4 +1,4 @@
-//! Trees over evidence against a twin over all objects and all pairs, written for clarity.
+//! Trees over evidence against a naive reference over all objects and all pairs, written for clarity.
 
 use partita_coassoc::trusted_cluster_weights;
 use partita_core::{Clusters, Dendrogram, Ensemble, MemoryBudget, Outcome, Partition, Seed, Silent};
@@ -90,22 +90,22 @@ fn heights(tree: &Dendrogram) -> Vec<f64> {
     tree.merges().iter().map(|merge| merge.height).collect()
 }
 
-/// Compares a tree with the twin's, and counts the cuts that were compared.
-fn agree<D>(outcome: &Outcome<D>, twin: &(Vec<f64>, Vec<Partition>), ties: bool, what: &str) -> usize {
+/// Compares a tree with the reference's, and counts the cuts that were compared.
+fn agree<D>(outcome: &Outcome<D>, reference: &(Vec<f64>, Vec<Partition>), ties: bool, what: &str) -> usize {
     let tree = outcome.dendrogram.as_ref().expect("a tree");
     let found = heights(tree);
-    assert_eq!(found.len(), twin.0.len());
-    for (a, b) in found.iter().zip(&twin.0) {
-        assert!((a - b).abs() < 1e-12, "{what}: {found:?} {:?}", twin.0);
+    assert_eq!(found.len(), reference.0.len());
+    for (a, b) in found.iter().zip(&reference.0) {
+        assert!((a - b).abs() < 1e-12, "{what}: {found:?} {:?}", reference.0);
     }
     let mut compared = 0;
     for clusters in 1..=tree.objects() {
         let at = tree.objects() - clusters;
-        // Objects merge first that are the same, then those that only are always together: the twin knows no
+        // Objects merge first that are the same, then those that only are always together: the reference knows no
         // difference. And where single link has ties, it may take another spanning tree.
         let undecided = at > 0 && at < found.len() && found[at] == found[at - 1] && (ties || found[at] == 0.0);
         if !undecided {
-            assert_eq!(cut(tree, clusters).by_appearance(), twin.1[clusters - 1], "{what}, {clusters} clusters");
+            assert_eq!(cut(tree, clusters).by_appearance(), reference.1[clusters - 1], "{what}, {clusters} clusters");
             compared += 1;
         }
     }
@@ -120,8 +120,8 @@ fn evidence_accumulation_is_the_naive_twin() {
         let (matrix, unit) = counted(&ensemble);
         for linkage in [Linkage::Average, Linkage::Single, Linkage::Complete] {
             let outcome = eac(&ensemble, Clusters::Auto, linkage, MemoryBudget::UNLIMITED, &Silent).unwrap();
-            let twin = naive(matrix.clone(), unit, linkage);
-            compared += agree(&outcome, &twin, linkage == Linkage::Single, &format!("{linkage:?} of draw {seed}"));
+            let reference = naive(matrix.clone(), unit, linkage);
+            compared += agree(&outcome, &reference, linkage == Linkage::Single, &format!("{linkage:?} of draw {seed}"));
         }
     }
     assert!(compared > 6_000, "{compared}");
