@@ -113,7 +113,7 @@ fn agree<D>(outcome: &Outcome<D>, reference: &(Vec<f64>, Vec<Partition>), ties: 
 }
 
 #[test]
-fn evidence_accumulation_is_the_naive_twin() {
+fn evidence_accumulation_is_the_naive_reference() {
     let mut compared = 0;
     for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);
@@ -177,7 +177,7 @@ fn naive_moves(ensemble: &Ensemble, weights: &[f64], partition: &Partition, roun
 }
 
 #[test]
-fn locally_weighted_evidence_is_the_naive_twin() {
+fn locally_weighted_evidence_is_the_naive_reference() {
     let (mut compared, mut moved) = (0, 0);
     for seed in 0..ENSEMBLES {
         let ensemble = drawn(seed);

@@ -93,7 +93,7 @@ fn close(a: &Dendrogram, b: &Dendrogram) -> bool {
 }
 
 #[test]
-fn trees_are_those_of_the_naive_twin() {
+fn trees_are_those_of_the_naive_reference() {
     for seed in 0..250 {
         let mut rng = Seed::new(seed).rng();
         let n = rng.random_range(2..30);

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_without_the_guarantee_is_found_out() {
+    fn a_divergence_without_the_guarantee_is_found_out() {
         assert!(concave_at(&ItakuraSaito).is_some());
     }
 }

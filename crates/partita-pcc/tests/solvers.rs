@@ -68,7 +68,7 @@ fn compared(divergence: &impl Bregman, seed: u64) -> f64 {
 }
 
 #[test]
-fn the_objective_never_rises_and_the_twins_agree() {
+fn the_objective_never_rises_and_the_solvers_agree() {
     let mut apart = 0;
     let mut runs = 0;
     for seed in 0..80 {

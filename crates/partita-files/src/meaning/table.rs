@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_named_with_a_way_out() {
+    fn what_is_no_table_is_named_with_a_remedy() {
         for (text, expected) in [
             ("x,y\n1,2\n3,b\n", "a.csv, line 3, column 'y': 'b' is not a number; correct it"),
             ("x,y\n1,2\n3,\n", "a.csv, line 3, column 'y': '' is missing; fill it in"),

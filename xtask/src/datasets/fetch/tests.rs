@@ -104,7 +104,7 @@ fn what_is_wrong_is_named_and_nothing_is_left() {
 }
 
 #[test]
-fn nobody_at_the_door_is_named() {
+fn a_server_that_does_not_answer_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/sets", listener.local_addr().unwrap());
     drop(listener);
