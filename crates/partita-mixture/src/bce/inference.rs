@@ -95,18 +95,16 @@ impl BceParameters {
         self.alpha.iter().map(|alpha| alpha + even).collect()
     }
 
-    /// Infers the memberships of a row from `gamma` on, and adds what is expected of it: labels by cluster, the bound as
-    /// `log_sum`, E ln π_k as `sizes`.
-    pub(crate) fn expect_row(
+    /// Adds what is expected of a row that was inferred: labels by cluster, the bound as `log_sum`, E ln π_k as `sizes`.
+    pub(crate) fn add_row(
         &self,
         (lines, weight): (&[usize], f64),
-        gamma: &mut [f64],
-        limits: (u32, f64),
-        scratch: &mut RowScratch,
+        bound: f64,
+        scratch: &RowScratch,
         sums: &mut SufficientStatistics,
     ) {
-        let clusters = gamma.len();
-        sums.log_sum += weight * self.infer(lines, gamma, limits, scratch);
+        let clusters = self.clusters();
+        sums.log_sum += weight * bound;
         sums.sizes.iter_mut().zip(&scratch.logs).for_each(|(sum, log)| *sum += weight * log);
         for &line in lines {
             let scale = weight / self.normaliser(line, &scratch.geometric);

@@ -3,7 +3,7 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    BLOCK_ROWS, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
 };
 
 use super::row_fit::bce_rows;
@@ -65,8 +65,11 @@ impl Method for Bce {
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &BceSettings) -> u64 {
+        let [_, m, _, k] = size.saturating();
+        let blocks = Saturating(rayon::current_num_threads() as u64 * BLOCK_ROWS);
+        let inferred = blocks * (m * Saturating(16) + k * Saturating(32) + Saturating(200));
         let sample = memberships(&memory::sample_size(size), settings);
-        memory::row_fit_bytes(size, settings.restarts).saturating_add(sample)
+        memory::row_fit_bytes(size, settings.restarts).saturating_add(sample).saturating_add(inferred.0)
     }
 }
 

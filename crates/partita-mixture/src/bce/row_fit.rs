@@ -1,5 +1,7 @@
 //! BCE over label rows that are not held: one row pass a round.
 
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_core::{Assigned, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowMap, RowPass, Seed};
@@ -40,9 +42,9 @@ pub fn bce_rows(
     let bases = rows.source().bases();
     let _span = tracing::info_span!("bce", rows = rows.source().rows(), clusters).entered();
     let offsets = offsets(bases);
-    let expect = |parameters: &BceParameters| {
-        rows.run(&RowInference { offsets: offsets.clone(), parameters: parameters.clone() })
-    };
+    let pass = |parameters: &BceParameters| RowInference { offsets: offsets.clone(), parameters: parameters.clone() };
+    // Bound and labels of the parameters that are kept, which the last round has looked at.
+    let last = Cell::new(None);
     let (run, objective_by_restart) = best_over_rows(
         rows,
         (clusters, seed),
@@ -53,20 +55,23 @@ pub fn bce_rows(
             (best.map(|state| state.parameters), objectives)
         },
         |parameters| {
-            let Expected { sums, weight, .. } = expect(parameters)?;
+            let Expected { sums, weight, labels } = rows.run(&pass(parameters))?;
+            last.set(Some((sums.log_sum, labels)));
             let value = sums.log_sum + parameters.log_prior(settings.pseudo_count);
             Ok((value, parameters.next(sums, weight, &offsets, settings)))
         },
     )?;
-    let parameters = run.result;
-    let Expected { sums, labels, .. } = expect(&parameters)?;
+    let (parameters, assign) = (run.result.clone(), pass(&run.result));
+    let (bound, labels) = match last.get() {
+        Some(found) => found,
+        None => rows.run(&assign).map(|found| (found.sums.log_sum, found.labels))?,
+    };
     let details = BceDiagnostics {
         alpha: parameters.alpha.clone(),
-        log_likelihood_bound: sums.log_sum,
-        perplexity_bound: (-sums.log_sum / labels).exp(),
+        log_likelihood_bound: bound,
+        perplexity_bound: (-bound / labels).exp(),
         objective_by_restart,
     };
-    let assign = RowInference { offsets, parameters: parameters.clone() };
     let mut fit = RowFit::new(clusters, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
     fit.model = Some(Arc::new(BceModel { bases: bases.to_vec(), parameters }));
@@ -80,9 +85,37 @@ struct RowInference {
     parameters: BceParameters,
 }
 
+/// What is inferred of one row.
+struct Inferred {
+    gamma: Vec<f64>,
+    bound: f64,
+    scratch: RowScratch,
+}
+
+impl RowInference {
+    /// Hands every row's labels, weight and memberships to `take`; rows that occur again are inferred once.
+    fn each<L: Label>(&self, block: &RowBlock<'_, L>, mut take: impl FnMut((&[usize], f64), &Inferred)) {
+        let mut known: HashMap<Vec<usize>, Inferred> = HashMap::new();
+        for (row, weight) in block.rows() {
+            let lines: Vec<usize> = lines(row, &self.offsets).collect();
+            if !known.contains_key(&lines) {
+                known.insert(lines.clone(), self.infer(&lines));
+            }
+            take((&lines, weight), &known[&lines]);
+        }
+    }
+
+    fn infer(&self, lines: &[usize]) -> Inferred {
+        let (mut gamma, mut scratch) =
+            (self.parameters.start(lines.len()), RowScratch::new(self.parameters.clusters()));
+        let bound = self.parameters.infer(lines, &mut gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch);
+        Inferred { gamma, bound, scratch }
+    }
+}
+
 /// What the E-step finds.
 struct Expected {
-    /// As [`BceParameters::expect_row`] adds them.
+    /// As [`BceParameters::add_row`] adds them.
     sums: SufficientStatistics,
     /// Weight of all rows.
     weight: f64,
@@ -107,15 +140,11 @@ impl RowPass for RowInference {
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
-        let mut scratch = RowScratch::new(self.parameters.clusters());
-        for (row, weight) in block.rows() {
-            let lines: Vec<usize> = lines(row, &self.offsets).collect();
-            let mut gamma = self.parameters.start(lines.len());
-            let limits = (ROW_ROUNDS, ROW_TOLERANCE);
-            self.parameters.expect_row((&lines, weight), &mut gamma, limits, &mut scratch, &mut sum.sums);
+        self.each(block, |(lines, weight), found| {
+            self.parameters.add_row((lines, weight), found.bound, &found.scratch, &mut sum.sums);
             sum.weight += weight;
             sum.labels += weight * lines.len() as f64;
-        }
+        });
     }
 }
 
@@ -123,20 +152,15 @@ impl RowMap for RowInference {
     type Out = Assigned;
 
     fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
-        let mut scratch = RowScratch::new(self.parameters.clusters());
         let (mut assigned, mut soft) =
             (Assigned::default(), Vec::with_capacity(block.len() * self.parameters.clusters()));
-        for (row, _) in block.rows() {
-            let lines: Vec<usize> = lines(row, &self.offsets).collect();
-            let mut gamma = self.parameters.start(lines.len());
-            self.parameters.infer(&lines, &mut gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch);
-            let total: f64 = gamma.iter().sum();
-            gamma.iter_mut().for_each(|g| *g /= total);
-            let best = largest(&gamma);
+        self.each(block, |_, found| {
+            let total: f64 = found.gamma.iter().sum();
+            let best = largest(&found.gamma);
             assigned.labels.push(best as u32);
-            assigned.certainty.push(gamma[best].min(1.0));
-            soft.append(&mut gamma);
-        }
+            assigned.certainty.push((found.gamma[best] / total).min(1.0));
+            soft.extend(found.gamma.iter().map(|g| g / total));
+        });
         assigned.soft = Some(soft);
         assigned
     }

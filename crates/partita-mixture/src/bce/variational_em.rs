@@ -184,8 +184,8 @@ impl BceState {
             let mut scratch = RowScratch::new(clusters);
             for (i, gamma) in range.zip(gamma.chunks_exact_mut(clusters)) {
                 let lines: Vec<usize> = lines(labels.row(i), rows.offsets()).collect();
-                let row = (&lines[..], rows.weights()[i]);
-                self.parameters.expect_row(row, gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch, &mut part);
+                let bound = self.parameters.infer(&lines, gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch);
+                self.parameters.add_row((&lines, rows.weights()[i]), bound, &scratch, &mut part);
             }
             part
         };
