@@ -2,12 +2,15 @@
 
 mod chain_diagnostics;
 mod convergence;
+mod equal_rows;
 mod gibbs_run;
 mod gibbs_state;
 mod method;
+mod overlaps;
 mod partition_samples;
 mod sampler;
 mod settings;
+mod slice_sampling;
 mod split_merge;
 
 pub use chain_diagnostics::{Mode, NbceDraws, NbceGibbsDiagnostics};

@@ -1,10 +1,11 @@
 //! Posterior samples of partitions, and point estimates from them: MAP, Binder loss, variation of information.
 
-use partita_core::{Fragments, Partition};
+use partita_core::Partition;
 use partita_linkage::{Linkage, cut, link_f32};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::overlaps::Overlaps;
 use crate::error::MixtureError;
 
 /// The most objects whose co-assignment is held pair by pair.
@@ -119,7 +120,7 @@ impl PartitionSamples {
         let steps: Vec<f64> = g.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let width = clusters.max(start.clusters());
         let mut labels = start.by_appearance().labels().to_vec();
-        let mut overlaps = Overlaps::of(self, &labels, width);
+        let mut overlaps = Overlaps::of(&self.samples, &labels, width);
         let mut costs = vec![0.0; width];
         for _ in 0..SEARCH_ROUNDS {
             let mut moved = false;
@@ -181,16 +182,16 @@ impl PartitionSamples {
     /// How sure every object's place is: the mean share of samples that put it together with the other members of
     /// its cluster, and for an object alone the share of samples in which it is alone.
     pub fn certainty(&self, partition: &Partition) -> Vec<f64> {
-        let overlaps = Overlaps::of(self, partition.labels(), partition.clusters());
+        let overlaps = Overlaps::of(&self.samples, partition.labels(), partition.clusters());
         let sizes: Vec<Vec<usize>> = self.samples.iter().map(Partition::sizes).collect();
         let object = |(i, &k): (usize, &u32)| {
-            let others = overlaps.sizes[k as usize] - 1;
+            let others = overlaps.size(k as usize) - 1;
             let share = |(s, sample): (usize, &Partition)| {
                 let place = sample.labels()[i] as usize;
                 if others == 0 {
                     return f64::from(sizes[s][place] == 1);
                 }
-                f64::from(overlaps.cells[overlaps.line(s, place) + k as usize] - 1) / f64::from(others)
+                f64::from(overlaps.of_sample(s, place)[k as usize] - 1) / f64::from(others)
             };
             self.samples.iter().enumerate().map(share).sum::<f64>() / self.samples.len() as f64
         };
@@ -218,73 +219,6 @@ fn distance(g: &[f64], a: &Partition, b: &Partition) -> f64 {
     a.labels().iter().zip(b.labels()).for_each(|(&k, &m)| cells[k as usize * width + m as usize] += 1);
     let sides = |partition: &Partition| partition.sizes().iter().map(|&size| g[size]).sum::<f64>();
     (sides(a) + sides(b) - 2.0 * cells.iter().map(|&cell| g[cell as usize]).sum::<f64>()).max(0.0)
-}
-
-/// How many objects of each cluster are in each cluster of each sample.
-struct Overlaps<'a> {
-    samples: &'a [Partition],
-    /// Where each sample's clusters start.
-    starts: Vec<usize>,
-    width: usize,
-    /// One line of `width` counts for every cluster of every sample.
-    cells: Vec<u32>,
-    sizes: Vec<u32>,
-}
-
-impl<'a> Overlaps<'a> {
-    fn of(samples: &'a PartitionSamples, labels: &[u32], width: usize) -> Self {
-        let samples = &samples.samples[..];
-        let mut starts = vec![0];
-        samples.iter().for_each(|sample| starts.push(starts[starts.len() - 1] + sample.clusters()));
-        let cells = vec![0; starts[samples.len()] * width];
-        let mut overlaps = Self { samples, starts, width, cells, sizes: vec![0; width] };
-        labels.iter().enumerate().for_each(|(i, &k)| overlaps.count(i, k as usize, true));
-        overlaps
-    }
-
-    fn line(&self, sample: usize, place: usize) -> usize {
-        (self.starts[sample] + place) * self.width
-    }
-
-    fn count(&mut self, i: usize, k: usize, add: bool) {
-        let change = |count: &mut u32| if add { *count += 1 } else { *count -= 1 };
-        change(&mut self.sizes[k]);
-        for s in 0..self.samples.len() {
-            let line = self.line(s, self.samples[s].labels()[i] as usize);
-            change(&mut self.cells[line + k]);
-        }
-    }
-
-    /// What it costs to put object `i` into each cluster, times the number of samples.
-    fn costs(&self, i: usize, steps: &[f64], costs: &mut [f64]) {
-        let count = self.samples.len() as f64;
-        costs.iter_mut().zip(&self.sizes).for_each(|(cost, &size)| *cost = count * steps[size as usize]);
-        for (s, sample) in self.samples.iter().enumerate() {
-            let line = &self.cells[self.line(s, sample.labels()[i] as usize)..][..self.width];
-            costs.iter_mut().zip(line).for_each(|(cost, &cell)| *cost -= 2.0 * steps[cell as usize]);
-        }
-    }
-}
-
-/// The same partition when objects with equal label rows go where most of them are; ties go to the smaller number.
-pub(crate) fn majority_by_row(partition: &Partition, row_of: &[u32], rows: usize) -> Partition {
-    let mut votes = vec![0u32; rows * partition.clusters()];
-    for (&label, &row) in partition.labels().iter().zip(row_of) {
-        votes[row as usize * partition.clusters() + label as usize] += 1;
-    }
-    let most = |row: &u32| {
-        let votes = &votes[*row as usize * partition.clusters()..][..partition.clusters()];
-        (0..votes.len()).fold(0, |best, k| if votes[k] > votes[best] { k } else { best }) as u32
-    };
-    Partition::new(row_of.iter().map(most).collect(), partition.clusters()).expect("labels of the same clusters")
-}
-
-/// Gives objects with equal label rows their mean.
-pub(crate) fn mean_by_row(values: &[f64], fragments: &Fragments) -> Vec<f64> {
-    let mut means = vec![0.0; fragments.weights().len()];
-    values.iter().zip(fragments.of_object()).for_each(|(value, &row)| means[row as usize] += value);
-    means.iter_mut().zip(fragments.weights()).for_each(|(mean, &weight)| *mean = (*mean / f64::from(weight)).min(1.0));
-    fragments.expand(&means)
 }
 
 #[cfg(test)]
@@ -366,11 +300,5 @@ mod tests {
         let alone =
             (0..40).filter(|&s| (0..11).all(|j| samples.samples[s].labels()[j] != samples.samples[s].labels()[11]));
         assert!((found[11] - alone.count() as f64 / 40.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn equal_rows_go_where_most_are() {
-        let partition = Partition::new(vec![0, 1, 1, 0, 1], 2).unwrap();
-        assert_eq!(majority_by_row(&partition, &[0, 0, 0, 1, 1], 2).labels(), [1, 1, 1, 0, 0]);
     }
 }

@@ -8,8 +8,9 @@ use partita_core::{
 use rayon::prelude::*;
 
 use super::chain_diagnostics::{NbceDraws, NbceGibbsDiagnostics, with_diagnostics};
+use super::equal_rows::{majority_by_row, mean_by_row};
 use super::gibbs_run::{GibbsRun, KeptDraw, gibbs_run};
-use super::partition_samples::{PartitionLoss, PartitionSamples, majority_by_row, mean_by_row};
+use super::partition_samples::{PartitionLoss, PartitionSamples};
 use super::settings::{NbceGibbsSettings, Summary};
 use crate::error::MixtureError;
 use crate::nbce::likelihood::{likelihood, merged_model};
