@@ -71,7 +71,7 @@ impl Names {
         };
         for name in [method, family] {
             if !name.split('-').all(word) {
-                bail!("'{name}' is no name; write lower case words joined by hyphens, such as eac-average");
+                bail!("'{name}' is not a name; write lower case words joined by hyphens, such as eac-average");
             }
         }
         let function = method.replace('-', "_");

@@ -23,7 +23,7 @@ pub(crate) fn tee(command: &mut Command) -> Result<String> {
     let stdout = child.stdout.take().expect("it was asked for just now");
     let mut text = String::new();
     for said in BufReader::new(stdout).lines() {
-        let said = said.with_context(|| format!("`{line}` printed something that is no text"))?;
+        let said = said.with_context(|| format!("`{line}` printed something that is not text"))?;
         println!("{said}");
         text += &said;
         text.push('\n');
@@ -42,7 +42,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     if !output.status.success() {
         bail!("`{line}` failed ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
     }
-    String::from_utf8(output.stdout).with_context(|| format!("`{line}` printed something that is no text"))
+    String::from_utf8(output.stdout).with_context(|| format!("`{line}` printed something that is not text"))
 }
 
 /// Does `work` under a heading and says how long it took.

@@ -29,7 +29,7 @@ pub struct Experiment {
     pub clusters: Clusters,
     /// The consensus methods, the one that matters most first.
     pub methods: Vec<MethodChoice>,
-    /// How far each base clustering is trusted, for methods that take weights.
+    /// Weights of the base clusterings, for methods that take them.
     #[serde(default)]
     pub base_weights: Option<WeightSource>,
     /// Where all random numbers start.

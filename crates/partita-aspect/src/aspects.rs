@@ -131,15 +131,15 @@ impl Aspects {
     /// If the counts have other objects.
     pub fn log_likelihood(&self, counts: &DyadCounts) -> f64 {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
-        let one = |room: &mut Room, y: usize| {
-            room.weigh(self, y);
+        let one = |workspace: &mut Workspace, y: usize| {
+            workspace.weigh(self, y);
             let mut told = Told(0.0);
-            self.look(counts, y, room, &mut told);
+            self.look(counts, y, workspace, &mut told);
             told.0
         };
         let ranges: Vec<_> = chunks(self.objects, CHUNK).collect();
         let sums: Vec<f64> = (ranges.into_par_iter())
-            .map_init(|| Room::new(self.shares.len()), |room, range| range.map(|y| one(room, y)).sum())
+            .map_init(|| Workspace::new(self.shares.len()), |workspace, range| range.map(|y| one(workspace, y)).sum())
             .collect();
         sums.iter().sum()
     }
@@ -156,12 +156,12 @@ impl Aspects {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
         let clusters = self.shares.len();
         let mut sums = vec![0.0; self.objects * clusters];
-        let one = |room: &mut Room, (y, out): (usize, &mut [f64])| {
-            room.weigh(self, y);
-            self.look(counts, y, room, &mut Expected(out));
-            out.iter_mut().zip(&room.q).for_each(|(g, q)| *g *= q);
+        let one = |workspace: &mut Workspace, (y, out): (usize, &mut [f64])| {
+            workspace.weigh(self, y);
+            self.look(counts, y, workspace, &mut Expected(out));
+            out.iter_mut().zip(&workspace.q).for_each(|(g, q)| *g *= q);
         };
-        (sums.par_chunks_mut(clusters).enumerate()).for_each_init(|| Room::new(clusters), one);
+        (sums.par_chunks_mut(clusters).enumerate()).for_each_init(|| Workspace::new(clusters), one);
         let mut next = Self::zeros(self.objects, clusters);
         for (y, row) in sums.chunks(clusters).enumerate() {
             row.iter().enumerate().for_each(|(r, &value)| next.columns[r * next.stride + y] = value);
@@ -171,16 +171,16 @@ impl Aspects {
     }
 
     /// Hands the partners of object `y` and their counts to `work`.
-    fn look(&self, counts: &DyadCounts, y: usize, room: &mut Room, work: &mut impl Work) {
+    fn look(&self, counts: &DyadCounts, y: usize, workspace: &mut Workspace, work: &mut impl Work) {
         let row = y * counts.stride..(y + 1) * counts.stride;
         let (columns, stride) = (&self.columns[..], self.stride);
         match &counts.store {
-            Store::Bytes(all) => work.take(Partners { columns, stride, counts: &all[row] }, &room.q, y + 1),
-            Store::Words(all) => work.take(Partners { columns, stride, counts: &all[row] }, &room.q, y + 1),
+            Store::Bytes(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
+            Store::Words(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
             Store::Some { starts, partners, counts } => {
                 let range = starts[y]..starts[y + 1];
-                let after = room.gather(self, &partners[range.clone()], &counts[range], y);
-                let Room { q, columns, counts, .. } = room;
+                let after = workspace.gather(self, &partners[range.clone()], &counts[range], y);
+                let Workspace { q, columns, counts, .. } = workspace;
                 work.take(Partners { columns, stride: counts.len(), counts }, q, after);
             }
         }
@@ -208,15 +208,15 @@ impl Work for Told {
     }
 }
 
-/// Room for one thread.
-struct Room {
+/// Workspace of one thread.
+struct Workspace {
     /// `p_r B_ry` of the object in work.
     q: Vec<f64>,
     columns: Vec<f64>,
     counts: Vec<u16>,
 }
 
-impl Room {
+impl Workspace {
     fn new(clusters: usize) -> Self {
         Self { q: vec![0.0; clusters], columns: Vec::new(), counts: Vec::new() }
     }

@@ -19,8 +19,8 @@ pub enum AspectError {
         /// Objects of the counts.
         expected: usize,
     },
-    /// Numbers that are no distribution.
-    #[error("{what} {index} is no distribution: it sums to {sum}")]
+    /// Numbers that are not a distribution.
+    #[error("{what} {index} is not a distribution: it sums to {sum}")]
     Distribution {
         /// What does not sum to 1.
         what: &'static str,

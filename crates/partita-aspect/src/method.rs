@@ -28,7 +28,7 @@ const LINKAGES: [(&str, Linkage); 2] = [("single-link", Linkage::Single), ("aver
 const TREE: usize = 5000;
 
 /// What to do when all pairs are too many.
-const WAY_OUT: &str = "take a sample of the pairs (partners=100)";
+const REMEDY: &str = "take a sample of the pairs (partners=100)";
 
 static INFO: MethodInfo = MethodInfo {
     name: "penca",
@@ -38,7 +38,7 @@ static INFO: MethodInfo = MethodInfo {
     certainty: "probability of the object's most probable cluster",
     time: "pairs · (M + K · rounds)",
     memory: "n² up to 10,000 objects, then n",
-    remedy: WAY_OUT,
+    remedy: REMEDY,
     capabilities: Capabilities {
         soft: true,
         auto_clusters: true,

@@ -1,4 +1,4 @@
-//! PEnCA against independent values, a naive twin, and its own promises.
+//! PEnCA against independent values, a naive reference, and its own guarantees.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use partita_aspect::{AspectError, Aspects, DyadCounts, PENCA, PencaSettings, Start, penca};
@@ -91,7 +91,7 @@ fn naive(pairs: &CoAssociation, shares: &[f64], members: &Array2<f64>) -> (Vec<f
 }
 
 #[test]
-fn dense_sparse_and_the_naive_twin_agree_and_the_likelihood_never_falls() {
+fn dense_sparse_and_the_naive_reference_agree_and_the_likelihood_never_falls() {
     let mut problems = 0;
     for seed in 0..240 {
         let ensemble = drawn(seed, if seed % 3 == 0 { 18 } else { 3 });

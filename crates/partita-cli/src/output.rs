@@ -9,7 +9,7 @@ use partita_app::json_text;
 
 use crate::failure::Failure;
 
-/// Talk goes to stderr. A stderr that is gone is no reason to fail.
+/// Talk goes to stderr. A stderr that is gone is not a reason to fail.
 pub(crate) fn say(message: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{message}");
 }

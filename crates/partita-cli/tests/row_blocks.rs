@@ -45,6 +45,7 @@ fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
     for (method, settings) in [
         ("lwgp", &["--set", "restarts=2"][..]),
         ("mm", &["--set", "restarts=1", "--set", "rounds=1"]),
+        ("bce", &["--set", "restarts=1", "--set", "rounds=1"]),
         ("nbce-vb", &["--set", "restarts=1", "--set", "rounds=1"]),
         ("kc", &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"]),
         ("plurality", &["--base-weights", "agreement"]),

@@ -107,7 +107,7 @@ impl Bench<'_> {
             let sentence = setting.help.len() > 10 && setting.help.ends_with('.');
             self.holds(sentence, &format!("the help of {} is a sentence: '{}'", setting.name, setting.help));
             let own = setting.aliases.iter().all(|alias| !told.contains(alias));
-            self.holds(own, &format!("the aliases of {} are no settings", setting.name));
+            self.holds(own, &format!("the aliases of {} are not settings", setting.name));
         }
         let plain = info.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
         self.holds(plain && !info.name.is_empty(), "a name is lower case with hyphens");
@@ -322,7 +322,7 @@ impl Bench<'_> {
             Ok(outcome) => self.checks += shape(self.method, &outcome, &drawn.ensemble, drawn.clusters),
             Err(error) => {
                 let interrupted = matches!(error, ConsensusError::Interrupted);
-                self.holds(interrupted, &format!("a stop is no other error: {error}"));
+                self.holds(interrupted, &format!("a stop is not another error: {error}"));
             }
         }
     }

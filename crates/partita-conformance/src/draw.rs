@@ -87,7 +87,7 @@ pub fn duplicated(given: &Ensemble, base: usize) -> Ensemble {
 /// An ensemble from named columns of labels.
 ///
 /// # Panics
-/// If they are no ensemble.
+/// If they are not an ensemble.
 pub fn ensemble(columns: impl IntoIterator<Item = (String, Vec<Option<u32>>)>) -> Ensemble {
     let mut builder: Option<EnsembleBuilder> = None;
     for (name, labels) in columns {

@@ -1,8 +1,8 @@
 //! What every consensus method is held to. For tests only.
 //!
 //! [`check`] draws ensembles and holds a method to the guarantees in its info; [`fixtures`] are values that an
-//! independent implementation computed; [`race`] measures contestants side by side. The tests of `partita` walk the
-//! list of all methods.
+//! independent implementation computed; [`race`] measures contestants side by side. The tests of `partita` go
+//! through the list of all methods.
 //!
 //! | guarantee | how it is tried |
 //! |---|---|

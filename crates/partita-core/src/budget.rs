@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_both_sizes_and_the_way_out() {
+    fn a_refusal_names_both_sizes_and_the_remedy() {
         let budget = MemoryBudget::new(3 << 20);
         assert_eq!(budget.check("a triangle", 3 << 20, ""), Ok(()));
         let error = budget.check("a triangle", 5 << 30, "take the sparse evidence").unwrap_err();

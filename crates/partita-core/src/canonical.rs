@@ -93,9 +93,9 @@ fn refine<L: Label>(
         features.map_or(0, |f| f.values().row(object).iter().fold(0, |hash, x| mix(hash ^ x.to_bits())))
     };
     let mut objects: Vec<u64> = (0..rows.nrows()).map(given).collect();
-    let trust: Vec<u64> = (0..rows.ncols()).map(|u| weights.map_or(0, |w| mix(w[u].to_bits()))).collect();
+    let weight_hashes: Vec<u64> = (0..rows.ncols()).map(|u| weights.map_or(0, |w| mix(w[u].to_bits()))).collect();
     let mut clusters = vec![0u64; offsets[rows.ncols()]];
-    let mut bases = trust.clone();
+    let mut bases = weight_hashes.clone();
     for _ in 0..ROUNDS {
         let previous = std::mem::take(&mut clusters);
         clusters = previous.iter().map(|&colour| mix(colour)).collect();
@@ -109,7 +109,8 @@ fn refine<L: Label>(
             }
         }
         for (u, base) in bases.iter_mut().enumerate() {
-            let sum = clusters[offsets[u]..offsets[u + 1]].iter().fold(trust[u], |s, &c| s.wrapping_add(mix(c)));
+            let sum =
+                clusters[offsets[u]..offsets[u + 1]].iter().fold(weight_hashes[u], |s, &c| s.wrapping_add(mix(c)));
             *base = mix(sum);
         }
         for (row, colour) in rows.outer_iter().zip(&mut objects) {

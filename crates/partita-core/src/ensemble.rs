@@ -100,7 +100,7 @@ pub struct Ensemble {
     recipe: Option<String>,
 }
 
-/// Label sets that are no ensemble.
+/// Label sets that are not an ensemble.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnsembleError {
@@ -365,7 +365,7 @@ impl Ensemble {
     }
 }
 
-/// Checks stored rows at the door.
+/// Checks stored rows at the entry.
 fn check_rows<L: Label>(rows: ArrayView2<'_, L>, bases: &[BaseClustering]) -> Result<(), EnsembleError> {
     if rows.is_empty() || bases.is_empty() {
         return Err(EnsembleError::Empty { objects: rows.nrows(), bases: bases.len() });

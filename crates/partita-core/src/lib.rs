@@ -16,7 +16,7 @@
 //! | [`Problem`], [`Outcome`] | what a method is given, and what it gives back |
 //! | [`RowBlocks`], [`RowPass`], [`PassRunner`] | label rows wherever they are, sums over them, and who runs those |
 //! | [`Model`] | a fitted consensus that labels new objects |
-//! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, trust in base clusterings |
+//! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, weights of base clusterings |
 //!
 //! ```
 //! use partita_core::{Ensemble, EnsembleBuilder};

@@ -27,7 +27,7 @@ pub enum ModelReads {
 #[non_exhaustive]
 pub enum ModelError {
     /// The saved model is damaged or from another version.
-    #[error("this is no model that can be used: {0}")]
+    #[error("this is not a model that can be used: {0}")]
     Damaged(String),
     /// The input lacks something the model needs, or has something it does not know.
     #[error("the input does not fit the model: {0}")]

@@ -13,7 +13,7 @@ pub struct Partition {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftPartition(Array2<f64>);
 
-/// Numbers that are no partition.
+/// Numbers that are not a partition.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionError {

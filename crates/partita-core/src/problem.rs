@@ -80,7 +80,7 @@ pub struct Problem<'a> {
     pub seed: Seed,
     /// The table, for methods that read one.
     pub features: Option<Features<'a>>,
-    /// Trust in the base clusterings, for methods that take it.
+    /// Weights of the base clusterings, for methods that take them.
     pub weights: Option<&'a BaseWeights>,
     /// Settings of the method by name.
     pub settings: SettingMap,

@@ -1,4 +1,4 @@
-//! How much each base clustering is trusted.
+//! Weights of base clusterings: how much each counts.
 
 /// A positive weight for every base clustering, scaled so that the mean is 1.
 #[derive(Clone, Debug, PartialEq)]

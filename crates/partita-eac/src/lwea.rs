@@ -22,7 +22,7 @@ pub struct LweaSettings {
     /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster.
     #[setting(above = 0.0)]
     pub theta: f64,
-    /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
+    /// How often base clusterings are weighted anew, by how whole the others leave their clusters (paper: 0).
     #[setting(range = 0..=1000)]
     pub trust_rounds: u32,
     /// How often objects move from their cluster of the tree to one they have more evidence for (paper: 0).
@@ -65,7 +65,7 @@ impl Default for LweaSettings {
 /// [`EacError`] when the tree does not fit the budget, theta is not positive, or the monitor asks to stop.
 ///
 /// # Cost
-/// O(n M²) a round of trust for the weights, O(f² M) for the evidence and O(f²) for the tree over f distinct label rows
+/// O(n M²) a round of weights, O(f² M) for the evidence and O(f²) for the tree over f distinct label rows
 /// (all objects, when labels are missing), O(n M K) a round of moves; [`lwea_bytes`] of memory.
 ///
 /// # Differences from the paper
@@ -84,7 +84,7 @@ impl Default for LweaSettings {
 /// | as published | .615 | .749 | .663 | .153 | .774 |
 /// | with both steps | .645 | .751 | .670 | .177 | .793 |
 ///
-/// On other tables they are no clear gain: over eight small ones (20 k-means each, six ensembles a table) the mean went
+/// On other tables they are not a clear gain: over eight small ones (20 k-means each, six ensembles a table) the mean went
 /// from .647 to .651, iris, segment, wdbc and others up, zoo down by .045.
 ///
 /// # References

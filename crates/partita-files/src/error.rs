@@ -64,7 +64,7 @@ pub enum FileError {
     },
     /// Text where a number is meant.
     #[error(
-        "{0} is not a number; correct it, leave the column out, or make columns of its words (one-hot); if it holds the \
+        "{0} is not a number; correct it, leave the column out, or make columns of its words (--encode one-hot); if it holds the \
          classes, name it as the label column"
     )]
     NotANumber(Cell),
@@ -72,7 +72,9 @@ pub enum FileError {
     #[error("{0} is not finite; replace it by a number or leave the row or the column out")]
     NotFinite(Cell),
     /// An empty field where a number is meant.
-    #[error("{0} is missing; fill it in (fill: with the mean of the column) or leave the row or the column out")]
+    #[error(
+        "{0} is missing; fill it in, take the mean of the column (--impute mean), or leave the row or the column out"
+    )]
     NoValue(Cell),
     /// A number that is not a label.
     #[error("{0} is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing")]

@@ -76,7 +76,7 @@ pub enum GenerateError {
         objects: usize,
     },
     /// Not a share.
-    #[error("{what} {share} is no share; write a number above 0 and up to 1")]
+    #[error("{what} {share} is not a share; write a number above 0 and up to 1")]
     Share {
         /// Share of what.
         what: &'static str,
@@ -120,7 +120,7 @@ pub enum GenerateError {
         asked: usize,
     },
     /// Not a recipe.
-    #[error("this is no recipe: {0}")]
+    #[error("this is not a recipe: {0}")]
     Recipe(String),
     /// A table that is read in groups of rows cannot be read.
     #[error("{0}")]

@@ -32,7 +32,7 @@ impl Default for Nearest {
 }
 
 impl Nearest {
-    /// Room for the answers, all 0.
+    /// Space for the answers, all 0.
     pub const fn new() -> Self {
         Self { best: [0.0; PANEL], second: [0.0; PANEL], centre: [0; PANEL] }
     }

@@ -60,7 +60,7 @@ pub enum LinkageError {
         weight: f64,
     },
     /// An edge that is none, or whose length is out of range.
-    #[error("({left}, {right}) of length {length} is no edge between two of {objects} objects")]
+    #[error("({left}, {right}) of length {length} is not an edge between two of {objects} objects")]
     Edge {
         /// The first object.
         left: u32,

@@ -23,15 +23,15 @@ pub(crate) fn nn_chain(
     let n = store.objects();
     let mut path = Path { slots: Vec::new(), on: vec![false; n], merged: Vec::with_capacity(n - 1) };
     let heaviest = weights.iter().copied().max().map_or(0.0, f64::from);
-    if !store.fits(heaviest) || !path.walk(&mut store, monitor)? {
-        path.walk(&mut store.widened(), monitor)?;
+    if !store.fits(heaviest) || !path.follow(&mut store, monitor)? {
+        path.follow(&mut store.widened(), monitor)?;
     }
     Ok(in_order(path.merged, weights))
 }
 
 impl Path {
     /// Goes on until one cluster is left (true) or a sum may not fit a cell (false).
-    fn walk<T: Cell>(&mut self, store: &mut LazyMatrix<'_, T>, monitor: &dyn Monitor) -> Result<bool, LinkageError> {
+    fn follow<T: Cell>(&mut self, store: &mut LazyMatrix<'_, T>, monitor: &dyn Monitor) -> Result<bool, LinkageError> {
         let limit = chain_limit(store.objects());
         while store.alive() > 1 {
             if self.slots.is_empty() {

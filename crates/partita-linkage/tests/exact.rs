@@ -1,4 +1,4 @@
-//! Trees over exact rows against a twin that always looks at all pairs.
+//! Trees over exact rows against a naive reference that always looks at all pairs.
 
 use partita_core::{Dendrogram, Merge, Partition, Seed, Silent};
 use partita_linkage::{Linkage, Rows, cut, link, link_rows, unfold};
@@ -93,7 +93,7 @@ fn close(a: &Dendrogram, b: &Dendrogram) -> bool {
 }
 
 #[test]
-fn trees_are_those_of_the_naive_twin() {
+fn trees_are_those_of_the_naive_reference() {
     for seed in 0..250 {
         let mut rng = Seed::new(seed).rng();
         let n = rng.random_range(2..30);
@@ -102,11 +102,11 @@ fn trees_are_those_of_the_naive_twin() {
         let matrix = draw(&mut rng, n, unit);
         for linkage in LINKAGES {
             let tree = link_rows(&matrix, &vec![1; n], linkage, &Silent).unwrap();
-            let twin = naive(&matrix, linkage);
-            assert!(close(&tree, &twin), "{linkage:?} {seed}\n{tree:?}\n{twin:?}");
+            let reference = naive(&matrix, linkage);
+            assert!(close(&tree, &reference), "{linkage:?} {seed}\n{tree:?}\n{reference:?}");
             // Single link takes the edges of one spanning tree, so its ties are its own.
             if linkage != Linkage::Single && !rounds(linkage) {
-                assert_eq!(tree, twin, "{linkage:?} {seed}");
+                assert_eq!(tree, reference, "{linkage:?} {seed}");
             }
         }
     }

@@ -15,7 +15,7 @@ pub enum MetricsError {
     /// There is no object to compare.
     #[error("there is no object to compare")]
     Empty,
-    /// An entry of an overlap matrix is no finite number.
+    /// An entry of an overlap matrix is not a finite number.
     #[error("the overlap of row {row} and column {column} is {value}")]
     NotFinite {
         /// Row of the entry.

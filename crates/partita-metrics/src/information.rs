@@ -74,9 +74,9 @@ impl Contingency {
         }
         let expected = self.expected_mutual_information();
         let mean = Normalisation::Arithmetic.mean(entropy(self.row_sizes()), entropy(self.column_sizes()));
-        let (above, room) = (self.mutual_information() - expected, mean - expected);
+        let (above, range) = (self.mutual_information() - expected, mean - expected);
         // The mean exceeds the expectation unless the clusterings are identical; equality here is rounding.
-        if room > 0.0 { above / room } else { 0.0 }
+        if range > 0.0 { above / range } else { 0.0 }
     }
 
     /// Variation of information, nats: H(a) + H(b) − 2 I(a, b) (Meilă 2007). 0 = the same clustering.

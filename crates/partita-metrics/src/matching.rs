@@ -25,7 +25,7 @@ pub struct Matching {
 /// pairs are matched as the shorter side has members. The same matrix always gives the same matching.
 ///
 /// # Errors
-/// [`MetricsError::NotFinite`] for the first entry that is no finite number.
+/// [`MetricsError::NotFinite`] for the first entry that is not a finite number.
 ///
 /// # Cost
 /// O(s² l) time for a shorter side of s and a longer of l (shortest augmenting paths, crate `lsap`), O(s l)

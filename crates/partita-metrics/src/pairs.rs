@@ -63,8 +63,8 @@ impl Contingency {
         // Integers of 128 bits hold every product of two pair counts: no cancellation at any n.
         let [both, first, second, neither] = [both, first, second, neither].map(i128::from);
         let above = 2 * (both * neither - first * second);
-        let room = (both + first) * (first + neither) + (both + second) * (second + neither);
-        above as f64 / room as f64
+        let range = (both + first) * (first + neither) + (both + second) * (second + neither);
+        above as f64 / range as f64
     }
 
     /// Geometric mean of pair precision and pair recall (Fowlkes and Mallows 1983). As in scikit-learn, 0 if

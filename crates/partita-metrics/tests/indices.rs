@@ -119,8 +119,8 @@ fn indices_of_pairs_equal_counting_every_pair() {
         }
         let table = Contingency::new(&a, &b).unwrap();
         let expected = first * second / pairs;
-        let room = 0.5 * (first + second) - expected;
-        let ari = if room == 0.0 { 1.0 } else { (both - expected) / room };
+        let range = 0.5 * (first + second) - expected;
+        let ari = if range == 0.0 { 1.0 } else { (both - expected) / range };
         assert_abs_diff_eq!(table.ari(), ari, epsilon = 1e-12);
         let f1 = if first + second == 0.0 { 1.0 } else { 2.0 * both / (first + second) };
         assert_abs_diff_eq!(table.f1_pairwise(), f1, epsilon = 1e-12);

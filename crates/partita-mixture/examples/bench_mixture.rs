@@ -1,7 +1,7 @@
 //! Ways of inference for NBCE: `cargo xtask bench mixture [-- large]`.
 //!
 //! The first table: 2310 objects in 7 groups, 10 base clusterings of 4, 5, 7, 10 and 14 clusters (twice each), a fifth of
-//! the labels wrong, at most 100 clusters; one thread, three times in turns, each beside a naive twin that follows the
+//! the labels wrong, at most 100 clusters; one thread, three times in turns, each beside a naive reference that follows the
 //! formulas (counts in nested vectors, a logarithm a factor, an exponential a cluster). The second: the default method
 //! on 1,000,000 objects with 20 base clusterings of 8 to 30 clusters, a quarter of the labels wrong and 5 % missing, at
 //! most 30 clusters, to a relative change of the bound of 1e-6, on two threads, in memory and from Parquet in groups
@@ -20,7 +20,7 @@ use partita_core::{
 };
 use partita_files::{EnsembleOptions, LabelGroups, write_ensemble};
 use partita_mixture::{
-    NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, Rows, nbce_cvb, nbce_draws, nbce_vb, nbce_vb_rows,
+    NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, WeightedRows, nbce_cvb, nbce_draws, nbce_vb, nbce_vb_rows,
 };
 use rand::{Rng, RngExt};
 use statrs::function::gamma::digamma;
@@ -90,7 +90,7 @@ fn show(title: &str, contestants: &[Contestant], figures: &[Figures]) {
 
 fn case(name: &str) {
     let ensemble = ensemble();
-    let rows = Rows::unfolded(&ensemble);
+    let rows = WeightedRows::unfolded(&ensemble);
     let labels = Naive::of(&ensemble);
     stage(|| {
         let value = match name {
@@ -128,8 +128,8 @@ fn in_memory(objects: usize) {
     let ensemble = many(objects, 0);
     stage(|| {
         let settings = NbceVbSettings::default();
-        let outcome =
-            nbce_vb(&Rows::of(&ensemble), MANY_CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
+        let outcome = nbce_vb(&WeightedRows::of(&ensemble), MANY_CLUSTERS, Seed::new(1), &settings, &Silent)
+            .expect("valid settings");
         vec![("rounds", outcome.rounds as f64), ("bound", outcome.objective.map_or(f64::NAN, |o| o.value))]
     });
 }
@@ -200,7 +200,7 @@ fn gibbs(ensemble: &Ensemble) -> f64 {
     draws.samples.log_joint()[0]
 }
 
-fn vb(rows: &Rows<'_>) -> f64 {
+fn vb(rows: &WeightedRows<'_>) -> f64 {
     let mut settings = NbceVbSettings::default();
     (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(VB_ROUNDS), 0.0);
     let outcome = nbce_vb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");
@@ -208,7 +208,7 @@ fn vb(rows: &Rows<'_>) -> f64 {
     outcome.objective.map_or(0.0, |objective| objective.value)
 }
 
-fn cvb(rows: &Rows<'_>) -> f64 {
+fn cvb(rows: &WeightedRows<'_>) -> f64 {
     let mut settings = NbceCvbSettings::default();
     (settings.restarts, settings.rounds, settings.tolerance) = (count(1), count(CVB_ROUNDS), 0.0);
     let outcome = nbce_cvb(rows, CLUSTERS, Seed::new(1), &settings, &Silent).expect("valid settings");

@@ -1,6 +1,6 @@
-//! What can go wrong.
+//! Errors of the mixtures.
 
-use partita_core::{BudgetError, EnsembleError, FitError, PassError, SettingsError};
+use partita_core::{BudgetError, EnsembleError, FitError, PassError, ProblemSize, Settings, SettingsError};
 
 /// Rows or settings that no mixture can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -61,7 +61,11 @@ impl From<MixtureError> for FitError {
 }
 
 impl MixtureError {
-    pub(crate) fn check_clusters(clusters: usize) -> Result<(), Self> {
-        if clusters > 0 { Ok(()) } else { Err(Self::NoClusters) }
+    /// Refuses no clusters, and settings out of their range for a problem of this size.
+    pub(crate) fn check(settings: &impl Settings, size: &ProblemSize) -> Result<(), Self> {
+        if size.clusters == 0 {
+            return Err(Self::NoClusters);
+        }
+        Ok(settings.validate(size)?)
     }
 }

@@ -1,10 +1,11 @@
-//! How well a saved model foretells label rows it has not seen.
+//! Held-out perplexity of label rows under a saved model.
 
 use partita_core::{Ensemble, ModelError};
 use serde_json::Value;
 
-use crate::columns::{Columns, columns, perplexity, unread};
-use crate::{BceModel, RowModel};
+use crate::bce::BceModel;
+use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread};
+use crate::shared::row_model::RowModel;
 
 /// What [`held_out`] found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,13 +36,13 @@ pub fn held_out(saved: &Value, rows: &Ensemble) -> Result<HeldOut, ModelError> {
     match saved.get("format").and_then(Value::as_str) {
         Some(BceModel::FORMAT) => {
             let model = BceModel::from_json(saved)?;
-            let columns = columns(&model.bases, rows)?;
-            measured(&model.log_probability_bounds(rows)?, &columns, rows, true)
+            let matched = match_bases(&model.bases, rows)?;
+            measured(&model.log_probability_bounds(rows)?, &matched, rows, true)
         }
         Some(RowModel::FORMAT) | None => {
             let model = RowModel::from_json(saved)?;
-            let columns = columns(model.bases(), rows)?;
-            measured(&model.log_probabilities(rows)?, &columns, rows, false)
+            let matched = match_bases(model.bases(), rows)?;
+            measured(&model.log_probabilities(rows)?, &matched, rows, false)
         }
         Some(other) => {
             Err(ModelError::Input(format!("a model of the format '{other}' gives label rows no probability")))
@@ -49,8 +50,8 @@ pub fn held_out(saved: &Value, rows: &Ensemble) -> Result<HeldOut, ModelError> {
     }
 }
 
-fn measured(logs: &[f64], columns: &Columns, rows: &Ensemble, upper_bound: bool) -> Result<HeldOut, ModelError> {
-    let unread = unread(columns, rows);
+fn measured(logs: &[f64], matched: &MatchedBases, rows: &Ensemble, upper_bound: bool) -> Result<HeldOut, ModelError> {
+    let unread = unread(matched, rows);
     let labels = (rows.objects() * rows.bases().len() - rows.missing()) as u64 - unread;
     Ok(HeldOut { perplexity: perplexity(logs, unread, rows)?, labels, unread, upper_bound })
 }
@@ -58,7 +59,8 @@ fn measured(logs: &[f64], columns: &Columns, rows: &Ensemble, upper_bound: bool)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BceSettings, MmSettings, Rows, bce, fixture, mm};
+    use crate::shared::fixture;
+    use crate::{BceSettings, MmSettings, WeightedRows, bce, mm};
     use partita_core::{Seed, Silent};
     use serde_json::json;
 
@@ -68,7 +70,7 @@ mod tests {
         let half: Vec<u32> = (0..ensemble.objects() as u32 / 2).collect();
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
         let (seen, rest) = (ensemble.select(&half, &bases), ensemble.select(&[5, 6, 7], &bases));
-        let rows = Rows::of(&seen);
+        let rows = WeightedRows::of(&seen);
         let fits = [
             (mm(&rows, 3, Seed::new(1), &MmSettings::default(), &Silent).unwrap().erased(), false),
             (bce(&rows, 3, Seed::new(1), &BceSettings::default(), &Silent).unwrap().erased(), true),

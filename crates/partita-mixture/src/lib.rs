@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use partita_core::{EnsembleBuilder, ModelInput, Model, Seed, Silent, SoftPartition};
-//! use partita_mixture::{NbceVbSettings, RowModel, Rows, nbce_vb};
+//! use partita_mixture::{NbceVbSettings, RowModel, WeightedRows, nbce_vb};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut builder = EnsembleBuilder::new(6);
@@ -28,7 +28,7 @@
 //! builder.push("c", [Some(7), Some(7), Some(7), Some(8), Some(8), None])?;
 //! let ensemble = builder.finish()?;
 //!
-//! let outcome = nbce_vb(&Rows::of(&ensemble), 4, Seed::new(1), &NbceVbSettings::default(), &Silent)?;
+//! let outcome = nbce_vb(&WeightedRows::of(&ensemble), 4, Seed::new(1), &NbceVbSettings::default(), &Silent)?;
 //! assert_eq!(outcome.partition.live_clusters(), 2);
 //!
 //! let model = RowModel::of_consensus(&ensemble, &SoftPartition::of(&outcome.partition));
@@ -43,48 +43,26 @@
 //! ```
 
 mod bce;
-mod bce_model;
-mod chain;
-mod chain_diagnostics;
-mod columns;
-mod diagnostics;
 mod error;
-#[cfg(test)]
-mod fixture;
 mod held_out;
-mod hyper;
-mod json;
-mod merging;
 mod mm;
 mod nbce;
 mod nbce_cvb;
 mod nbce_gibbs;
 mod nbce_vb;
-mod partial;
-mod passes;
-mod posterior;
-mod prior;
-mod product;
-mod restarts;
-mod row_model;
-mod rows;
-mod seeding;
-mod split_merge;
-mod table;
-mod walk;
+mod shared;
 
-pub use bce::{BCE, BceDiagnostics, BceSettings, bce};
-pub use bce_model::BceModel;
-pub use chain_diagnostics::{Mode, NbceDraws, NbceGibbsDiagnostics};
-pub use diagnostics::{effective_samples, r_hat};
+pub use bce::{BCE, BceDiagnostics, BceModel, BceSettings, bce, bce_rows};
 pub use error::MixtureError;
 pub use held_out::{HeldOut, held_out};
 pub use mm::{MM, MmDiagnostics, MmSettings, mm, mm_rows};
-pub use nbce::{NbceDiagnostics, RowLikelihood};
+pub use nbce::likelihood::{NbceDiagnostics, RowLikelihood};
+pub use nbce::prior::NbcePrior;
 pub use nbce_cvb::{NBCE_CVB, NbceCvbSettings, nbce_cvb};
-pub use nbce_gibbs::{NBCE_GIBBS, NbceGibbsSettings, Summary, nbce_draws, nbce_gibbs};
+pub use nbce_gibbs::{
+    Mode, NBCE_GIBBS, NbceDraws, NbceGibbsDiagnostics, NbceGibbsSettings, PartitionLoss, PartitionSamples, Summary,
+    effective_samples, nbce_draws, nbce_gibbs, r_hat,
+};
 pub use nbce_vb::{NBCE_VB, NbceVbSettings, nbce_vb, nbce_vb_rows};
-pub use posterior::{PartitionLoss, PartitionSamples};
-pub use prior::NbcePrior;
-pub use row_model::RowModel;
-pub use rows::Rows;
+pub use shared::row_model::RowModel;
+pub use shared::weighted_rows::WeightedRows;

@@ -74,7 +74,7 @@ fn ensemble(objects: usize, clusters: usize, seed: Seed) -> Ensemble {
 
 /// The plain solver: projected exchanges object by object, one pair of clusters at a time, written with no care for
 /// speed. It stops at the same gap.
-fn plain(law: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition, tolerance: f64) -> (f64, usize) {
+fn plain(divergence: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition, tolerance: f64) -> (f64, usize) {
     let (objects, clusters) = (start.objects(), start.clusters());
     let mut y: Vec<Vec<f64>> = start.rows().outer_iter().map(|row| row.to_vec()).collect();
     let scale = pairs.iter().map(|pair| pair.1).sum::<f64>() / objects as f64;
@@ -85,7 +85,7 @@ fn plain(law: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition, tolera
             for j in (0..objects).filter(|&j| j != i) {
                 let (c, n) = pairs[i * objects + j];
                 let p: f64 = y[i].iter().zip(&y[j]).map(|(a, b)| a * b).sum();
-                let (one, two) = law.slopes(c, n, p);
+                let (one, two) = divergence.slopes(c, n, p);
                 for k in 0..clusters {
                     first[k] += one * y[j][k];
                     for l in 0..clusters {
@@ -112,8 +112,10 @@ fn plain(law: &impl Bregman, pairs: &[(f64, f64)], start: &SoftPartition, tolera
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["case", law, solver, n, k, threads] => case(law, solver, n.parse()?, k.parse()?, threads.parse()?)?,
-        ["whole", law, n] => whole(law, n.parse()?),
+        ["case", divergence, solver, n, k, threads] => {
+            case(divergence, solver, n.parse()?, k.parse()?, threads.parse()?)?
+        }
+        ["whole", divergence, n] => whole(divergence, n.parse()?),
         ["large"] => large(&[("l2", "100000"), ("kl", "100000"), ("l2", "1000000"), ("kl", "1000000")])?,
         _ => {
             tables()?;
@@ -124,14 +126,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// One solver from some starts.
-fn case(law: &str, solver: &str, n: usize, k: usize, threads: usize) -> Result<(), Box<dyn Error>> {
+fn case(divergence: &str, solver: &str, n: usize, k: usize, threads: usize) -> Result<(), Box<dyn Error>> {
     let ensemble = ensemble(n, k, Seed::new(1));
     let start = |at: u64| Start::random("", n, k, Seed::new(100 + at)).soft;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     if solver == "plain" {
         let pairs: Vec<(f64, f64)> = (0..n * n).map(|at| pair(&ensemble, at / n, at % n)).collect();
         stage(|| {
-            let (gap, rounds) = match law {
+            let (gap, rounds) = match divergence {
                 "kl" => plain(&Kl, &pairs, &start(0), 1e-5),
                 _ => plain(&L2, &pairs, &start(0), 1e-5),
             };
@@ -144,7 +146,7 @@ fn case(law: &str, solver: &str, n: usize, k: usize, threads: usize) -> Result<(
     settings.solver = if solver == "block" { Solver::Block } else { Solver::Greedy };
     let one = |at: u64| {
         let (start, before, clock) = (start(at), cpu_seconds(), Instant::now());
-        let end = pool.install(|| match law {
+        let end = pool.install(|| match divergence {
             "kl" => descend(&Kl, &evidence, &start, &settings, &Silent),
             _ => descend(&L2, &evidence, &start, &settings, &Silent),
         });
@@ -175,24 +177,26 @@ fn pair(ensemble: &Ensemble, i: usize, j: usize) -> (f64, f64) {
 
 fn tables() -> io::Result<()> {
     for (n, k, solvers) in [(1000, 10, &["block", "greedy", "plain"][..]), (5000, 4, &["block", "greedy"])] {
-        let cases = ["kl", "l2"].iter().flat_map(|law| solvers.iter().map(|solver| (*law, *solver, n, k, 1)));
+        let cases =
+            ["kl", "l2"].iter().flat_map(|divergence| solvers.iter().map(|solver| (*divergence, *solver, n, k, 1)));
         table(&format!("n = {n}, K = {k}"), &cases.collect::<Vec<_>>())?;
     }
-    let laws = ["kl", "l2"];
-    let sizes = laws.iter().flat_map(|law| [1000, 2000, 4000].map(|n| (*law, "block", n, 4, 1)));
+    let divergences = ["kl", "l2"];
+    let sizes = divergences.iter().flat_map(|divergence| [1000, 2000, 4000].map(|n| (*divergence, "block", n, 4, 1)));
     table("growth with n, K = 4", &sizes.collect::<Vec<_>>())?;
-    let counts = laws.iter().flat_map(|law| [5, 10, 20].map(|k| (*law, "block", 2000, k, 1)));
+    let counts = divergences.iter().flat_map(|divergence| [5, 10, 20].map(|k| (*divergence, "block", 2000, k, 1)));
     table("growth with K, n = 2000", &counts.collect::<Vec<_>>())?;
-    let threads = laws.iter().flat_map(|law| [1, 2].map(|threads| (*law, "block", 4000, 10, threads)));
+    let threads =
+        divergences.iter().flat_map(|divergence| [1, 2].map(|threads| (*divergence, "block", 4000, 10, threads)));
     table("threads, n = 4000, K = 10", &threads.collect::<Vec<_>>())
 }
 
 fn table(title: &str, cases: &[(&str, &str, usize, usize, usize)]) -> io::Result<()> {
     let contestants: Vec<Contestant> = (cases.iter())
-        .map(|&(law, solver, n, k, threads)| {
+        .map(|&(divergence, solver, n, k, threads)| {
             let (n, k, count) = (n.to_string(), k.to_string(), threads.to_string());
-            let name = format!("{law} {solver} n={n} K={k} threads={threads}");
-            Contestant::own(name, &["case", law, solver, &n, &k, &count]).on(threads)
+            let name = format!("{divergence} {solver} n={n} K={k} threads={threads}");
+            Contestant::own(name, &["case", divergence, solver, &n, &k, &count]).on(threads)
         })
         .collect();
     show(title, &contestants, &race(&contestants, ROUNDS)?);
@@ -216,8 +220,8 @@ fn show(title: &str, contestants: &[Contestant], figures: &[Figures]) {
 }
 
 /// The whole method on sampled pairs.
-fn whole(law: &str, n: usize) {
-    let method: &dyn Consensus = if law == "kl" { &PCC_KL } else { &PCC_L2 };
+fn whole(divergence: &str, n: usize) {
+    let method: &dyn Consensus = if divergence == "kl" { &PCC_KL } else { &PCC_L2 };
     let ensemble = voronoi(n, Seed::new(1));
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(10));
     problem.settings = SettingMap::parse(&["partners=30", "tolerance=1e-3"]).expect("pairs of name and value");
@@ -228,8 +232,10 @@ fn whole(law: &str, n: usize) {
 }
 
 fn large(cases: &[(&str, &str)]) -> io::Result<()> {
-    let contestants: Vec<Contestant> =
-        cases.iter().map(|&(law, n)| Contestant::own(format!("pcc-{law} n={n}"), &["whole", law, n]).on(2)).collect();
+    let contestants: Vec<Contestant> = cases
+        .iter()
+        .map(|&(divergence, n)| Contestant::own(format!("pcc-{divergence} n={n}"), &["whole", divergence, n]).on(2))
+        .collect();
     show("30 partners an object, M = 20, K = 10", &contestants, &race(&contestants, 1)?);
     Ok(())
 }

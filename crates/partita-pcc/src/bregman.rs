@@ -28,7 +28,7 @@ pub trait Bregman: Sync {
     fn second(&self, x: f64, p: f64) -> f64;
 
     /// Whether `∂²d/∂p²` grows without bound towards `p = 0`. Solvers then leave an object's improbable clusters
-    /// some room in early rounds.
+    /// some probability in early rounds.
     fn steep(&self) -> bool {
         true
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_without_the_guarantee_is_found_out() {
+    fn a_divergence_without_the_guarantee_is_found_out() {
         assert!(concave_at(&ItakuraSaito).is_some());
     }
 }

@@ -34,7 +34,7 @@ pub enum PccError {
         /// How often they are together.
         together: u32,
     },
-    /// The divergence keeps no promise.
+    /// The divergence does not hold what it guarantees.
     #[error(transparent)]
     Divergence(#[from] DivergenceError),
     /// A divergence of the caller's own that fails on a grid.

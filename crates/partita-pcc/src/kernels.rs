@@ -10,7 +10,7 @@ use crate::pair_counts::PairCounts;
 
 /// Objects in a piece of work whose columns stay in the first-level cache.
 const PIECE: usize = 256;
-/// The same where there are few objects: room is cleared before it is used, which takes longer than the work.
+/// The same where there are few objects: a block is cleared before it is used, which takes longer than the work.
 const FEW: usize = 64;
 
 /// Some of K entries: (cluster, value).

@@ -13,7 +13,7 @@ use crate::auto::auto;
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::evidence::{Dense, WAY_OUT};
+use crate::evidence::{Dense, REMEDY};
 use crate::on_ensemble::solve;
 use crate::settings::PccSettings;
 use crate::starts::TREE;
@@ -48,7 +48,10 @@ pub struct PccOf {
 /// Probabilistic consensus under the Kullback–Leibler divergence.
 pub static PCC_KL: PccOf = PccOf {
     divergence: Divergence::Kl,
-    info: &info("pcc-kl", "probabilities that best explain how often objects are together; soft, sure of its doubts"),
+    info: &info(
+        "pcc-kl",
+        "probabilities that best explain how often objects are together; soft, uncertain where the evidence is",
+    ),
 };
 
 /// Probabilistic consensus under the squared difference.
@@ -88,7 +91,7 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
         certainty: "probability of the object's most probable cluster",
         time: "pairs · (M + K · rounds)",
         memory: "n² up to 10,000 objects, then n",
-        remedy: WAY_OUT,
+        remedy: REMEDY,
         capabilities: Capabilities {
             soft: true,
             auto_clusters: true,

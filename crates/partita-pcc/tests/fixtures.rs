@@ -47,20 +47,20 @@ fn exact(solver: Solver) -> PccSettings {
     settings
 }
 
-fn agrees(law: &impl Bregman, name: &str) {
+fn agrees(divergence: &impl Bregman, name: &str) {
     let Setting { fixtures, evidence, start } = setting();
     let expected = &fixtures["pcc"][name];
-    let found = measure(law, &evidence, &start).unwrap();
+    let found = measure(divergence, &evidence, &start).unwrap();
     close(found.objective, &expected["objective"], 1e-9);
     close(found.gap, &expected["kkt_gap"], 1e-9);
     let gradient = rows(&expected["gradient"]);
     assert!(found.gradient.iter().zip(&gradient).all(|(a, b)| (a - b).abs() < 1e-8 * (1.0 + b.abs())));
 
-    let greedy = descend(law, &evidence, &start, &exact(Solver::Greedy), &Silent).unwrap();
+    let greedy = descend(divergence, &evidence, &start, &exact(Solver::Greedy), &Silent).unwrap();
     assert_eq!(greedy.stopped, Stopped::Converged);
     close(greedy.objective, &expected["greedy_converged"]["objective"], 1e-8);
 
-    let block = descend(law, &evidence, &start, &exact(Solver::Block), &Silent).unwrap();
+    let block = descend(divergence, &evidence, &start, &exact(Solver::Block), &Silent).unwrap();
     assert_eq!(block.stopped, Stopped::Converged);
     assert!(block.objective <= greedy.objective * (1.0 + 1e-6), "{} {}", block.objective, greedy.objective);
     let best = expected["best_of_200_dirichlet"].as_f64().unwrap();

@@ -1,4 +1,4 @@
-//! The methods keep the promises on their cards.
+//! The methods keep the guarantees of their info.
 
 use partita_core::{
     Clusters, ClustersError, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap, Silent, consense,

@@ -1,4 +1,4 @@
-//! The solvers on drawn problems: monotone, each other's twins, and the same with any number of threads.
+//! The solvers on drawn problems: monotone, in agreement with each other, and the same with any number of threads.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use std::num::NonZeroU32;
@@ -53,13 +53,13 @@ fn falls(run: &Descent, what: &str) {
 }
 
 /// Runs every solver from the same start and returns by how much block ends above greedy, relative.
-fn race(law: &impl Bregman, seed: u64) -> f64 {
+fn compared(divergence: &impl Bregman, seed: u64) -> f64 {
     let (evidence, start) = problem(seed);
     let [block, greedy] = [Solver::Block, Solver::Greedy].map(|solver| {
-        let run = descend(law, &evidence, &start, &settings(solver), &Silent).unwrap();
+        let run = descend(divergence, &evidence, &start, &settings(solver), &Silent).unwrap();
         falls(&run, &format!("{solver:?} seed {seed}"));
         assert_eq!(run.stopped, Stopped::Converged, "{solver:?} seed {seed}: gap {}", run.kkt_gap);
-        let again = measure(law, &evidence, &run.soft).unwrap();
+        let again = measure(divergence, &evidence, &run.soft).unwrap();
         assert!((again.objective - run.objective).abs() <= 1e-9 * (1.0 + run.objective));
         assert!(again.relative_gap <= 1.1e-5, "{solver:?} seed {seed}");
         run
@@ -68,13 +68,13 @@ fn race(law: &impl Bregman, seed: u64) -> f64 {
 }
 
 #[test]
-fn the_objective_never_rises_and_the_twins_agree() {
+fn the_objective_never_rises_and_the_solvers_agree() {
     let mut apart = 0;
     let mut runs = 0;
     for seed in 0..80 {
-        for above in [race(&Kl, seed), race(&L2, seed), race(&beta(1.5).unwrap(), seed)] {
+        for above in [compared(&Kl, seed), compared(&L2, seed), compared(&beta(1.5).unwrap(), seed)] {
             runs += 1;
-            // The problem has several minima: from a random start the twins may end in different ones.
+            // The problem has several minima: from a random start the solvers may end in different ones.
             apart += i32::from(above.abs() > 1e-4);
         }
     }
@@ -115,13 +115,13 @@ fn the_gradient_is_that_of_the_objective() {
     }
 }
 
-fn differs(law: &impl Bregman, evidence: &Dense, at: &SoftPartition) {
-    let gradient = measure(law, evidence, at).unwrap().gradient;
+fn differs(divergence: &impl Bregman, evidence: &Dense, at: &SoftPartition) {
+    let gradient = measure(divergence, evidence, at).unwrap().gradient;
     let (rows, h) = (at.rows().to_owned(), 1e-6);
     let moved = |t: f64| {
         let mut rows: Array2<f64> = rows.clone();
         (rows[[1, 0]], rows[[1, 1]]) = (rows[[1, 0]] + t, rows[[1, 1]] - t);
-        measure(law, evidence, &SoftPartition::new(rows).unwrap()).unwrap().objective
+        measure(divergence, evidence, &SoftPartition::new(rows).unwrap()).unwrap().objective
     };
     let h = if rows[[1, 0]].min(rows[[1, 1]]) > h { h } else { return };
     let (found, expected) = (gradient[[1, 0]] - gradient[[1, 1]], (moved(h) - moved(-h)) / (2.0 * h));
@@ -208,16 +208,16 @@ fn sampled_pairs_of_many_objects_end_in_order() {
     }
 }
 
-fn ends_in_order(law: &impl Bregman, sparse: &Sparse, start: &SoftPartition, what: &str) {
+fn ends_in_order(divergence: &impl Bregman, sparse: &Sparse, start: &SoftPartition, what: &str) {
     let [one, three] = [1, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| descend(law, sparse, start, &settings(Solver::Block), &Silent).unwrap())
+        pool.install(|| descend(divergence, sparse, start, &settings(Solver::Block), &Silent).unwrap())
     });
     assert_eq!((&one.soft, &one.trace), (&three.soft, &three.trace), "{what}");
     falls(&one, what);
-    let gap = measure(law, sparse, &one.soft).unwrap().relative_gap;
+    let gap = measure(divergence, sparse, &one.soft).unwrap().relative_gap;
     assert!(one.stopped == Stopped::Converged && gap <= 1e-5, "{what}: gap {gap}");
-    let greedy = descend(law, sparse, start, &settings(Solver::Greedy), &Silent).unwrap();
+    let greedy = descend(divergence, sparse, start, &settings(Solver::Greedy), &Silent).unwrap();
     assert!(one.objective <= greedy.objective * (1.0 + 1e-6), "{what}: {} {}", one.objective, greedy.objective);
 }
 
@@ -257,11 +257,11 @@ fn block_ends_no_higher_than_greedy_in_the_same_basin() {
         let planted: Vec<u32> = (0..ensemble.objects()).map(|i| (i % clusters) as u32).collect();
         let planted = partita_core::Partition::new(planted, clusters).unwrap();
         let start = Start::softened("planted", &planted, clusters).soft;
-        let above = |law: &dyn Fn(&PccSettings) -> f64| {
+        let above = |divergence: &dyn Fn(&PccSettings) -> f64| {
             let [block, greedy] = [Solver::Block, Solver::Greedy].map(|solver| {
                 let mut settings = settings(solver);
                 (settings.tolerance, settings.rounds) = (1e-8, NonZeroU32::new(5000).unwrap());
-                law(&settings)
+                divergence(&settings)
             });
             (block - greedy) / greedy.max(1e-6)
         };

@@ -206,7 +206,7 @@ fn hostile(folder: &Path) -> Anything<()> {
     }
     let ensemble = builder.finish()?.with_object_names((0..n).map(nasty).collect())?;
     let (outcome, mut record) = consensus(&PCC_KL, &ensemble, 3)?;
-    record["warnings"] = json!(["<script>fail()</script> is no name"]);
+    record["warnings"] = json!(["<script>fail()</script> is not a name"]);
     record["arguments"] = json!(["run", "it's \"here\" <b>.csv", "-k", "3"]);
     record["experiment"] = json!({ "clusters": 3 });
     let columns: Vec<String> = (1..4).map(nasty).collect();

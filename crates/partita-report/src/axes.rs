@@ -13,14 +13,14 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// A scale over these values with a little room, or over 0..1 where they have no extent.
-    pub(crate) fn over(values: impl Iterator<Item = f64>, from: f64, to: f64, room: f64) -> Self {
+    /// A scale over these values with a little margin, or over 0..1 where they have no extent.
+    pub(crate) fn over(values: impl Iterator<Item = f64>, from: f64, to: f64, margin: f64) -> Self {
         let finite = values.filter(|x| x.is_finite());
         let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         let (low, high) = match high - low {
             extent if !extent.is_finite() => (0.0, 1.0),
             extent if extent <= 1e-12 * high.abs().max(1e-300) => (low - 0.5, high + 0.5),
-            extent => (low - room * extent, high + room * extent),
+            extent => (low - margin * extent, high + margin * extent),
         };
         Self { low, high, from, to }
     }
@@ -41,7 +41,7 @@ impl Scale {
     }
 }
 
-/// The room of a plot: pixels from left, top to right, bottom.
+/// The area of a plot: pixels from left, top to right, bottom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) left: f64,

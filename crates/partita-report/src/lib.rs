@@ -14,7 +14,7 @@
 //!
 //! The page loads nothing (its content policy forbids it), follows the reader's light or dark theme, works without its
 //! script and on paper. Clusters differ by shape and hatching as well as by colour, tables say what their headings
-//! head, maps can be walked with the arrow keys. The same report gives the same bytes.
+//! head, the arrow keys go from object to object in a map. The same report gives the same bytes.
 //!
 //! ```
 //! use partita_core::{EnsembleBuilder, Partition};

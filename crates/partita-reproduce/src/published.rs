@@ -71,7 +71,7 @@ impl Published {
     /// Reads `table,data,setting,method,measure,value,note`; lines without a value (illegible, out of memory) are left out.
     ///
     /// # Panics
-    /// If it is no such table: it is part of the source.
+    /// If it is not such a table: it is part of the source.
     pub fn read(text: &str) -> Self {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let cells = reader.records().map(|record| record.expect("published numbers are a CSV of seven columns"));

@@ -12,7 +12,7 @@ pub enum SpectralError {
         /// Columns of the matrix.
         columns: usize,
     },
-    /// An entry is no number.
+    /// An entry is not a number.
     #[error("entry ({row}, {column}) is {value}; every entry must be finite")]
     NotFinite {
         /// Row of the entry.
@@ -48,7 +48,7 @@ pub enum SpectralError {
         /// Side of the matrix.
         side: usize,
     },
-    /// Lanczos ran out of room and the matrix is too large for the dense solver.
+    /// Lanczos ran out of vectors and the matrix is too large for the dense solver.
     #[error(
         "the {count} largest eigenpairs have residual {residual:e} after {vectors} Krylov vectors, wanted {tolerance:e}; \
          allow more blocks or a larger tolerance"

@@ -157,7 +157,7 @@ fn bordered(projected: &Array2<f64>, shares: &Array2<f64>) -> Array2<f64> {
     larger
 }
 
-/// Ritz vectors multiplied once more: the pairs if their true residual is as small as promised, else the residual.
+/// Ritz vectors multiplied once more: the pairs if their true residual is as small as asked for, else the residual.
 fn accepted(
     apply: &mut Apply<'_>,
     krylov: ArrayView2<'_, f64>,

@@ -34,7 +34,7 @@ const LEAST: f64 = 1e-12;
 pub(crate) struct Task<'a> {
     pub(crate) design: &'a Design,
     pub(crate) codes: &'a Array2<u16>,
-    pub(crate) trust: &'a [f64],
+    pub(crate) base_weights: &'a [f64],
     pub(crate) clusters: usize,
 }
 
@@ -52,7 +52,13 @@ struct Parts {
 
 impl<'a> Task<'a> {
     pub(crate) fn loss(&self) -> Loss<'a> {
-        Loss { design: self.design, codes: self.codes.view(), classes: self.clusters, trust: self.trust, soft: None }
+        Loss {
+            design: self.design,
+            codes: self.codes.view(),
+            classes: self.clusters,
+            base_weights: self.base_weights,
+            soft: None,
+        }
     }
 
     /// Rounds that choosing may take.
@@ -147,8 +153,10 @@ impl<'a> Task<'a> {
         for object in (0..parts.held).flat_map(|held| parts.unseen(held)) {
             let mut votes = vec![0.0; self.clusters];
             let (_, weight) = self.surprise(object, |_| 0.0);
-            for (&code, trust) in self.codes.row(object).iter().zip(self.trust).filter(|(code, _)| **code != MISSING) {
-                votes[usize::from(code)] += trust / weight;
+            for (&code, base_weight) in
+                self.codes.row(object).iter().zip(self.base_weights).filter(|(code, _)| **code != MISSING)
+            {
+                votes[usize::from(code)] += base_weight / weight;
             }
             sum += self.surprise(object, |code| votes[code].ln()).0;
             all += weight;
@@ -156,11 +164,13 @@ impl<'a> Task<'a> {
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
-    /// Sums over the labels of an object, by trust: of what `value` says of them, and of 1.
+    /// Sums over the labels of an object, by weight: of what `value` says of them, and of 1.
     fn surprise(&self, object: usize, value: impl Fn(usize) -> f64) -> (f64, f64) {
         let labels = self.codes.row(object);
-        let there = labels.iter().zip(self.trust).filter(|(code, _)| **code != MISSING);
-        there.fold((0.0, 0.0), |(sum, all), (&code, trust)| (sum + trust * value(usize::from(code)), all + trust))
+        let there = labels.iter().zip(self.base_weights).filter(|(code, _)| **code != MISSING);
+        there.fold((0.0, 0.0), |(sum, all), (&code, base_weight)| {
+            (sum + base_weight * value(usize::from(code)), all + base_weight)
+        })
     }
 }
 

@@ -33,7 +33,7 @@ impl SavedScaling {
         }
         let bad = |(mean, spread): (&f64, &f64)| !(mean.is_finite() && spread.is_finite() && *spread > 0.0);
         if let Some(at) = means.iter().zip(&spreads).position(bad) {
-            return Err(damaged(format!("the scaling of column '{}' is no scaling", columns[at])));
+            return Err(damaged(format!("the scaling of column '{}' is not a scaling", columns[at])));
         }
         Ok(Scaling { columns, means, spreads })
     }

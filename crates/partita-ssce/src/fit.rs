@@ -98,7 +98,7 @@ pub(crate) fn fit(
     (monitor, done, total): (&dyn Monitor, u64, u64),
 ) -> Result<Fit, SsceError> {
     let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
-    let mut prior = Prior::start((gamma, gamma), loss.trust, RIDGE)?;
+    let mut prior = Prior::start((gamma, gamma), loss.base_weights, RIDGE)?;
     let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
     let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
     for round in 0..u64::from(settings.rounds.get()) {

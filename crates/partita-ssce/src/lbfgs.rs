@@ -75,7 +75,7 @@ fn direction(
     -solved
 }
 
-/// A point along the direction with enough of the promised decrease; none if rounding leaves none.
+/// A point along the direction with sufficient decrease; none if rounding leaves none.
 fn search(
     point: &Point,
     direction: &Array2<f64>,

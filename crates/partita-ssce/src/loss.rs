@@ -22,7 +22,7 @@ pub(crate) struct Loss<'a> {
     /// K.
     pub(crate) classes: usize,
     /// M, weights of base clusterings.
-    pub(crate) trust: &'a [f64],
+    pub(crate) base_weights: &'a [f64],
     /// Probabilities to be learned in place of the labels, n × K; only where M is 1.
     pub(crate) soft: Option<ArrayView2<'a, f64>>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Loss<'a> {
 impl Loss<'_> {
     /// Base clusterings, M.
     pub(crate) fn bases(&self) -> usize {
-        self.trust.len()
+        self.base_weights.len()
     }
 
     fn parts(&self) -> Vec<Range<usize>> {
@@ -64,15 +64,17 @@ impl Loss<'_> {
         let mut value = 0.0;
         for (codes, mut line) in codes.outer_iter().zip(logits.outer_iter_mut()) {
             let line = line.as_slice_mut().expect("products are contiguous");
-            for ((&code, logits), &trust) in codes.iter().zip(line.chunks_exact_mut(self.classes)).zip(self.trust) {
+            for ((&code, logits), &base_weight) in
+                codes.iter().zip(line.chunks_exact_mut(self.classes)).zip(self.base_weights)
+            {
                 if code == MISSING {
                     logits.fill(0.0);
                     continue;
                 }
                 let own = logits[usize::from(code)];
-                value += trust * (softmax(logits) - own);
+                value += base_weight * (softmax(logits) - own);
                 logits[usize::from(code)] -= 1.0;
-                logits.iter_mut().for_each(|r| *r *= trust);
+                logits.iter_mut().for_each(|r| *r *= base_weight);
             }
         }
         value

@@ -29,7 +29,7 @@ const NEIGHBOURS: NonZeroU32 = NonZeroU32::new(5).expect("not zero");
 
 /// Why a text is no [`Predictor`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no way to label new objects; choose from ssce, centroid, knn, knn:9 (any number of neighbours)")]
+#[error("'{0}' is not a way to label new objects; choose from ssce, centroid, knn, knn:9 (any number of neighbours)")]
 pub struct UnknownPredictor(String);
 
 impl FromStr for Predictor {

@@ -33,10 +33,10 @@ impl Prior {
         Ok(Self { gamma, a, eigen: (values, pairs.vectors), roots })
     }
 
-    /// Ω = I/M, for base clusterings of weights `trust`.
-    pub(crate) fn start(gamma: (f64, f64), trust: &[f64], ridge: f64) -> Result<Self, SsceError> {
-        let roots = trust.iter().map(|weight| weight.sqrt()).collect();
-        Self::new(gamma, roots, &(Array2::eye(trust.len()) / trust.len() as f64), ridge)
+    /// Ω = I/M, for base clusterings of weights `base_weights`.
+    pub(crate) fn start(gamma: (f64, f64), base_weights: &[f64], ridge: f64) -> Result<Self, SsceError> {
+        let roots = base_weights.iter().map(|weight| weight.sqrt()).collect();
+        Self::new(gamma, roots, &(Array2::eye(base_weights.len()) / base_weights.len() as f64), ridge)
     }
 
     /// Divides row u of M rows by √ω_u.
@@ -116,25 +116,25 @@ impl Prior {
         let least = 1e-13 * pairs.values[0];
         let sigma: Vec<f64> =
             pairs.values.iter().map(|&value| if value > least { value.sqrt() } else { 0.0 }).collect();
-        let floor = if exact { ridge / sigma.len() as f64 } else { 0.0 };
+        let level = if exact { ridge / sigma.len() as f64 } else { 0.0 };
         let some = sigma.iter().any(|&s| s > 0.0);
-        Ok(some.then(|| rebuilt(&pairs.vectors, &fill(&sigma, floor))))
+        Ok(some.then(|| rebuilt(&pairs.vectors, &water_filling(&sigma, level))))
     }
 }
 
-/// max(0, c σ − floor) with c such that the sum is 1, for falling σ.
-fn fill(sigma: &[f64], floor: f64) -> Vec<f64> {
+/// max(0, c σ − level) with c such that the sum is 1, for falling σ.
+fn water_filling(sigma: &[f64], level: f64) -> Vec<f64> {
     let mut c = 0.0;
     let mut sum = 0.0;
     for (used, s) in sigma.iter().enumerate() {
-        let next = (1.0 + (used + 1) as f64 * floor) / (sum + s);
-        if next * s < floor {
+        let next = (1.0 + (used + 1) as f64 * level) / (sum + s);
+        if next * s < level {
             break;
         }
         sum += s;
         c = next;
     }
-    sigma.iter().map(|s| (c * s - floor).max(0.0)).collect()
+    sigma.iter().map(|s| (c * s - level).max(0.0)).collect()
 }
 
 /// V diag(values) Vᵀ, symmetric to the bit.
@@ -186,7 +186,8 @@ mod tests {
         for ((i, u), &code) in targets.codes.indexed_iter() {
             assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::aligned_labels::MISSING), code);
         }
-        let loss = Loss { design: &design, codes: targets.codes.view(), classes: 3, trust: &[1.0; 12], soft: None };
+        let loss =
+            Loss { design: &design, codes: targets.codes.view(), classes: 3, base_weights: &[1.0; 12], soft: None };
         let mu: Vec<Vec<f64>> = numbers(&expected["mu"]);
         let (w, centre) = (wide(&expected["W"]), Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]));
         let gamma = (numbers(&expected["gamma1"]), numbers(&expected["gamma2"]));
@@ -213,11 +214,18 @@ mod tests {
         let mut rng = Seed::new(4).rng();
         for design in [Design::hot(&ensemble, Some(3.0)), Design::hot(&ensemble, None)] {
             let targets = Targets::new(&ensemble, None, 2, None).unwrap();
-            let trust: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
-            let loss = Loss { design: &design, codes: targets.codes.view(), classes: 2, trust: &trust, soft: None };
+            let base_weights: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
+            let loss = Loss {
+                design: &design,
+                codes: targets.codes.view(),
+                classes: 2,
+                base_weights: &base_weights,
+                soft: None,
+            };
             let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
             let (w, centre) = (draw((design.width(), 24)), draw((design.width(), 2)));
-            let prior = Prior::start((0.3, 0.7), &trust, RIDGE).unwrap().adapted(&w, &centre, RIDGE, true).unwrap();
+            let prior =
+                Prior::start((0.3, 0.7), &base_weights, RIDGE).unwrap().adapted(&w, &centre, RIDGE, true).unwrap();
             let value = |w: &Array2<f64>| loss.evaluate(w).0 + prior.evaluate(w, &centre).0;
             let gradient = loss.evaluate(&w).1 + prior.evaluate(&w, &centre).1;
             for at in (0..w.len()).step_by(7) {
@@ -258,11 +266,11 @@ mod tests {
 
     #[test]
     fn filled_values_sum_to_one_and_beat_their_neighbours() {
-        for (sigma, floor) in [(vec![3.0, 2.0, 0.5, 0.0], 0.1), (vec![1.0, 1e-6, 0.0], 0.3), (vec![2.0, 1.0], 0.0)] {
-            let values = fill(&sigma, floor);
+        for (sigma, level) in [(vec![3.0, 2.0, 0.5, 0.0], 0.1), (vec![1.0, 1e-6, 0.0], 0.3), (vec![2.0, 1.0], 0.0)] {
+            let values = water_filling(&sigma, level);
             assert_relative_eq!(values.iter().sum::<f64>(), 1.0, max_relative = 1e-12);
             let cost = |values: &[f64]| -> f64 {
-                sigma.iter().zip(values).filter(|(s, _)| **s > 0.0).map(|(s, v)| s * s / (v + floor)).sum()
+                sigma.iter().zip(values).filter(|(s, _)| **s > 0.0).map(|(s, v)| s * s / (v + level)).sum()
             };
             let best = cost(&values);
             for (a, b) in [(0, 1), (1, 0), (0, sigma.len() - 1)] {

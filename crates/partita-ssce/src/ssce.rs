@@ -142,8 +142,8 @@ fn solve(
     monitor: &dyn Monitor,
 ) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
-    let trust = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
-    let task = Task { design: &design, codes: &targets.codes, trust: &trust, clusters };
+    let base_weights = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
+    let task = Task { design: &design, codes: &targets.codes, base_weights: &base_weights, clusters };
     let (before, last) = (task.ticks(settings), u64::from(settings.rounds.get()));
     let ticks = (monitor, 0, before + last);
     let Choice { gamma, tried } = match settings.gamma {

@@ -84,7 +84,7 @@ fn element(text: &str) -> usize {
             return end_of(text, hidden).unwrap_or(text.len());
         }
     }
-    // A `<` that another one follows before any `>` is no tag.
+    // A `<` that another one follows before any `>` is not a tag.
     match text[1..].find(['<', '>']) {
         Some(end) if text.as_bytes()[end + 1] == b'>' => end + 2,
         _ => 1,

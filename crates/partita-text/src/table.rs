@@ -44,7 +44,7 @@ impl Terms {
 ///
 /// # Errors
 /// [`TextError`] if there is no document, no word or no term that is frequent enough, if 0 terms are asked for, or if
-/// the monitor says stop. Documents without a kept term are no error: their rows are empty.
+/// the monitor says stop. Documents without a kept term are not an error: their rows are empty.
 ///
 /// # Cost
 /// One pass over the text; each distinct word is stemmed once.

@@ -1,4 +1,4 @@
-//! Tables against a hand, a twin, and an independent tool.
+//! Tables against values by hand, a naive reference, and an independent tool.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ fn smooth_weights_are_those_of_scikit_learn() {
 }
 
 /// The same by maps and a dense table.
-fn twin(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec<f64>>) {
+fn naive(documents: &[String], settings: &TextSettings) -> (Vec<String>, Vec<Vec<f64>>) {
     let counted: Vec<BTreeMap<String, f64>> = documents
         .iter()
         .map(|text| {
@@ -111,7 +111,7 @@ fn it_agrees_with_its_twin() {
             .collect();
         let mut settings = TextSettings::default();
         (settings.least_documents, settings.terms) = (1 + unit as usize % 3, 2 + unit as usize % 6);
-        let (terms, expected) = twin(&documents, &settings);
+        let (terms, expected) = naive(&documents, &settings);
         match tf_idf(&documents, &settings, &Silent) {
             Ok(made) => {
                 assert_eq!(made.terms, terms, "{unit}");

@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Set>> {
         reader.deserialize().collect::<Result<_, _>>().with_context(|| format!("in {}", path.display()))?;
     for set in &sets {
         let plain = !set.file.is_empty() && !set.file.starts_with('.') && !set.file.contains(['/', '\\']);
-        ensure!(plain, "in {}: '{}' is no plain file name", path.display(), set.file);
+        ensure!(plain, "in {}: '{}' is not a plain file name", path.display(), set.file);
     }
     Ok(sets)
 }
@@ -66,7 +66,11 @@ pub(super) fn checksum_of(path: &Path, packed: bool) -> Result<String> {
     let mut sum = Sum(Sha256::new());
     let bytes = io::copy(&mut content.take(LARGEST + 1), &mut sum);
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
-    ensure!(bytes <= LARGEST, "{} holds more than {LARGEST} bytes; it is no data set of the catalogue", path.display());
+    ensure!(
+        bytes <= LARGEST,
+        "{} holds more than {LARGEST} bytes; it is not a data set of the catalogue",
+        path.display()
+    );
     Ok(sum.0.finalize().iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect())
 }
 
@@ -114,6 +118,6 @@ mod tests {
         let path = folder.path().join("catalogue.csv");
         fs::write(&path, "name,file,rows,features,classes,kind,sha256,shipped\na,../a.csv,1,1,1,numbers,00,no\n")
             .unwrap();
-        assert!(read(&path).unwrap_err().to_string().ends_with("'../a.csv' is no plain file name"));
+        assert!(read(&path).unwrap_err().to_string().ends_with("'../a.csv' is not a plain file name"));
     }
 }

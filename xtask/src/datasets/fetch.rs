@@ -94,7 +94,7 @@ impl std::str::FromStr for Source {
         if let Some((scheme, _)) = text.split_once("://") {
             bail!("{scheme}:// is not spoken here; use http://, or download into a folder and give that");
         }
-        ensure!(Path::new(text).is_dir(), "{text} is no folder; give a folder that exists, or a URL with http://");
+        ensure!(Path::new(text).is_dir(), "{text} is not a folder; give a folder that exists, or a URL with http://");
         Ok(Self::Folder(text.into()))
     }
 }
@@ -124,7 +124,7 @@ fn receive(set: &Set, from: &Source, part: &Path) -> Result<()> {
     let mut file = File::create(part).with_context(|| format!("cannot write {}", part.display()))?;
     let bytes =
         io::copy(&mut content.take(LARGEST + 1), &mut file).with_context(|| format!("{place} broke off; try again"))?;
-    ensure!(bytes <= LARGEST, "{place} is larger than {LARGEST} bytes; it is no data set of the catalogue");
+    ensure!(bytes <= LARGEST, "{place} is larger than {LARGEST} bytes; it is not a data set of the catalogue");
     let sum = checksum_of(part, set.is_packed()).with_context(|| format!("{place} is damaged; try another source"))?;
     ensure!(sum == set.sha256, "{place} has the checksum {sum}, the catalogue says {}; try another source", set.sha256);
     Ok(())

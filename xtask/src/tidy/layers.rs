@@ -67,7 +67,7 @@ pub(super) fn edges(workspace: &Workspace, packages: &[Package]) -> Result<Vec<V
 fn complaint(name: &str, own: u8, dependency: &Dependency) -> Option<String> {
     let (kind, other) = (dependency.kind.as_deref().unwrap_or("normal"), &dependency.name);
     if name == "xtask" {
-        return Some(format!("xtask builds first and needs no room of ours; call the binary instead of {other}"));
+        return Some(format!("xtask builds first and needs no crate of ours; call the binary instead of {other}"));
     }
     if other == CONFORMANCE {
         let fine = kind == "dev" && own >= 2;

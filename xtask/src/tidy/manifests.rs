@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Violation;
 use crate::workspace::{Package, Workspace};
 
-/// Crates whose types meet across rooms: a second version is another type of the same name.
+/// Crates whose types meet across crates: a second version is another type of the same name.
 const SINGLE: &[&str] = &["ndarray", "rand"];
 
 /// Versions that come with an optional dependency and never into the default build, by how they start.

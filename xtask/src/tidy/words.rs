@@ -24,6 +24,13 @@ const REJECTED: &[(&str, &str)] = &[
     ("n_jobs", "threads"),
     ("random_state", "seed"),
     ("tol", "tolerance"),
+    ("promises", "guarantees"),
+    ("law", "divergence"),
+    ("laws", "divergences"),
+    ("calm", "active set"),
+    ("walk", "follow, or run"),
+    ("way_out", "remedy"),
+    ("door", "entry"),
 ];
 
 /// Names that other people's crates gave.

@@ -35,7 +35,7 @@ pub(crate) const FORMAT: Format = Format {
 /// Rows that are decoded at once.
 const BATCH: usize = 1 << 16;
 
-/// More cells than this a byte are no data: a claim of so many rows is refused before any is read.
+/// More cells than this a byte are not data: a claim of so many rows is refused before any is read.
 const MOST_CELLS_A_BYTE: u64 = 1 << 16;
 
 /// pandas stores an index that has no name under this one.

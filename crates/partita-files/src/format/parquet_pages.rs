@@ -1,5 +1,5 @@
-//! Pages of Parquet columns, checked before they are decoded. The decoders of the `parquet` crate take some promises of
-//! a page on trust and panic where a damaged file breaks them; here each of these becomes an error.
+//! Pages of Parquet columns, checked before they are decoded. The decoders of the `parquet` crate take some claims of
+//! a page for true and panic where a damaged file breaks them; here each of these becomes an error.
 
 use parquet::basic::{Encoding, Type as Physical};
 use parquet::column::page::{Page, PageMetadata, PageReader};

@@ -2,14 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use partita_core::MemoryBudget;
-use partita_core::ndarray::array;
-
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::endings;
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
 use crate::error::FileError;
-use crate::meaning::{ensemble, labels, table};
 use crate::typed_array::{TypedArray, Values};
 
 /// Columns of numbers from 0 to 9: the first line has their names, each further line the digits of one column.
@@ -67,27 +63,35 @@ impl Reader for Toy {
     }
 }
 
-#[test]
-fn a_new_format_is_a_table_an_ensemble_and_labels() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.toy");
-    std::fs::write(&path, "id x y label\n123\n005\n131\n001\n").unwrap();
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meaning::{ensemble, labels, table};
+    use partita_core::MemoryBudget;
+    use partita_core::ndarray::array;
 
-    let (found, roles) = table::load(WITH_TOY, &path, &table::TableOptions::default()).unwrap();
-    assert_eq!(found.values, array![[0.0, 1.0], [0.0, 3.0], [5.0, 1.0]]);
-    assert_eq!(found.object_names.unwrap(), ["1", "2", "3"]);
-    assert_eq!(roles.to_string(), "2 data columns, truth 'label', objects 'id'");
+    #[test]
+    fn a_new_format_is_a_table_an_ensemble_and_labels() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toy");
+        std::fs::write(&path, "id x y label\n123\n005\n131\n001\n").unwrap();
 
-    let (found, same) = ensemble::load(WITH_TOY, &path, &ensemble::EnsembleOptions::default()).unwrap();
-    assert_eq!(found.ensemble.bases()[1].values(), ["1", "3"]);
-    assert_eq!((found.ensemble.label(1, 1), same), (Some(1), roles));
+        let (found, roles) = table::load(WITH_TOY, &path, &table::TableOptions::default()).unwrap();
+        assert_eq!(found.values, array![[0.0, 1.0], [0.0, 3.0], [5.0, 1.0]]);
+        assert_eq!(found.object_names.unwrap(), ["1", "2", "3"]);
+        assert_eq!(roles.to_string(), "2 data columns, truth 'label', objects 'id'");
 
-    let (found, _) = labels::load(WITH_TOY, &path, None, MemoryBudget::UNLIMITED).unwrap();
-    assert_eq!(found.column.values, ["0", "0", "1"].map(|label| Some(label.to_owned())));
+        let (found, same) = ensemble::load(WITH_TOY, &path, &ensemble::EnsembleOptions::default()).unwrap();
+        assert_eq!(found.ensemble.bases()[1].values(), ["1", "3"]);
+        assert_eq!((found.ensemble.label(1, 1), same), (Some(1), roles));
 
-    let other = folder.path().join("a.doc");
-    std::fs::write(&other, "x").unwrap();
-    let message = table::load(WITH_TOY, &other, &table::TableOptions::default()).unwrap_err().to_string();
-    assert!(message.ends_with("the name must end in .csv, .tsv, .txt (also with .gz) or .toy"), "{message}");
-    assert_eq!(endings(WITH_TOY, |writes| writes != Writes::Nothing), ".csv, .tsv or .txt (also with .gz)");
+        let (found, _) = labels::load(WITH_TOY, &path, None, MemoryBudget::UNLIMITED).unwrap();
+        assert_eq!(found.column.values, ["0", "0", "1"].map(|label| Some(label.to_owned())));
+
+        let other = folder.path().join("a.doc");
+        std::fs::write(&other, "x").unwrap();
+        let message = table::load(WITH_TOY, &other, &table::TableOptions::default()).unwrap_err().to_string();
+        assert!(message.ends_with("the name must end in .csv, .tsv, .txt (also with .gz) or .toy"), "{message}");
+        assert_eq!(endings(WITH_TOY, |writes| writes != Writes::Nothing), ".csv, .tsv or .txt (also with .gz)");
+    }
 }

@@ -84,7 +84,7 @@ pub(crate) fn place_arrays<'a>(
 /// Reads a sparse matrix of counts in compressed rows that [`write_sparse_npz`] or `scipy.sparse.save_npz` wrote.
 ///
 /// # Errors
-/// [`FileError`] when the file is no such matrix, a value is no whole number of 0 to 65,535, a column is out of range,
+/// [`FileError`] when the file is not such a matrix, a value is not a whole number of 0 to 65,535, a column is out of range,
 /// or the matrix does not fit the budget.
 ///
 /// # Cost

@@ -63,7 +63,7 @@ pub fn write_sparse_table(path: &Path, table: &SparseTable) -> Result<(), FileEr
 /// 1, 2, ….
 ///
 /// # Errors
-/// [`FileError`] when the file is no sparse matrix in compressed rows, a number is not finite, or it does not fit the
+/// [`FileError`] when the file is not a sparse matrix in compressed rows, a number is not finite, or it does not fit the
 /// budget.
 pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTable, FileError> {
     let archive = Npz::open(path)?;

@@ -53,7 +53,7 @@ pub struct TableOptions {
     /// Without, a word is an error.
     pub one_hot: bool,
     /// Put the place of a word among the sorted words of its column instead of the word (text files). This makes neighbours
-    /// of words that are none; it is what some papers did.
+    /// of words that are not; it is what some papers did.
     pub codes: bool,
     /// Fill a missing number with the mean of its column, a missing word with zeros (text files). Without, a gap is an
     /// error.
@@ -157,7 +157,7 @@ fn numbers(frame: &Frame, features: &[usize], limit: &Limit) -> Result<Array2<f6
     limit.check(frame.path(), cells.saturating_mul(8).saturating_add(frame.transient()))?;
     let groups: Vec<usize> = (0..frame.extent.count()).collect();
     let mut values: Vec<f64> = Vec::new();
-    // A few groups at a time: what is read is then no claim but a fact before room is made for the next.
+    // A few groups at a time: what is read is then a fact instead of a claim before memory is taken for the next.
     for some in groups.chunks(2 * rayon::current_num_threads()) {
         let read: Vec<_> = some.par_iter().map(|&group| group_numbers(frame, group, features, limit)).collect();
         for block in read {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_named_with_a_way_out() {
+    fn what_is_no_table_is_named_with_a_remedy() {
         for (text, expected) in [
             ("x,y\n1,2\n3,b\n", "a.csv, line 3, column 'y': 'b' is not a number; correct it"),
             ("x,y\n1,2\n3,\n", "a.csv, line 3, column 'y': '' is missing; fill it in"),

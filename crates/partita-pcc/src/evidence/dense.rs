@@ -58,7 +58,7 @@ impl Dense {
     /// O(n² M) byte comparisons; [`Dense::bytes`] of memory.
     pub fn count(ensemble: &Ensemble, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, PccError> {
         let needed = Self::bytes(ensemble.objects(), ensemble.bases().len());
-        budget.check("the evidence of all pairs", needed, WAY_OUT)?;
+        budget.check("the evidence of all pairs", needed, REMEDY)?;
         Ok(Self::new(&CoAssociation::count(ensemble, budget, monitor)?))
     }
 
@@ -117,7 +117,7 @@ impl Dense {
 }
 
 /// What to do when all pairs are too many.
-pub(crate) const WAY_OUT: &str = "take a sample of the pairs (partners=30)";
+pub(crate) const REMEDY: &str = "take a sample of the pairs (partners=30)";
 
 impl View for Dense {
     fn count(&self) -> usize {

@@ -6,7 +6,7 @@ mod sparse;
 mod view;
 
 pub use dense::Dense;
-pub(crate) use dense::WAY_OUT;
+pub(crate) use dense::REMEDY;
 pub use normalised_counts::NormalisedCounts;
 pub use sparse::Sparse;
 pub use view::Evidence;

@@ -18,7 +18,7 @@ pub(crate) struct StepLimits {
     pub(crate) keep: f64,
     /// Only where the violation is larger than this.
     pub(crate) keep_above: f64,
-    /// Steps longer than the Newton step by this factor, where there is room.
+    /// Steps longer than the Newton step by this factor, where the simplex allows it.
     pub(crate) over: f64,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct StepOutcome {
     pub(crate) fall: f64,
 }
 
-/// Room for steps.
+/// Workspace of steps.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     pub(crate) a: Vec<f64>,
@@ -118,9 +118,9 @@ pub(crate) fn newton_step<D: Bregman>(
     if slope.first >= 0.0 {
         return StepOutcome { gap, fall: 0.0 };
     }
-    let room = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - keep) / d } else { f64::INFINITY };
-    let room = s.entries.iter().map(room).fold(f64::INFINITY, f64::min);
-    let longest = limits.over.min(room).max(1.0);
+    let longest_inside = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - keep) / d } else { f64::INFINITY };
+    let longest_inside = s.entries.iter().map(longest_inside).fold(f64::INFINITY, f64::min);
+    let longest = limits.over.min(longest_inside).max(1.0);
     let (t, fall) = if exact.is_some() {
         step(bregman, |t| slope.first + t * slope.second, slope, longest)
     } else {

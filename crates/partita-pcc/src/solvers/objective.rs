@@ -15,7 +15,7 @@ use crate::memberships::Memberships;
 /// Objects whose sums are folded together, whatever the number of threads.
 const CHUNK: usize = 64;
 
-/// Room for one thread.
+/// Workspace of one thread.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) near: LocalPairs,
@@ -140,13 +140,13 @@ pub(crate) fn sampled_objective<D: Bregman>(bregman: &D, evidence: &dyn Evidence
 pub(crate) fn gradient<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> (Array2<f64>, f64) {
     let clusters = table.clusters;
     let mut all = vec![0.0; evidence.count() * clusters];
-    let room = || Worker::new(clusters);
+    let worker = || Worker::new(clusters);
     let one = |worker: &mut Worker, (i, out): (usize, &mut [f64])| {
         let gap = gradient_of(bregman, evidence, table, i, worker);
         out.copy_from_slice(&worker.scratch.g);
         gap
     };
-    let gap = (all.par_chunks_mut(clusters).enumerate()).map_init(room, one).reduce(|| 0.0, f64::max);
+    let gap = (all.par_chunks_mut(clusters).enumerate()).map_init(worker, one).reduce(|| 0.0, f64::max);
     let all = Array2::from_shape_vec((evidence.count(), clusters), all).expect("K values an object");
     (all, gap)
 }
@@ -172,7 +172,7 @@ pub(crate) fn gradient_of<D: Bregman>(
 
 /// The largest violation of all objects.
 pub(crate) fn gap<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
-    let room = || Worker::new(table.clusters);
+    let worker = || Worker::new(table.clusters);
     let one = |worker: &mut Worker, i: usize| gradient_of(bregman, evidence, table, i, worker);
-    (0..evidence.count()).into_par_iter().map_init(room, one).reduce(|| 0.0, f64::max)
+    (0..evidence.count()).into_par_iter().map_init(worker, one).reduce(|| 0.0, f64::max)
 }

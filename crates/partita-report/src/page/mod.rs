@@ -1,11 +1,11 @@
 //! The page: sections in order, one file.
 
 mod bases;
+mod certainty;
 mod choice;
 mod known;
 mod parts;
 mod summary;
-mod sure;
 
 use serde_json::json;
 
@@ -44,7 +44,7 @@ impl Page<'_, '_> {
             ("summary", "Summary", summary::summary(self)),
             ("evidence", "Evidence", self.evidence()),
             ("choice", "How many", self.choice()),
-            ("sure", "How sure", sure::sure(self)),
+            ("sure", "How sure", certainty::certainty(self)),
             ("soft", "Clusters", self.soft()),
             ("bases", "Base clusterings", bases::bases(self)),
             ("map", "Map", self.map()),

@@ -85,7 +85,7 @@ pub(crate) fn card(figure: &Drawn, big: bool) -> String {
     } else {
         format!("<div class=\"pic\">{}</div>", figure.inline())
     };
-    let picture = if figure.points.is_empty() { picture } else { walked(figure, &picture) };
+    let picture = if figure.points.is_empty() { picture } else { with_arrow_keys(figure, &picture) };
     let note =
         if figure.note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", escape(&figure.note)) };
     format!(
@@ -96,7 +96,7 @@ pub(crate) fn card(figure: &Drawn, big: bool) -> String {
 }
 
 /// A map around which the arrow keys go.
-fn walked(figure: &Drawn, picture: &str) -> String {
+fn with_arrow_keys(figure: &Drawn, picture: &str) -> String {
     format!(
         "<div class=\"map\" data-of=\"{}\" tabindex=\"0\" role=\"application\" aria-label=\"{}; arrow keys go from object \
          to object\">{picture}<output aria-live=\"polite\">Point at an object, or use the arrow keys, to see its name.\

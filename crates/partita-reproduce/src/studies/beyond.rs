@@ -49,10 +49,10 @@ fn recipe(ensemble: &str, classes: usize, objects: usize) -> Result<Recipe, Repr
 }
 
 /// The same problem and solver as `pcc-kl`, at their defaults.
-const TWINS: [&str; 2] = ["peace", "pcc"];
+const SAME_PROBLEM: [&str; 2] = ["peace", "pcc"];
 
 fn methods() -> Vec<&'static str> {
-    METHODS.iter().map(|method| method.info().name).filter(|name| !TWINS.contains(name)).collect()
+    METHODS.iter().map(|method| method.info().name).filter(|name| !SAME_PROBLEM.contains(name)).collect()
 }
 
 /// Defaults, but for the baseline whose rounds would take longer than everything else.

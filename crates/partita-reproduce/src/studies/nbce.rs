@@ -143,7 +143,7 @@ impl Study for Nbce {
         let comparisons = self.comparisons(results);
         let table =
             |name: &str| Grid::of_comparisons(comparisons.iter().filter(|c| c.published.table == name)).finish();
-        let mut text = format!("{PROTOCOL}{}", promise(results));
+        let mut text = format!("{PROTOCOL}{}", claim(results));
         text += &format!("## Table 2: F1 of the consensus, NBCE with β = 10\n\n{}", table("Table 2"));
         for (measure, meaning) in READINGS {
             text += &format!("Our NBCE in the reading *{meaning}*, against what is published:\n\n");
@@ -331,7 +331,7 @@ fn published() -> Published {
 }
 
 /// The acceptance of the project: NBCE below MM on every set, seen and unseen, by every way of inference.
-fn promise(results: &Results) -> String {
+fn claim(results: &Results) -> String {
     let mut misses = Vec::new();
     let mut cells = 0;
     for data in DATA {

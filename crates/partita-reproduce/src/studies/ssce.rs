@@ -130,7 +130,7 @@ impl Study for Ssce {
     fn comparisons(&self, results: &Results) -> Vec<Comparison> {
         let results = with_best(results);
         let mut all = published().compare(&results, |_| Sense::More, &OURS);
-        // The study has no twin of this column.
+        // The study has no counterpart of this column.
         all.retain(|comparison| comparison.published.method != "bce-infer");
         all.iter_mut().for_each(|comparison| explained(&results, comparison));
         all

@@ -104,7 +104,7 @@ fn what_is_wrong_is_named_and_nothing_is_left() {
 }
 
 #[test]
-fn nobody_at_the_door_is_named() {
+fn a_server_that_does_not_answer_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/sets", listener.local_addr().unwrap());
     drop(listener);
@@ -126,7 +126,7 @@ fn a_set_comes_from_a_folder() {
 fn sources_that_can_not_be_used_are_refused() {
     let said = |text: &str| text.parse::<Source>().err().map(|error| error.to_string()).unwrap_or_default();
     assert!(said("https://example.org").starts_with("https:// is not spoken here; use http://"));
-    assert!(said("no/such/folder").starts_with("no/such/folder is no folder"));
+    assert!(said("no/such/folder").starts_with("no/such/folder is not a folder"));
 }
 
 #[test]

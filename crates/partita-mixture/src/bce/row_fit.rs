@@ -1,0 +1,167 @@
+//! BCE over label rows that are not held: one row pass a round.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use partita_core::{Assigned, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowMap, RowPass, Seed};
+use serde::{Deserialize, Serialize};
+
+use super::inference::{BceParameters, RowScratch};
+use super::model::BceModel;
+use super::variational_em::{BceDiagnostics, BceSettings, compete, objective};
+use crate::error::MixtureError;
+use crate::shared::log_probabilities::{largest, lines, offsets};
+use crate::shared::multi_start::best_over_rows;
+use crate::shared::sufficient_statistics::SufficientStatistics;
+
+/// Rounds of γ of one row, and the change at which they end. No γ is kept from one pass to the next, so that a row needs
+/// more rounds than one in memory, which goes on where it stood.
+const ROW_ROUNDS: u32 = 100;
+const ROW_TOLERANCE: f64 = 1e-4;
+
+/// [`bce`](fn@crate::bce) over label rows that are not held.
+///
+/// Initializations compete on a sample of 32,768 different rows ([`RowSample`](partita_core::RowSample)), and the best goes
+/// on with all rows, one pass a round. Where no more rows differ, the sample is all of them, and the best is the result. In
+/// every pass the memberships of a row begin even, as those of new rows do under the saved model: the bound may fall by
+/// what the inference of a row leaves open, which ends the fit.
+///
+/// # Cost
+/// O(n M K) time for each of up to 100 rounds of γ within a round; the sample and a few tables of ΣJ · K numbers a thread.
+///
+/// # Errors
+/// As [`bce`](fn@crate::bce), and [`MixtureError::Pass`] when rows cannot be read.
+pub fn bce_rows(
+    rows: &PassRunner<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &BceSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<BceDiagnostics>, MixtureError> {
+    let bases = rows.source().bases();
+    let _span = tracing::info_span!("bce", rows = rows.source().rows(), clusters).entered();
+    let offsets = offsets(bases);
+    let pass = |parameters: &BceParameters| RowInference { offsets: offsets.clone(), parameters: parameters.clone() };
+    // Bound and labels of the parameters that are kept, which the last round has looked at.
+    let last = Cell::new(None);
+    let (run, objective_by_restart) = best_over_rows(
+        rows,
+        (clusters, seed),
+        (settings, settings.limits()),
+        monitor,
+        |sample, progress| {
+            let (best, objectives) = compete(sample, clusters, seed, settings, progress);
+            (best.map(|state| state.parameters), objectives)
+        },
+        |parameters| {
+            let Expected { sums, weight, labels } = rows.run(&pass(parameters))?;
+            last.set(Some((sums.log_sum, labels)));
+            let value = sums.log_sum + parameters.log_prior(settings.pseudo_count);
+            Ok((value, parameters.next(sums, weight, &offsets, settings)))
+        },
+    )?;
+    let (parameters, assign) = (run.result.clone(), pass(&run.result));
+    let (bound, labels) = match last.get() {
+        Some(found) => found,
+        None => rows.run(&assign).map(|found| (found.sums.log_sum, found.labels))?,
+    };
+    let details = BceDiagnostics {
+        alpha: parameters.alpha.clone(),
+        log_likelihood_bound: bound,
+        perplexity_bound: (-bound / labels).exp(),
+        objective_by_restart,
+    };
+    let mut fit = RowFit::new(clusters, run.stopped, assign, details);
+    (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
+    fit.model = Some(Arc::new(BceModel { bases: bases.to_vec(), parameters }));
+    Ok(fit)
+}
+
+/// The inference of memberships: summed, the E-step; by row, the labels.
+#[derive(Serialize, Deserialize)]
+struct RowInference {
+    offsets: Vec<usize>,
+    parameters: BceParameters,
+}
+
+/// What is inferred of one row.
+struct Inferred {
+    gamma: Vec<f64>,
+    bound: f64,
+    scratch: RowScratch,
+}
+
+impl RowInference {
+    /// Hands every row's labels, weight and memberships to `take`; rows that occur again are inferred once.
+    fn each<L: Label>(&self, block: &RowBlock<'_, L>, mut take: impl FnMut((&[usize], f64), &Inferred)) {
+        let mut known: HashMap<Vec<usize>, Inferred> = HashMap::new();
+        for (row, weight) in block.rows() {
+            let lines: Vec<usize> = lines(row, &self.offsets).collect();
+            if !known.contains_key(&lines) {
+                known.insert(lines.clone(), self.infer(&lines));
+            }
+            take((&lines, weight), &known[&lines]);
+        }
+    }
+
+    fn infer(&self, lines: &[usize]) -> Inferred {
+        let (mut gamma, mut scratch) =
+            (self.parameters.start(lines.len()), RowScratch::new(self.parameters.clusters()));
+        let bound = self.parameters.infer(lines, &mut gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch);
+        Inferred { gamma, bound, scratch }
+    }
+}
+
+/// What the E-step finds.
+struct Expected {
+    /// As [`BceParameters::add_row`] adds them.
+    sums: SufficientStatistics,
+    /// Weight of all rows.
+    weight: f64,
+    /// Labels that are there, by weight.
+    labels: f64,
+}
+
+impl Mergeable for Expected {
+    fn merge(&mut self, other: Self) {
+        self.sums.merge(other.sums);
+        self.weight += other.weight;
+        self.labels += other.labels;
+    }
+}
+
+impl RowPass for RowInference {
+    type Sum = Expected;
+
+    fn zero(&self) -> Expected {
+        let sums = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], self.parameters.clusters());
+        Expected { sums, weight: 0.0, labels: 0.0 }
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
+        self.each(block, |(lines, weight), found| {
+            self.parameters.add_row((lines, weight), found.bound, &found.scratch, &mut sum.sums);
+            sum.weight += weight;
+            sum.labels += weight * lines.len() as f64;
+        });
+    }
+}
+
+impl RowMap for RowInference {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+        let (mut assigned, mut soft) =
+            (Assigned::default(), Vec::with_capacity(block.len() * self.parameters.clusters()));
+        self.each(block, |_, found| {
+            let total: f64 = found.gamma.iter().sum();
+            let best = largest(&found.gamma);
+            assigned.labels.push(best as u32);
+            assigned.certainty.push((found.gamma[best] / total).min(1.0));
+            soft.extend(found.gamma.iter().map(|g| g / total));
+        });
+        assigned.soft = Some(soft);
+        assigned
+    }
+}

@@ -1,0 +1,64 @@
+//! MM as a method: its info, memory and entry points.
+
+use partita_core::{
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+};
+
+use super::em::{MmDiagnostics, MmSettings, mm};
+use super::row_fit::mm_rows;
+use crate::shared::info::MIXTURE;
+use crate::shared::memory;
+use crate::shared::weighted_rows::WeightedRows;
+
+/// [`mm`] as a method.
+#[derive(Debug)]
+pub struct Mm;
+
+/// A finite mixture of label rows, [`mm`].
+pub static MM: Mm = Mm;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "mm",
+    summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
+    reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
+    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
+    ..MIXTURE
+};
+
+impl Method for Mm {
+    type Settings = MmSettings;
+    type Diagnostics = MmDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &MmSettings) -> u64 {
+        memory::fit_bytes(size, settings.restarts)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &MmSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<MmDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(mm(&WeightedRows::of(problem.ensemble), clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &MmSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<MmDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(mm_rows(&problem.passes(), clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, settings: &MmSettings) -> u64 {
+        memory::row_fit_bytes(size, settings.restarts)
+    }
+}

@@ -1,0 +1,88 @@
+//! Hyperparameters α0 and β of NBCE, and their maximum: the concave parts of the bound that depend on them.
+
+use statrs::function::gamma::digamma;
+
+use super::prior::NbcePrior;
+use crate::shared::log_probabilities::totals_by_base;
+use crate::shared::sufficient_statistics::SufficientStatistics;
+
+/// The concentration α0 and the label pseudo-count β.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hyperparameters {
+    pub(crate) alpha0: f64,
+    pub(crate) beta: f64,
+}
+
+/// Where learned values are looked for.
+const RANGE: (f64, f64) = (1e-4, 1e4);
+
+/// The values that maximise a variational bound plus their Gamma(1, 1) log densities, given the expected log shares
+/// of clusters and labels.
+///
+/// ```text
+/// α0: ln Γ(α0) − K ln Γ(α0/K) + α0/K Σ_k E ln π_k − α0
+/// β:  Σ_u K (ln Γ(J_u β) − J_u ln Γ(β)) + β Σ_kuj E ln θ_kuj − β
+/// ```
+pub(crate) fn maximise(expected_log_pi: &[f64], expected_log_theta: f64, offsets: &[usize]) -> Hyperparameters {
+    let clusters = expected_log_pi.len() as f64;
+    let pi: f64 = expected_log_pi.iter().sum();
+    let alpha0 = root(|a| digamma(a) - digamma(a / clusters) + pi / clusters - 1.0);
+    let slope = |beta: f64| {
+        let base = |ends: &[usize]| {
+            let labels = (ends[1] - ends[0]) as f64;
+            clusters * labels * (digamma(labels * beta) - digamma(beta))
+        };
+        offsets.windows(2).map(base).sum::<f64>() + expected_log_theta - 1.0
+    };
+    Hyperparameters { alpha0, beta: root(slope) }
+}
+
+/// The values that maximise ln p(z) + ln p(labels | z) at expected counts, plus their Gamma(1, 1) log densities.
+pub(crate) fn maximise_collapsed(prior: NbcePrior, sums: &SufficientStatistics, offsets: &[usize]) -> Hyperparameters {
+    let clusters = sums.sizes.len();
+    let totals = totals_by_base(&sums.labels, offsets, clusters);
+    let slope = |beta: f64| {
+        let rise = |from: f64, count: f64| if count > 1e-12 { digamma(from + count) - digamma(from) } else { 0.0 };
+        let base = |(ends, totals): (&[usize], &[f64])| {
+            let labels = (ends[1] - ends[0]) as f64;
+            totals.iter().map(|&total| labels * rise(labels * beta, total)).sum::<f64>()
+        };
+        let falls: f64 = offsets.windows(2).zip(totals.chunks_exact(clusters)).map(base).sum();
+        sums.labels.iter().map(|&count| rise(beta, count)).sum::<f64>() - falls - 1.0
+    };
+    Hyperparameters { alpha0: root(|alpha0| prior.slope(&sums.sizes, alpha0) - 1.0), beta: root(slope) }
+}
+
+/// Where a falling function crosses 0, by bisection of its logarithmic range.
+pub(crate) fn root(slope: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (RANGE.0.ln(), RANGE.1.ln());
+    for _ in 0..32 {
+        let middle = 0.5 * (low + high);
+        if slope(middle.exp()) > 0.0 { low = middle } else { high = middle }
+    }
+    (0.5 * (low + high)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nbce::prior::log_labels;
+    use crate::shared::{fixture, weighted_rows::WeightedRows};
+
+    #[test]
+    fn no_other_value_is_better() {
+        let ensemble = fixture::ensemble();
+        let rows = WeightedRows::unfolded(&ensemble);
+        let labels: Vec<u32> = (0..24).map(|i| i * 3 / 24).collect();
+        let sums = rows.given_hard(&labels, 5);
+        for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
+            let best = maximise_collapsed(prior, &sums, rows.offsets());
+            let alpha0 = |a: f64| prior.log_partition(&sums.sizes, a) - a;
+            let beta = |b: f64| log_labels(&sums, rows.offsets(), b) - b;
+            for factor in [0.5, 0.9, 1.1, 2.0] {
+                assert!(alpha0(best.alpha0 * factor) < alpha0(best.alpha0));
+                assert!(beta(best.beta * factor) < beta(best.beta));
+            }
+        }
+    }
+}

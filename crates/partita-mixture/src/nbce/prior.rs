@@ -1,0 +1,183 @@
+//! Finite approximations of a Dirichlet process (symmetric, stick-breaking), and the probability of a partition and its labels.
+
+use partita_core::SettingChoice;
+use serde::{Deserialize, Serialize};
+use statrs::function::gamma::{digamma, ln_gamma};
+
+use super::scaled_product::{ScaledProduct, split};
+use crate::shared::sufficient_statistics::SufficientStatistics;
+
+/// How the Dirichlet process over cluster shares is made finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum NbcePrior {
+    /// Symmetric Dirichlet, `π ~ Dir(α0/K, …, α0/K)` (the paper's FSD).
+    #[default]
+    Symmetric,
+    /// Truncated stick-breaking, `v_k ~ Beta(1, α0)` with `v_K = 1` (the paper's TSB): early clusters are larger.
+    StickBreaking,
+}
+
+impl NbcePrior {
+    /// ln p(z) for clusters of these sizes, π marginalised. Sizes need not be whole.
+    ///
+    /// ```text
+    /// symmetric       Γ(α0)/Γ(α0+n) Π_k Γ(α0/K + N_k)/Γ(α0/K)
+    /// stick-breaking  α0^{K−1} Π_{k<K} Γ(1+N_k) Γ(α0+N_{>k}) / Γ(1+α0+N_{≥k})
+    /// ```
+    pub(crate) fn log_partition(self, sizes: &[f64], alpha0: f64) -> f64 {
+        let clusters = sizes.len();
+        match self {
+            Self::Symmetric => {
+                let share = alpha0 / clusters as f64;
+                let total: f64 = sizes.iter().sum();
+                let terms: f64 = sizes.iter().map(|size| ln_gamma(share + size) - ln_gamma(share)).sum();
+                ln_gamma(alpha0) - ln_gamma(alpha0 + total) + terms
+            }
+            Self::StickBreaking => {
+                let mut after: f64 = sizes.iter().sum();
+                let mut sum = (clusters - 1) as f64 * alpha0.ln();
+                for size in &sizes[..clusters - 1] {
+                    let from = after;
+                    after = (after - size).max(0.0);
+                    sum += ln_gamma(1.0 + size) + ln_gamma(alpha0 + after) - ln_gamma(1.0 + alpha0 + from);
+                }
+                sum
+            }
+        }
+    }
+
+    /// p(z_i = k | the others) up to a factor, for K clusters of these sizes and `total` others, as the first factors
+    /// of `product`.
+    ///
+    /// ```text
+    /// symmetric       α0/K + N_k
+    /// stick-breaking  [(1 + N_k) / (1 + α0 + N_{≥k})]  Π_{h<k} (α0 + N_{>h}) / (1 + α0 + N_{≥h})
+    /// ```
+    /// The bracket is absent for k = K, where v_K = 1.
+    pub(crate) fn shares(
+        self,
+        sizes: impl ExactSizeIterator<Item = f64>,
+        total: f64,
+        alpha0: f64,
+        product: &mut ScaledProduct,
+    ) {
+        let clusters = sizes.len();
+        product.exponents.fill(0);
+        if self == Self::Symmetric {
+            let share = alpha0 / clusters as f64;
+            product.mantissas.iter_mut().zip(sizes).for_each(|(m, size)| *m = share + size);
+            return;
+        }
+        let (mut after, mut left) = (total.max(0.0), (1.0, 0));
+        for (k, size) in sizes.enumerate() {
+            let inverse = 1.0 / (1.0 + alpha0 + after);
+            product.mantissas[k] = left.0 * if k + 1 == clusters { 1.0 } else { (1.0 + size) * inverse };
+            product.exponents[k] = left.1;
+            after = (after - size).max(0.0);
+            left = split(left.0 * (alpha0 + after) * inverse, left.1);
+        }
+    }
+
+    /// E π given clusters of these sizes.
+    pub(crate) fn expected_shares(self, sizes: &[f64], alpha0: f64) -> Vec<f64> {
+        let clusters = sizes.len();
+        let total: f64 = sizes.iter().sum();
+        if self == Self::Symmetric {
+            return sizes.iter().map(|size| (size + alpha0 / clusters as f64) / (total + alpha0)).collect();
+        }
+        let (mut after, mut left) = (total, 1.0);
+        let mut share = |(k, size): (usize, &f64)| {
+            let whole = 1.0 + alpha0 + after;
+            after = (after - size).max(0.0);
+            let share = if k + 1 == clusters { left } else { left * (1.0 + size) / whole };
+            left *= (alpha0 + after) / whole;
+            share
+        };
+        sizes.iter().enumerate().map(&mut share).collect()
+    }
+
+    /// How fast [`log_partition`](Self::log_partition) rises with α0.
+    pub(crate) fn slope(self, sizes: &[f64], alpha0: f64) -> f64 {
+        let clusters = sizes.len();
+        let total: f64 = sizes.iter().sum();
+        match self {
+            Self::Symmetric => {
+                let share = alpha0 / clusters as f64;
+                let rise = |size: &f64| digamma(share + size) - digamma(share);
+                digamma(alpha0) - digamma(alpha0 + total) + sizes.iter().map(rise).sum::<f64>() / clusters as f64
+            }
+            Self::StickBreaking => {
+                let mut after = total;
+                let mut sum = (clusters - 1) as f64 / alpha0;
+                for size in &sizes[..clusters - 1] {
+                    let from = after;
+                    after = (after - size).max(0.0);
+                    sum += digamma(alpha0 + after) - digamma(1.0 + alpha0 + from);
+                }
+                sum
+            }
+        }
+    }
+}
+
+/// ln p(labels | z), θ marginalised, for counts of labels by cluster that need not be whole.
+///
+/// ```text
+/// Π_k Π_u Γ(J_u β)/Γ(J_u β + N_ku) Π_j Γ(β + N_kuj)/Γ(β)
+/// ```
+pub(crate) fn log_labels(sums: &SufficientStatistics, offsets: &[usize], beta: f64) -> f64 {
+    let clusters = sums.sizes.len();
+    let mut log = 0.0;
+    for ends in offsets.windows(2) {
+        let labels = (ends[1] - ends[0]) as f64;
+        let block = &sums.labels[ends[0] * clusters..ends[1] * clusters];
+        for k in 0..clusters {
+            let mut total = 0.0;
+            for &count in block[k..].iter().step_by(clusters).filter(|count| **count > 0.0) {
+                total += count;
+                log += ln_gamma(beta + count) - ln_gamma(beta);
+            }
+            if total > 0.0 {
+                log += ln_gamma(labels * beta) - ln_gamma(labels * beta + total);
+            }
+        }
+    }
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::{fixture, weighted_rows::WeightedRows};
+
+    #[test]
+    fn the_joint_agrees_with_the_independent_implementation() {
+        let (fixtures, ensemble) = (partita_conformance::fixtures(), fixture::ensemble());
+        let told = &fixtures["nbce"];
+        let z: Vec<u32> = serde_json::from_value(told["z"].clone()).unwrap();
+        let rows = WeightedRows::unfolded(&ensemble);
+        let sums = rows.given_hard(&z, 6);
+        let found = [
+            NbcePrior::Symmetric.log_partition(&sums.sizes, 0.8),
+            NbcePrior::StickBreaking.log_partition(&sums.sizes, 0.8),
+            log_labels(&sums, rows.offsets(), 0.3),
+        ];
+        let expected = ["log_p_z_fsd", "log_p_z_tsb", "log_p_y_given_z"].map(|name| told[name].as_f64().unwrap());
+        fixture::assert_close(&found, &expected);
+    }
+
+    #[test]
+    fn partitions_have_probabilities_that_sum_to_one() {
+        for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
+            let mut total = 0.0;
+            for code in 0..3usize.pow(5) {
+                let mut sizes = [0.0; 3];
+                (0..5).for_each(|i| sizes[code / 3usize.pow(i) % 3] += 1.0);
+                total += prior.log_partition(&sizes, 0.7).exp();
+            }
+            assert!((total - 1.0).abs() < 1e-12);
+        }
+    }
+}

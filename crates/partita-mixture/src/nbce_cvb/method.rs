@@ -1,0 +1,60 @@
+//! NBCE-CVB as a method: its info, memory and entry points.
+
+use std::num::Saturating;
+
+use partita_core::{FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize};
+
+use super::collapsed::{NbceCvbSettings, nbce_cvb};
+use crate::nbce::info::NBCE;
+use crate::nbce::likelihood::NbceDiagnostics;
+use crate::nbce::truncation::truncated;
+use crate::shared::memory;
+use crate::shared::weighted_rows::WeightedRows;
+
+/// [`nbce_cvb`] as a method. `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
+#[derive(Debug)]
+pub struct NbceCvb;
+
+/// NBCE by collapsed variational inference, [`nbce_cvb`].
+pub static NBCE_CVB: NbceCvb = NbceCvb;
+
+// No `streams`: the update of a row needs its own last memberships, which follow from the sums of all rounds before.
+static INFO: MethodInfo = MethodInfo {
+    name: "nbce-cvb",
+    summary: "nonparametric mixture by collapsed variational inference: finds K itself, closer than plain variational",
+    memory: "n M + restarts · (8 n K + 512 ΣJ K) bytes",
+    remedy: "allow fewer clusters, set restarts lower, or take nbce-vb",
+    ..NBCE
+};
+
+impl Method for NbceCvb {
+    type Settings = NbceCvbSettings;
+    type Diagnostics = NbceDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &NbceCvbSettings) -> u64 {
+        let size = &truncated(size);
+        let [n, _, _, k] = size.saturating();
+        let starts = memory::rows_of_start(size) * k * Saturating(8 * u64::from(settings.restarts.get()));
+        (Saturating(memory::fit_bytes(size, settings.restarts)) + starts + n * k * Saturating(8)).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &NbceCvbSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<NbceDiagnostics>, FitError> {
+        Ok(nbce_cvb(
+            &WeightedRows::of(problem.ensemble),
+            truncated(&problem.size()).clusters,
+            problem.seed,
+            settings,
+            monitor,
+        )?)
+    }
+}

@@ -1,0 +1,101 @@
+//! A run of one Gibbs chain: start, burn-in, sweeps, and the draws that are kept.
+
+use partita_core::ndarray::ArrayView2;
+use partita_core::{Label, Partition, ProgressCounter, Seed};
+
+use super::gibbs_state::GibbsState;
+use super::settings::NbceGibbsSettings;
+use crate::nbce::hyperparameters::Hyperparameters;
+use crate::nbce::truncation::{initial_clusters, order_by_size};
+use crate::shared::initialization;
+use crate::shared::weighted_rows::WeightedRows;
+
+/// One kept draw.
+pub(crate) struct KeptDraw {
+    pub(crate) partition: Partition,
+    pub(crate) log_joint: f64,
+    pub(crate) hyperparameters: Hyperparameters,
+}
+
+/// What one chain saw.
+pub(crate) struct GibbsRun {
+    pub(crate) kept: Vec<KeptDraw>,
+    pub(crate) log_joint: Vec<f64>,
+    pub(crate) clusters: Vec<u32>,
+    /// Split–merge moves that were taken.
+    pub(crate) moved: u64,
+    pub(crate) interrupted: bool,
+}
+
+/// Runs one chain.
+pub(crate) fn gibbs_run<L: Label>(
+    rows: &WeightedRows<'_>,
+    labels: ArrayView2<'_, L>,
+    (number, clusters): (u32, usize),
+    seed: Seed,
+    settings: &NbceGibbsSettings,
+    progress: &ProgressCounter<'_>,
+) -> GibbsRun {
+    let seed = seed.child(u64::from(number));
+    let mut start = initialization::labels(rows, initial_clusters(clusters, number % 2), seed.child(0));
+    order_by_size(rows, &mut start, clusters);
+    let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
+    let mut state = GibbsState::new((labels, rows.offsets()), start, clusters, settings.prior, hyperparameters);
+    let mut rng = seed.child(1).rng();
+    let (burn_in, sweeps) = (u64::from(settings.burn_in), u64::from(settings.sweeps.get()));
+    let keep = u64::from(settings.keep.get()).min(sweeps);
+    let mut run =
+        GibbsRun { kept: Vec::new(), log_joint: Vec::new(), clusters: Vec::new(), moved: 0, interrupted: false };
+    for sweep in 0..burn_in + sweeps {
+        state.sweep(&mut rng);
+        run.moved += (0..settings.moves).filter(|_| state.split_or_merge(&mut rng)).count() as u64;
+        if settings.learn {
+            state.learn(&mut rng);
+        }
+        run.log_joint.push(state.log_joint(state.hyperparameters));
+        run.clusters.push(state.live());
+        progress.add(1);
+        run.interrupted = progress.stopped();
+        // Sweep s after burn-in is kept when s · keep / sweeps steps over a whole number.
+        let place = |s: u64| s * keep / sweeps;
+        let due = sweep >= burn_in && place(sweep - burn_in + 1) > place(sweep - burn_in);
+        if due || (run.interrupted && run.kept.is_empty()) {
+            let partition = Partition::new(state.z.clone(), clusters).expect("clusters are below K");
+            let log_joint = run.log_joint[sweep as usize];
+            run.kept.push(KeptDraw { partition, log_joint, hyperparameters: state.hyperparameters });
+        }
+        if run.interrupted {
+            break;
+        }
+    }
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::fixture;
+    use partita_core::{Flow, LabelRows, Monitor};
+    use std::num::NonZeroU32;
+
+    struct Stop;
+
+    impl Monitor for Stop {
+        fn tick(&self, _done: u64, _total: u64) -> Flow {
+            Flow::Stop
+        }
+    }
+
+    #[test]
+    fn the_longest_chain_that_can_be_written_begins() {
+        let ensemble = fixture::drawn(1);
+        let (rows, most) = (WeightedRows::unfolded(&ensemble), NonZeroU32::MAX);
+        let settings =
+            NbceGibbsSettings { burn_in: u32::MAX, sweeps: most, keep: most, ..NbceGibbsSettings::default() };
+        let progress = ProgressCounter::new(&Stop, u64::MAX);
+        let LabelRows::Bytes(labels) = ensemble.rows() else { panic!("few clusters") };
+        let run = gibbs_run(&rows, labels, (0, 4), Seed::new(1), &settings, &progress);
+        assert!(run.interrupted);
+        assert_eq!((run.kept.len(), run.log_joint.len()), (1, 1));
+    }
+}

@@ -1,0 +1,67 @@
+//! NBCE-Gibbs as a method: its info, memory and entry points.
+
+use std::num::Saturating;
+
+use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize};
+
+use super::chain_diagnostics::NbceGibbsDiagnostics;
+use super::sampler::nbce_gibbs;
+use super::settings::{NbceGibbsSettings, Summary};
+use crate::nbce::info::NBCE;
+use crate::nbce::truncation::truncated;
+
+/// [`nbce_gibbs`] as a method. `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
+#[derive(Debug)]
+pub struct NbceGibbs;
+
+/// NBCE by collapsed Gibbs sampling, [`nbce_gibbs`].
+pub static NBCE_GIBBS: NbceGibbs = NbceGibbs;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "nbce-gibbs",
+    summary: "nonparametric mixture by Gibbs sampling: finds K itself and says how sure it is",
+    certainty: "mean posterior co-assignment with the other members of the cluster",
+    time: "chains · sweeps · n M K + kept² n",
+    memory: "n M + 4 n · kept + 8 chains · (ΣJ + 2 M) K + 4 kept K² bytes",
+    remedy: "allow fewer clusters, set keep or sweeps lower, or take nbce-vb",
+    capabilities: Capabilities { soft: false, ..NBCE.capabilities },
+    ..NBCE
+};
+
+impl Method for NbceGibbs {
+    type Settings = NbceGibbsSettings;
+    type Diagnostics = NbceGibbsDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &NbceGibbsSettings) -> u64 {
+        bytes(&truncated(size), settings)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &NbceGibbsSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<NbceGibbsDiagnostics>, FitError> {
+        Ok(nbce_gibbs(problem.ensemble, truncated(&problem.size()).clusters, problem.seed, settings, monitor)?)
+    }
+}
+
+/// Label rows, kept draws three times over, tables of every chain, overlaps of the draws with the answer, traces, and the pairs of
+/// the average-link summary.
+fn bytes(size: &ProblemSize, settings: &NbceGibbsSettings) -> u64 {
+    let [n, m, side, k] = size.saturating();
+    let chains = Saturating(u64::from(settings.chains.get()));
+    let kept = chains * Saturating(u64::from(settings.keep.get().min(settings.sweeps.get())));
+    let length = Saturating(u64::from(settings.burn_in)) + Saturating(u64::from(settings.sweeps.get()));
+    let draws = n * (m * Saturating(2) + kept * Saturating(12) + Saturating(80)) + kept * k * k * Saturating(4);
+    let pairs = match settings.summary {
+        Summary::AverageLink => n * (n * Saturating(4) + kept * Saturating(2) + k * Saturating(4) + Saturating(24)),
+        _ => Saturating(0),
+    };
+    (draws + pairs + chains * ((side + m) * k * Saturating(24) + length * Saturating(160))).0
+}

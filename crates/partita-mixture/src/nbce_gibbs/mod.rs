@@ -1,0 +1,21 @@
+//! NBCE-Gibbs: a Dirichlet-process mixture of label rows by collapsed Gibbs sampling with split–merge moves.
+
+mod chain_diagnostics;
+mod convergence;
+mod equal_rows;
+mod gibbs_run;
+mod gibbs_state;
+mod method;
+mod overlaps;
+mod partition_samples;
+mod sampler;
+mod settings;
+mod slice_sampling;
+mod split_merge;
+
+pub use chain_diagnostics::{Mode, NbceDraws, NbceGibbsDiagnostics};
+pub use convergence::{effective_samples, r_hat};
+pub use method::NBCE_GIBBS;
+pub use partition_samples::{PartitionLoss, PartitionSamples};
+pub use sampler::{nbce_draws, nbce_gibbs};
+pub use settings::{NbceGibbsSettings, Summary};

@@ -1,0 +1,273 @@
+//! Collapsed Gibbs sampling for NBCE: chains side by side, and one partition that stands for their draws.
+
+use std::sync::Arc;
+
+use partita_core::{
+    Clusters, Ensemble, LabelRows, Monitor, Outcome, Partition, ProblemSize, ProgressCounter, Seed, Stopped,
+};
+use rayon::prelude::*;
+
+use super::chain_diagnostics::{NbceDraws, NbceGibbsDiagnostics, with_diagnostics};
+use super::equal_rows::{majority_by_row, mean_by_row};
+use super::gibbs_run::{GibbsRun, KeptDraw, gibbs_run};
+use super::partition_samples::{PartitionLoss, PartitionSamples};
+use super::settings::{NbceGibbsSettings, Summary};
+use crate::error::MixtureError;
+use crate::nbce::likelihood::{likelihood, merged_model};
+use crate::nbce::prior::NbcePrior;
+use crate::nbce::truncation::order_by_size;
+use crate::shared::log_probabilities::normalise_by_base;
+use crate::shared::row_model::RowModel;
+use crate::shared::weighted_rows::WeightedRows;
+
+/// Steps that the greedy search may cost.
+const SEARCH_EFFORT: usize = 2_000_000_000;
+
+/// Draws partitions from the posterior of a Dirichlet-process mixture of label rows, all objects one by one.
+///
+/// ```text
+/// p(z_i = k | …) ∝ p(z_i = k | z_¬i) Π_u (β + N^{¬i}_{kuℓ(i,u)}) / (J_u β + N^{¬i}_{ku})
+/// ```
+///
+/// The product runs over the labels that are there. After each sweep a few split–merge moves (Dahl's) part or join whole
+/// clusters. Chains run in parallel; each has its own stream of chance.
+///
+/// # Cost
+/// O(n · M · K) time a sweep and chain; (ΣJ + 2 M) K numbers a chain and 4 n bytes a kept partition.
+///
+/// # Differences from the paper
+/// Eq. 5 lacks the δ: only the observed label's count is in the product. Stick-breaking is truncated at v_K = 1, and
+/// its density has the factor α0^{K−1}, without which α0 cannot be learned.
+///
+/// # Errors
+/// [`MixtureError::Settings`] for α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
+pub fn nbce_draws(
+    ensemble: &Ensemble,
+    clusters: usize,
+    seed: Seed,
+    settings: &NbceGibbsSettings,
+    monitor: &dyn Monitor,
+) -> Result<NbceDraws, MixtureError> {
+    let _span = tracing::info_span!("nbce-gibbs", objects = ensemble.objects(), clusters).entered();
+    MixtureError::check(settings, &ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
+    let length = u64::from(settings.burn_in) + u64::from(settings.sweeps.get());
+    let progress = ProgressCounter::new(monitor, length * u64::from(settings.chains.get()));
+    let rows = WeightedRows::unfolded(ensemble);
+    let chain = |chain: u32| match ensemble.rows() {
+        LabelRows::Bytes(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
+        LabelRows::Words(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
+    };
+    let runs: Vec<GibbsRun> = (0..settings.chains.get()).into_par_iter().map(chain).collect();
+    let interrupted = runs.iter().any(|run| run.interrupted);
+    let moved = runs.iter().map(|run| run.moved).sum();
+    let kept: Vec<&KeptDraw> = runs.iter().flat_map(|run| &run.kept).collect();
+    Ok(NbceDraws {
+        kept: runs.iter().map(|run| run.kept.len()).collect(),
+        samples: PartitionSamples::new(
+            kept.iter().map(|kept| kept.partition.clone()).collect(),
+            kept.iter().map(|kept| kept.log_joint).collect(),
+        ),
+        hyperparameters: kept.iter().map(|kept| (kept.hyperparameters.alpha0, kept.hyperparameters.beta)).collect(),
+        log_joint: runs.iter().map(|run| run.log_joint.clone()).collect(),
+        moved,
+        clusters: runs.into_iter().map(|run| run.clusters).collect(),
+        stopped: if interrupted { Stopped::Interrupted } else { Stopped::RoundLimit },
+    })
+}
+
+/// A Dirichlet-process mixture of label rows with at most `clusters` clusters, by collapsed Gibbs sampling
+/// ([`nbce_draws`]) and one partition that stands for what was drawn ([`Summary`]).
+///
+/// Objects with equal label rows go where most of them are. Certainty is the mean co-assignment with the other
+/// members of the cluster. R-hat and the effective number of draws of the log joint are in the details, and a warning
+/// when they are bad; `modes` groups chains whose best partitions are near each other.
+///
+/// | paper | here |
+/// |---|---|
+/// | Z | kept partitions |
+/// | `p_FSD`, `p_TSB` | `prior`: `symmetric`, `stick-breaking` |
+/// | K, α0, β | `clusters`, `alpha0`, `beta` |
+///
+/// # Cost
+/// As [`nbce_draws`], plus O(kept² n) for the summary.
+///
+/// # Errors
+/// As [`nbce_draws`]; [`MixtureError::Settings`] also for the average-link summary of more than 20,000 objects.
+///
+/// # References
+/// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
+#[doc(alias = "MCMC")]
+#[doc(alias = "DPMM")]
+pub fn nbce_gibbs(
+    ensemble: &Ensemble,
+    clusters: usize,
+    seed: Seed,
+    settings: &NbceGibbsSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<NbceGibbsDiagnostics>, MixtureError> {
+    let draws = nbce_draws(ensemble, clusters, seed, settings, monitor)?;
+    let fragments = ensemble.fragments();
+    let chosen = summarise(&draws.samples, clusters, settings)?;
+    let partition = majority_by_row(&chosen, fragments.of_object(), fragments.weights().len());
+    let (partition, model) = fit(ensemble, &partition, clusters, &draws, settings.prior);
+    let mut outcome = Outcome::hard(partition, vec![0.0; ensemble.objects()], draws.stopped);
+    let certainty = draws.samples.certainty(&outcome.partition);
+    outcome.certainty = mean_by_row(&certainty, &fragments);
+    let fit = likelihood(&outcome.partition, clusters, &WeightedRows::of(ensemble), &model);
+    outcome.model = Some(Arc::new(model));
+    Ok(with_diagnostics(outcome, fit, draws, settings.burn_in))
+}
+
+fn summarise(
+    samples: &PartitionSamples,
+    clusters: usize,
+    settings: &NbceGibbsSettings,
+) -> Result<Partition, MixtureError> {
+    let loss = match settings.summary {
+        Summary::Map => return Ok(samples.samples()[samples.map()].clone()),
+        Summary::AverageLink => return samples.average_link(PartitionLoss::Vi, clusters),
+        Summary::Binder => PartitionLoss::Binder,
+        Summary::Vi => PartitionLoss::Vi,
+    };
+    let best = &samples.samples()[samples.best(loss)];
+    let effort = samples.samples().len() * best.objects() * clusters;
+    Ok(if settings.search && effort <= SEARCH_EFFORT { samples.search(loss, best, clusters) } else { best.clone() })
+}
+
+/// The partition with its clusters by size, and the posterior mean model of it: expected shares, and label shares
+/// with β added. Where K leaves clusters empty, they are a last one together.
+fn fit(
+    ensemble: &Ensemble,
+    partition: &Partition,
+    clusters: usize,
+    draws: &NbceDraws,
+    prior: NbcePrior,
+) -> (Partition, RowModel) {
+    let rows = WeightedRows::unfolded(ensemble);
+    let mut labels = partition.by_appearance().labels().to_vec();
+    order_by_size(&rows, &mut labels, clusters);
+    let mean = |pick: fn(&(f64, f64)) -> f64| {
+        draws.hyperparameters.iter().map(pick).sum::<f64>() / draws.hyperparameters.len() as f64
+    };
+    let (alpha0, beta) = (mean(|values| values.0), mean(|values| values.1));
+    let sums = rows.given_hard(&labels, clusters);
+    let mut theta: Vec<f64> = sums.labels.iter().map(|count| count + beta).collect();
+    normalise_by_base(&mut theta, rows.offsets(), clusters);
+    let live = sums.sizes.iter().filter(|size| **size > 0.0).count();
+    let order: Vec<usize> = (0..live).collect();
+    let model = merged_model(ensemble.bases(), &prior.expected_shares(&sums.sizes, alpha0), &theta, &order);
+    let partition = Partition::new(labels, model.clusters()).expect("labels are below the live clusters");
+    (partition, model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nbce_gibbs::chain_diagnostics::top;
+    use crate::shared::fixture;
+    use partita_core::{EnsembleBuilder, Flow, SettingsError, Silent};
+    use std::num::NonZeroU32;
+
+    fn short() -> NbceGibbsSettings {
+        let count = |number| NonZeroU32::new(number).unwrap();
+        NbceGibbsSettings { burn_in: 50, sweeps: count(100), keep: count(20), ..NbceGibbsSettings::default() }
+    }
+
+    /// Four clear groups, 12 % of the labels wrong.
+    fn groups() -> Ensemble {
+        let mut builder = EnsembleBuilder::new(80);
+        for u in 0..10 {
+            let label = |i: u32| if (i * 7 + u * 13).is_multiple_of(8) { Some((i + u) % 4) } else { Some(i % 4) };
+            builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn every_summary_finds_clear_groups() {
+        let (ensemble, truth) = (groups(), Partition::new((0..80).map(|i| i % 4).collect(), 4).unwrap());
+        for summary in [Summary::Map, Summary::Binder, Summary::Vi, Summary::AverageLink] {
+            for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
+                let settings = NbceGibbsSettings { prior, summary, ..short() };
+                let outcome = nbce_gibbs(&ensemble, 10, Seed::new(1), &settings, &Silent).unwrap();
+                assert_eq!(outcome.partition.by_appearance(), truth, "{summary:?} {prior:?}");
+                assert!(outcome.certainty.iter().sum::<f64>() > 72.0);
+                assert_eq!(outcome.details.clusters_by_sweep.len(), 4);
+            }
+        }
+    }
+
+    /// Nothing is to be done.
+    struct Nothing;
+
+    impl Monitor for Nothing {
+        fn tick(&self, done: u64, total: u64) -> Flow {
+            panic!("{done} of {total} done")
+        }
+    }
+
+    #[test]
+    fn too_many_pairs_are_refused_before_anything_is_drawn() {
+        let mut builder = EnsembleBuilder::new(20_001);
+        builder.push("u", (0..20_001).map(|i| Some(i % 2))).unwrap();
+        let settings = NbceGibbsSettings { summary: Summary::AverageLink, ..short() };
+        let error = nbce_gibbs(&builder.finish().unwrap(), 2, Seed::new(1), &settings, &Nothing).unwrap_err();
+        assert!(matches!(error, MixtureError::Settings(SettingsError::Unfit { name: "summary", .. })), "{error}");
+        assert!(error.to_string().contains("at most 20000"), "{error}");
+    }
+
+    #[test]
+    fn learned_values_are_drawn_and_reported() {
+        let settings = NbceGibbsSettings { learn: true, ..short() };
+        let outcome = nbce_gibbs(&groups(), 10, Seed::new(2), &settings, &Silent).unwrap();
+        let beta = outcome.details.beta;
+        assert!(beta > 0.0 && beta < 1.0, "labels are mostly right: beta is small, not {beta}");
+    }
+
+    #[test]
+    fn short_chains_are_warned_of() {
+        let count = |number| NonZeroU32::new(number).unwrap();
+        let settings =
+            NbceGibbsSettings { burn_in: 0, sweeps: count(8), keep: count(4), ..NbceGibbsSettings::default() };
+        let outcome = nbce_gibbs(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
+        assert!(outcome.warnings.iter().any(|warning| warning.contains("effective draws")));
+    }
+
+    /// Wants to stop after so many ticks.
+    struct After(u64);
+
+    impl Monitor for After {
+        fn tick(&self, done: u64, _total: u64) -> Flow {
+            if done < self.0 { Flow::Continue } else { Flow::Stop }
+        }
+    }
+
+    /// On one thread the first chain ends, the second is stopped on its way, and the others begin no second sweep.
+    #[test]
+    fn chains_that_were_stopped_keep_their_own_draws() {
+        let mut builder = EnsembleBuilder::new(60);
+        for u in 0..4_u64 {
+            let mut rng = Seed::new(u).rng();
+            builder
+                .push(format!("u{u}"), (0..60).map(|_| Some(rand::RngExt::random_range(&mut rng, 0..4_u32))))
+                .unwrap();
+        }
+        let (ensemble, settings) = (builder.finish().unwrap(), NbceGibbsSettings { search: false, ..short() });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let run = || {
+            let fit = |monitor: &After| nbce_gibbs(&ensemble, 6, Seed::new(3), &settings, monitor).unwrap();
+            let draws = nbce_draws(&ensemble, 6, Seed::new(3), &settings, &After(230)).unwrap();
+            (fit(&After(230)).details, draws)
+        };
+        let (details, draws) = pool.install(run);
+        assert_eq!(draws.kept, [20, 6, 1, 1]);
+        assert_eq!(details.modes.iter().map(|mode| mode.chains.len()).sum::<usize>(), 4);
+        assert!(details.modes.len() > 1, "labels are noise, chains cannot agree: {:?}", details.modes);
+        for mode in &details.modes {
+            let first = mode.chains[0];
+            let start: usize = draws.kept[..first].iter().sum();
+            let own = &draws.samples.log_joint()[start..start + draws.kept[first]];
+            assert_eq!(mode.log_joint, top(own), "the best draw of chain {first} is its own");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Agglomeration of small clusters: greedy merges that lose the least likelihood.
+
+use crate::shared::sufficient_statistics::SufficientStatistics;
+
+/// For every cluster of `sums`, its place among `clusters` after greedy merges. Each merge is the one that loses the
+/// least of the log likelihood of the labels, were every row certain of its cluster; ties go to the smaller numbers.
+///
+/// ```text
+/// loss(a, b) = L(a) + L(b) − L(a + b)      L = Σ_u (Σ_j N_uj ln N_uj − N_u ln N_u)
+/// ```
+///
+/// # Cost
+/// O(K'² ΣJ) time for K' clusters, with a logarithm only where two clusters share a label.
+pub(crate) fn merge_to(sums: &SufficientStatistics, clusters: usize, offsets: &[usize]) -> Vec<u32> {
+    let many = sums.sizes.len();
+    let mut parts: Vec<ClusterCounts> = (0..many).map(|k| ClusterCounts::of(sums, k, offsets)).collect();
+    let mut place: Vec<usize> = (0..many).collect();
+    let mut live: Vec<usize> = (0..many).collect();
+    let mut losses = vec![0.0; many * many];
+    for a in 0..many {
+        for b in 0..a {
+            losses[a * many + b] = parts[a].loss(&parts[b]);
+        }
+    }
+    while live.len() > clusters.max(1) {
+        let (a, b) = cheapest(&live, &losses, many);
+        let gone = std::mem::replace(&mut parts[a], ClusterCounts::EMPTY);
+        parts[b].join(gone);
+        place.iter_mut().filter(|p| **p == a).for_each(|p| *p = b);
+        live.retain(|&k| k != a);
+        for &other in live.iter().filter(|&&other| other != b) {
+            losses[other.max(b) * many + other.min(b)] = parts[b].loss(&parts[other]);
+        }
+    }
+    place.iter().map(|p| live.iter().position(|k| k == p).expect("every cluster ends in a live one") as u32).collect()
+}
+
+/// The pair of live clusters whose merge loses least, the larger number first.
+fn cheapest(live: &[usize], losses: &[f64], many: usize) -> (usize, usize) {
+    let mut best = (live[1], live[0]);
+    for (at, &a) in live.iter().enumerate() {
+        for &b in &live[..at] {
+            if losses[a * many + b] < losses[best.0 * many + best.1] {
+                best = (a, b);
+            }
+        }
+    }
+    best
+}
+
+/// The counts of one cluster.
+struct ClusterCounts {
+    labels: Vec<f64>,
+    totals: Vec<f64>,
+}
+
+impl ClusterCounts {
+    const EMPTY: Self = Self { labels: Vec::new(), totals: Vec::new() };
+
+    fn of(sums: &SufficientStatistics, cluster: usize, offsets: &[usize]) -> Self {
+        let labels: Vec<f64> = sums.labels.iter().skip(cluster).step_by(sums.sizes.len()).copied().collect();
+        let totals = offsets.windows(2).map(|ends| labels[ends[0]..ends[1]].iter().sum()).collect();
+        Self { labels, totals }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.labels.iter_mut().zip(&other.labels).for_each(|(a, b)| *a += b);
+        self.totals.iter_mut().zip(&other.totals).for_each(|(a, b)| *a += b);
+    }
+
+    fn loss(&self, other: &Self) -> f64 {
+        shared(&self.totals, &other.totals) - shared(&self.labels, &other.labels)
+    }
+}
+
+/// Σ (a + b) ln (a + b) − a ln a − b ln b.
+fn shared(a: &[f64], b: &[f64]) -> f64 {
+    let pairs = a.iter().zip(b).filter(|(a, b)| **a > 0.0 && **b > 0.0);
+    pairs.map(|(a, b)| (a + b) * (a + b).ln() - a * a.ln() - b * b.ln()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::{fixture, weighted_rows::WeightedRows};
+    use partita_core::EnsembleBuilder;
+
+    /// Four groups, each in two halves: the halves meet before groups do, and what is empty goes first.
+    #[test]
+    fn halves_of_a_group_meet_first() {
+        let mut builder = EnsembleBuilder::new(80);
+        for u in 0..6 {
+            let label = |i: u32| Some(if (i + u).is_multiple_of(9) { (i + u) % 4 } else { i % 4 });
+            builder.push(format!("u{u}"), (0..80).map(label)).unwrap();
+        }
+        let ensemble = builder.finish().unwrap();
+        let rows = WeightedRows::unfolded(&ensemble);
+        let halves: Vec<u32> = (0..80).map(|i| 2 * (i % 4) + (i / 40)).collect();
+        let place = merge_to(&rows.given_hard(&halves, 10), 4, rows.offsets());
+        for group in 0..4 {
+            assert_eq!(place[2 * group], place[2 * group + 1]);
+            assert!((0..group).all(|other| place[2 * other] != place[2 * group]));
+        }
+    }
+
+    #[test]
+    fn the_loss_is_that_of_the_likelihood() {
+        let ensemble = fixture::ensemble();
+        let rows = WeightedRows::unfolded(&ensemble);
+        let labels: Vec<u32> = (0..24).map(|i| i % 3).collect();
+        let sums = rows.given_hard(&labels, 3);
+        let log = |sums: &SufficientStatistics| {
+            let term = |x: f64| if x > 0.0 { x * x.ln() } else { 0.0 };
+            let totals =
+                crate::shared::log_probabilities::totals_by_base(&sums.labels, rows.offsets(), sums.sizes.len());
+            sums.labels.iter().map(|&x| term(x)).sum::<f64>() - totals.into_iter().map(term).sum::<f64>()
+        };
+        let joined = rows.given_hard(&labels.iter().map(|&k| k.min(1)).collect::<Vec<_>>(), 2);
+        let loss = ClusterCounts::of(&sums, 1, rows.offsets()).loss(&ClusterCounts::of(&sums, 2, rows.offsets()));
+        assert!((loss - (log(&sums) - log(&joined))).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,23 @@
+//! Method info that all methods of this crate have in common.
+
+use partita_core::{Capabilities, MethodInfo, MissingLabels, Weights};
+
+/// What all methods of this crate have in common.
+pub(crate) const MIXTURE: MethodInfo = MethodInfo {
+    name: "",
+    family: "mixture",
+    summary: "",
+    reference: "",
+    certainty: "probability of the label under the fitted mixture",
+    time: "restarts · rounds · n M K",
+    memory: "n (M + 24 K) + 512 · restarts · ΣJ K bytes",
+    remedy: "ask for fewer clusters, or set restarts lower",
+    capabilities: Capabilities {
+        missing: MissingLabels::HandledByPrior,
+        soft: true,
+        seeded: true,
+        predicts: true,
+        base_weights: Weights::Refused("its likelihood counts every label once"),
+        ..Capabilities::HARD_LABELS
+    },
+};

@@ -1,0 +1,58 @@
+//! Matching the base clusterings of new label rows with those of a saved model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use partita_core::{BaseClustering, Ensemble, ModelError};
+
+/// For every column of the input and every label in it, the place among all label values of the model.
+pub(crate) type MatchedBases = Vec<Vec<Option<usize>>>;
+
+/// Matches the base clusterings of `ensemble` with those of a model: columns by name, labels by value.
+pub(crate) fn match_bases(bases: &[BaseClustering], ensemble: &Ensemble) -> Result<MatchedBases, ModelError> {
+    let (mut mine, mut start) = (BTreeMap::new(), 0);
+    for base in bases {
+        once(mine.insert(base.name(), (base, start)).is_some(), base.name(), "the model")?;
+        start += base.clusters();
+    }
+    let (mut matched, mut given) = (Vec::with_capacity(mine.len()), BTreeSet::new());
+    for base in ensemble.bases() {
+        once(!given.insert(base.name()), base.name(), "the input")?;
+        let Some(&(known, start)) = mine.get(base.name()) else { continue };
+        let places: BTreeMap<&str, usize> =
+            known.values().iter().enumerate().map(|(j, value)| (value.as_str(), start + j)).collect();
+        matched.push(base.values().iter().map(|value| places.get(value.as_str()).copied()).collect());
+    }
+    let unknown: Vec<&str> = given.iter().copied().filter(|name| !mine.contains_key(name)).collect();
+    let absent: Vec<&str> = mine.keys().copied().filter(|name| !given.contains(name)).collect();
+    if unknown.is_empty() && absent.is_empty() { Ok(matched) } else { Err(complaint(&unknown, &absent)) }
+}
+
+/// Labels whose value the model has never seen.
+pub(crate) fn unread(matched: &MatchedBases, ensemble: &Ensemble) -> u64 {
+    let in_column = |u: usize| ensemble.column(u).flatten().filter(|&j| matched[u][j].is_none()).count() as u64;
+    (0..matched.len()).map(in_column).sum()
+}
+
+/// exp(−Σ log p(row) / number of labels) over the labels that are there and known.
+pub(crate) fn perplexity(logs: &[f64], unread: u64, ensemble: &Ensemble) -> Result<f64, ModelError> {
+    let labels = (ensemble.objects() * ensemble.bases().len() - ensemble.missing()) as u64 - unread;
+    if labels == 0 {
+        return Err(ModelError::Input("none of its labels is known to the model".into()));
+    }
+    Ok((-logs.iter().sum::<f64>() / labels as f64).exp())
+}
+
+fn once(again: bool, name: &str, whose: &str) -> Result<(), ModelError> {
+    if again { Err(ModelError::Input(format!("{whose} has two base clusterings called '{name}'"))) } else { Ok(()) }
+}
+
+fn complaint(unknown: &[&str], absent: &[&str]) -> ModelError {
+    let list = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    ModelError::Input(match (unknown.is_empty(), absent.is_empty()) {
+        (false, true) => format!("the model does not know base clustering {}", list(unknown)),
+        (true, _) => format!("base clustering {} is missing", list(absent)),
+        (false, false) => {
+            format!("base clustering {} is missing and the model does not know {}", list(absent), list(unknown))
+        }
+    })
+}

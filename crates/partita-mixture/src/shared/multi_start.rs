@@ -1,0 +1,142 @@
+//! Multi-start ascent: runs from independent initializations side by side, of which the best is kept.
+
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+
+use partita_core::{
+    Clusters, Monitor, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Settings, Stopped,
+};
+use rayon::prelude::*;
+
+use crate::error::MixtureError;
+use crate::shared::initialization;
+use crate::shared::weighted_rows::WeightedRows;
+
+/// One run of an iteration that ascends an objective.
+#[derive(Clone, Debug)]
+pub(crate) struct Run<T> {
+    pub(crate) result: T,
+    /// The objective by round.
+    pub(crate) trace: Vec<f64>,
+    pub(crate) stopped: Stopped,
+}
+
+impl<T> Run<T> {
+    pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Run<U> {
+        Run { result: map(self.result), trace: self.trace, stopped: self.stopped }
+    }
+
+    pub(crate) fn objective(&self) -> f64 {
+        self.trace.last().copied().unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// How many initializations and rounds a fit has, and when a round gains too little.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) restarts: NonZeroU32,
+    pub(crate) rounds: NonZeroU32,
+    /// The share of the objective that a round must gain.
+    pub(crate) tolerance: f64,
+}
+
+impl Limits {
+    /// A counter of the rounds of all initializations, and of so many runs more.
+    pub(crate) fn progress<'a>(&self, monitor: &'a dyn Monitor, more: u64) -> ProgressCounter<'a> {
+        ProgressCounter::new(monitor, u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + more))
+    }
+}
+
+/// Ascends from `state`: `round` returns the objective of a state and the next one. Keeps the last state whose
+/// objective is known, and stops when a round gains at most `tolerance` times the objective.
+pub(crate) fn ascend<T>(
+    state: T,
+    limits: Limits,
+    progress: &ProgressCounter<'_>,
+    round: impl Fn(&T) -> (f64, T),
+) -> Run<T> {
+    match try_ascend(state, limits, progress, |state| Ok::<_, Infallible>(round(state))) {
+        Ok(run) => run,
+    }
+}
+
+/// [`ascend`] where a round may fail.
+fn try_ascend<T, E>(
+    mut state: T,
+    limits: Limits,
+    progress: &ProgressCounter<'_>,
+    round: impl Fn(&T) -> Result<(f64, T), E>,
+) -> Result<Run<T>, E> {
+    let most = limits.rounds.get() as usize;
+    let mut trace: Vec<f64> = Vec::new();
+    loop {
+        let (objective, next) = round(&state)?;
+        let gain = trace.last().map_or(f64::INFINITY, |before| objective - before);
+        trace.push(objective);
+        progress.add(1);
+        let stop = progress.stopped();
+        let stopped = if gain <= limits.tolerance * objective.abs() {
+            Some(Stopped::Converged)
+        } else if stop {
+            Some(Stopped::Interrupted)
+        } else {
+            (trace.len() >= most).then_some(Stopped::RoundLimit)
+        };
+        if let Some(stopped) = stopped {
+            progress.add((most - trace.len()) as u64);
+            return Ok(Run { result: state, trace, stopped });
+        }
+        state = next;
+    }
+}
+
+/// The run with the highest objective (the first of equals), and the objectives of all.
+pub(crate) fn best_of<T: Send>(restarts: NonZeroU32, run: impl Fn(u32) -> Run<T> + Sync) -> (Run<T>, Vec<f64>) {
+    let runs: Vec<Run<T>> = (0..restarts.get()).into_par_iter().map(&run).collect();
+    let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
+    let better = |best: Run<T>, run: Run<T>| if run.objective() > best.objective() { run } else { best };
+    (runs.into_iter().reduce(better).expect("at least one restart"), objectives)
+}
+
+/// Where there are more than twice as many distinct rows, initializations compete on a sample of so many.
+pub(crate) const SAMPLE_ROWS: usize = 32_768;
+
+/// The best run on `rows`, and the objectives of all: where there are many rows, initializations compete on a sample of
+/// them, and only the best goes on with all.
+pub(crate) fn best_on<T>(
+    rows: &WeightedRows<'_>,
+    seed: Seed,
+    compete: impl FnOnce(&WeightedRows<'_>) -> (Run<T>, Vec<f64>),
+    go_on: impl FnOnce(T) -> Run<T>,
+) -> (Run<T>, Vec<f64>) {
+    match initialization::sample(rows, SAMPLE_ROWS, seed.child(u64::MAX)) {
+        None => compete(rows),
+        Some(sample) => {
+            let (best, objectives) = compete(&sample);
+            (go_on(best.result), objectives)
+        }
+    }
+}
+
+/// A fit over label rows that are not held: checks the settings, lets initializations `compete` on a sample of the rows,
+/// and ascends from the best of them on all rows, unless the sample has all rows that differ. The run, and the objectives
+/// of all initializations on the sample.
+pub(crate) fn best_over_rows<T>(
+    rows: &PassRunner<'_>,
+    (clusters, seed): (usize, Seed),
+    (settings, limits): (&impl Settings, Limits),
+    monitor: &dyn Monitor,
+    compete: impl FnOnce(&WeightedRows<'_>, &ProgressCounter<'_>) -> (Run<T>, Vec<f64>),
+    round: impl Fn(&T) -> Result<(f64, T), PassError>,
+) -> Result<(Run<T>, Vec<f64>), MixtureError> {
+    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
+    MixtureError::check(settings, &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
+    let progress = limits.progress(monitor, 1);
+    let RowSample { ensemble, weights, whole, .. } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
+    let (best, objectives) = compete(&WeightedRows::weighted(&ensemble, &weights)?, &progress);
+    if whole {
+        return Ok((best, objectives));
+    }
+    drop((ensemble, weights));
+    Ok((try_ascend(best.result, limits, &progress, round)?, objectives))
+}

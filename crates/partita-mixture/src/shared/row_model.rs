@@ -1,0 +1,212 @@
+//! The mixture over label rows that any consensus is saved as, and that labels new rows.
+
+use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, chunks};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::shared::log_probabilities::{LogProbabilities, normalise, normalise_by_base, offsets};
+use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread};
+use crate::shared::saved_model;
+use crate::shared::sufficient_statistics::SufficientStatistics;
+use crate::shared::weighted_rows::WeightedRows;
+
+/// Label rows labelled side by side.
+const CHUNK: usize = 1024;
+
+/// A consensus as a mixture over label rows: how large each of K clusters is, and how probable each label of each
+/// base clustering is within it.
+///
+/// ```text
+/// p(row) = Σ_k π_k Π_u θ_kuℓ(u)        the product runs over the labels that are there
+/// ```
+///
+/// Every consensus of an ensemble has one ([`RowModel::of_consensus`]), so that the outcome of any method can label
+/// new label rows. New rows need the model's base clusterings, by name and in any order; base clusterings that the
+/// model does not have, or that the input does not have, are an error that names them. Labels may be missing; a
+/// label value that the model has never seen is taken as missing too, since it says nothing about the clusters
+/// known ([`RowModel::unread`] counts those). A row without any label gets the prior π.
+///
+/// # Cost
+/// Labelling: O(n M K) time, n K numbers; in parallel over rows.
+#[doc(alias = "latent class model")]
+#[doc(alias = "naive Bayes")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowModel {
+    pub(crate) bases: Vec<BaseClustering>,
+    /// π, K values.
+    pub(crate) prior: Vec<f64>,
+    /// θ, ΣJ lines of K values.
+    pub(crate) theta: Vec<f64>,
+    logs: LogProbabilities,
+}
+
+impl RowModel {
+    /// The field `format` of the JSON that [`Model::to_json`] makes.
+    pub const FORMAT: &str = saved_model::ROWS;
+
+    /// Pseudo-count of [`RowModel::of_consensus`]: labels added to every cluster and base clustering, spread evenly
+    /// over the label values. One label keeps unseen combinations possible and leaves small clusters recognisable.
+    pub const PSEUDO_LABELS: f64 = 1.0;
+
+    /// The mixture that maximises the likelihood of `ensemble` when its objects belong to clusters as `soft` says:
+    /// π is the mean of the rows, θ the share of every label within a cluster after
+    /// [`PSEUDO_LABELS`](Self::PSEUDO_LABELS).
+    ///
+    /// # Panics
+    /// If there is not one row of `soft` an object.
+    pub fn of_consensus(ensemble: &Ensemble, soft: &SoftPartition) -> Self {
+        let sums = WeightedRows::unfolded(ensemble).given_soft(soft.rows());
+        let offsets = offsets(ensemble.bases());
+        let pseudo = |u: usize| Self::PSEUDO_LABELS / (offsets[u + 1] - offsets[u]).max(1) as f64;
+        Self::of_sums(ensemble.bases().to_vec(), &sums, pseudo, 0.0)
+    }
+
+    /// The M-step: shares from sums, after `per_label(u)` pseudo-labels for every label of base clustering u and
+    /// `per_cluster` pseudo-objects for every cluster.
+    pub(crate) fn of_sums(
+        bases: Vec<BaseClustering>,
+        sums: &SufficientStatistics,
+        per_label: impl Fn(usize) -> f64,
+        per_cluster: f64,
+    ) -> Self {
+        let clusters = sums.sizes.len();
+        let total: f64 = sums.sizes.iter().map(|size| size + per_cluster).sum();
+        let prior = sums.sizes.iter().map(|size| (size + per_cluster) / total).collect();
+        let mut theta = sums.labels.clone();
+        for (u, ends) in offsets(&bases).windows(2).enumerate() {
+            let block = &mut theta[ends[0] * clusters..ends[1] * clusters];
+            block.iter_mut().for_each(|count| *count += per_label(u));
+        }
+        normalise_by_base(&mut theta, &offsets(&bases), clusters);
+        Self::from_parts(bases, prior, theta)
+    }
+
+    pub(crate) fn from_parts(bases: Vec<BaseClustering>, prior: Vec<f64>, theta: Vec<f64>) -> Self {
+        let logs = |values: &[f64]| values.iter().map(|p| p.ln()).collect();
+        let logs = LogProbabilities { prior: logs(&prior), lines: logs(&theta) };
+        Self { bases, prior, theta, logs }
+    }
+
+    /// Number of clusters, K.
+    pub fn clusters(&self) -> usize {
+        self.prior.len()
+    }
+
+    /// The base clusterings that the model reads, M of them.
+    pub fn bases(&self) -> &[BaseClustering] {
+        &self.bases
+    }
+
+    /// The share of every cluster, π: K values that sum to 1.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
+    }
+
+    /// The probability θ of every label of base clustering `base` within every cluster: J × K, columns sum to 1.
+    ///
+    /// # Panics
+    /// If `base` is out of range.
+    pub fn label_probabilities(&self, base: usize) -> ArrayView2<'_, f64> {
+        let offsets = offsets(&self.bases);
+        let clusters = self.clusters();
+        let block = &self.theta[offsets[base] * clusters..offsets[base + 1] * clusters];
+        ArrayView2::from_shape((self.bases[base].clusters(), clusters), block).expect("J lines of K values")
+    }
+
+    pub(crate) fn logs(&self) -> &LogProbabilities {
+        &self.logs
+    }
+
+    /// The model from JSON that [`Model::to_json`] made.
+    ///
+    /// # Errors
+    /// [`ModelError::Damaged`] says what is wrong: another format, lengths that do not fit, numbers that are no
+    /// probabilities, sums that are not 1, names that occur twice.
+    pub fn from_json(value: &Value) -> Result<Self, ModelError> {
+        let (bases, prior, theta) = saved_model::read(value, saved_model::ROWS)?;
+        saved_model::check_sum("the shares of the clusters", &prior)?;
+        Ok(Self::from_parts(bases, prior, theta))
+    }
+
+    /// Natural logarithm of the probability of every row of `ensemble` under the model; 0 for a row without any
+    /// label that the model knows.
+    ///
+    /// # Errors
+    /// [`ModelError::Input`] when the base clusterings are not those of the model.
+    pub fn log_probabilities(&self, ensemble: &Ensemble) -> Result<Vec<f64>, ModelError> {
+        Ok(self.label(ensemble)?.1)
+    }
+
+    /// Held-out perplexity, `exp(−Σ log p(row) / number of labels)`: at least 1, and as large as the number of
+    /// equally probable labels that the model leaves open. Infinite when the model thinks some row impossible.
+    ///
+    /// # Errors
+    /// [`ModelError::Input`] when the base clusterings are not those of the model, or no label is known to it.
+    pub fn perplexity(&self, ensemble: &Ensemble) -> Result<f64, ModelError> {
+        perplexity(&self.log_probabilities(ensemble)?, self.unread(ensemble)?, ensemble)
+    }
+
+    /// How many labels of `ensemble` have a value that the model has never seen. They are taken as missing.
+    ///
+    /// # Errors
+    /// [`ModelError::Input`] when the base clusterings are not those of the model.
+    pub fn unread(&self, ensemble: &Ensemble) -> Result<u64, ModelError> {
+        Ok(unread(&match_bases(&self.bases, ensemble)?, ensemble))
+    }
+
+    /// Probabilities of the clusters (n × K) and the log probability of every row.
+    fn label(&self, ensemble: &Ensemble) -> Result<(Array2<f64>, Vec<f64>), ModelError> {
+        let matched = match_bases(&self.bases, ensemble)?;
+        Ok(match ensemble.rows() {
+            LabelRows::Bytes(rows) => self.label_rows(rows, &matched),
+            LabelRows::Words(rows) => self.label_rows(rows, &matched),
+        })
+    }
+
+    fn label_rows<L: Label>(&self, rows: ArrayView2<'_, L>, matched: &MatchedBases) -> (Array2<f64>, Vec<f64>) {
+        let (objects, clusters) = (rows.nrows(), self.clusters());
+        let mut soft = vec![0.0; objects * clusters];
+        let mut logs = vec![0.0; objects];
+        let parts = soft.par_chunks_mut(CHUNK * clusters).zip(logs.par_chunks_mut(CHUNK));
+        let ranges: Vec<_> = chunks(objects, CHUNK).collect();
+        parts.zip(ranges).for_each(|((soft, logs), range)| {
+            for ((object, soft), log) in range.zip(soft.chunks_exact_mut(clusters)).zip(logs) {
+                let known = rows.row(object).into_iter().zip(matched);
+                let known = known.filter_map(|(label, places)| label.cluster().and_then(|j| places[j]));
+                *log = self.label_row(known, soft);
+            }
+        });
+        (Array2::from_shape_vec((objects, clusters), soft).expect("n rows of K values"), logs)
+    }
+
+    /// Labels one row, by the prior where it has no label or the model thinks it impossible.
+    fn label_row(&self, lines: impl Iterator<Item = usize>, soft: &mut [f64]) -> f64 {
+        let mut lines = lines.peekable();
+        if lines.peek().is_none() {
+            soft.copy_from_slice(&self.prior);
+            return 0.0;
+        }
+        self.logs.score(lines, soft);
+        let log = normalise(soft);
+        if log == f64::NEG_INFINITY {
+            soft.copy_from_slice(&self.prior);
+        }
+        log
+    }
+}
+
+impl Model for RowModel {
+    fn to_json(&self) -> Value {
+        saved_model::write(saved_model::ROWS, &self.bases, &self.prior, &self.theta)
+    }
+
+    fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
+        match input {
+            ModelInput::Labels(ensemble) => {
+                Ok(SoftPartition::new(self.label(ensemble)?.0).expect("normalised probabilities"))
+            }
+            ModelInput::Features(_) => Err(ModelError::Input("it reads label rows, not a table of features".into())),
+        }
+    }
+}
