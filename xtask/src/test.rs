@@ -5,15 +5,17 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, optional, reproduce, shell, tidy};
+use crate::{demo, docs, features, optional, reproduce, shell, tidy};
 
 /// Runs every step; stops at the first that fails.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     type Step = fn(&Workspace) -> Result<()>;
-    let steps: [(&str, Step); 11] = [
+    let steps: [(&str, Step); 13] = [
         ("format", format),
         ("tidy", tidy::run),
+        ("packages", packages),
         ("clippy", clippy),
+        ("features", features::run),
         ("documents of the code", rustdoc),
         ("tests", tests),
         ("kernels under a sanitizer", optional::sanitizer),
@@ -37,6 +39,12 @@ fn format(workspace: &Workspace) -> Result<()> {
 
 fn clippy(workspace: &Workspace) -> Result<()> {
     shell::run(&mut workspace.cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+/// Whether every crate could be published, but for the will to.
+fn packages(workspace: &Workspace) -> Result<()> {
+    let mut cargo = workspace.cargo(["package", "--quiet", "--workspace", "--no-verify", "--allow-dirty", "--offline"]);
+    shell::run(cargo.args(["--exclude-lockfile", "--no-metadata"]))
 }
 
 fn rustdoc(workspace: &Workspace) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Where the workspace is and what cargo knows of it.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,6 +31,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) manifest_path: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
+    /// What each feature turns on.
+    pub(crate) features: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]

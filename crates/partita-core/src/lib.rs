@@ -35,52 +35,84 @@
 
 mod budget;
 mod builder;
+#[cfg(feature = "methods")]
 mod canonical;
+#[cfg(feature = "methods")]
+mod consense;
+#[cfg(feature = "methods")]
 mod consensus;
+#[cfg(feature = "methods")]
+mod consensus_error;
 mod dendrogram;
 mod ensemble;
+#[cfg(feature = "methods")]
+mod features;
 mod fragments;
+#[cfg(feature = "methods")]
 mod method;
+#[cfg(feature = "methods")]
+mod method_info;
+#[cfg(feature = "methods")]
 mod model;
 mod monitor;
 mod multi_start;
+mod objective;
+#[cfg(feature = "methods")]
 mod outcome;
 mod partition;
+#[cfg(feature = "methods")]
 mod problem;
+#[cfg(feature = "methods")]
+mod problem_size;
 mod progress_counter;
+#[cfg(feature = "methods")]
 mod row_consensus;
 mod row_passes;
 mod seed;
+#[cfg(feature = "methods")]
 mod settings;
 mod weights;
 
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::EnsembleBuilder;
-pub use canonical::CanonicalOrder;
-pub use consensus::{Consensus, ConsensusError, consense};
 pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
-pub use method::{Capabilities, FitError, Method, MethodInfo, MissingLabels, Reads, Weights};
-pub use model::{Model, ModelError, ModelInput, ModelReads};
 pub use monitor::{Flow, Monitor, Silent, chunks};
 pub use multi_start::MultiStart;
-pub use outcome::{Objective, Outcome, Sense, Stopped};
+pub use objective::{Objective, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
-pub use problem::{Clusters, ClustersError, Features, Problem, ProblemSize};
 pub use progress_counter::ProgressCounter;
-pub use row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, RowProblem, consense_rows};
 pub use row_passes::{
-    Assigned, BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks,
-    RowFit, RowMap, RowPass, RowSample, SourceError, sums_under_way,
+    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks, RowMap,
+    RowPass, RowSample, SourceError, sums_under_way,
 };
 pub use seed::Seed;
-pub use settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError};
 pub use weights::{BaseWeights, WeightsError};
+#[cfg(feature = "methods")]
+pub use {
+    canonical::CanonicalOrder,
+    consense::consense,
+    consensus::Consensus,
+    consensus_error::ConsensusError,
+    features::Features,
+    method::{FitError, Method},
+    method_info::{Capabilities, MethodInfo, MissingLabels, Reads, Weights},
+    model::{Model, ModelError, ModelInput, ModelReads},
+    outcome::Outcome,
+    problem::{Problem, RowProblem},
+    problem_size::{Clusters, ClustersError, ProblemSize},
+    row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows},
+    row_passes::{Assigned, RowFit},
+    settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
+};
 
 pub use ndarray;
+#[cfg(feature = "methods")]
 pub use partita_derive::{SettingChoice, Settings};
+#[cfg(feature = "methods")]
+pub use serde_json;
 
 // The derive macros name this crate from outside.
-#[cfg(test)]
+#[cfg(all(test, feature = "methods"))]
 extern crate self as partita_core;
