@@ -102,4 +102,11 @@ impl Workspace {
         let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
         Ok(self.metadata()?.target_directory.join("release").join(name))
     }
+
+    /// Where the tests' build of a binary is, brought up to date.
+    pub(crate) fn tested(&self, binary: &str) -> Result<PathBuf> {
+        shell::run(&mut self.cargo(["test", "--quiet", "--workspace", "--tests", "--no-run"]))?;
+        let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
+        Ok(self.metadata()?.target_directory.join("debug").join(name))
+    }
 }

@@ -18,6 +18,10 @@
 //! | [`Model`] | a fitted consensus that labels new objects |
 //! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, trust in base clusterings |
 //!
+//! The feature `methods`, on by default, has methods, settings, problems and outcomes. Without it there are ensembles,
+//! partitions and row passes alone, which is what comparisons, trees and eigenvectors need. The feature `rayon` runs row passes on
+//! all threads. Foreign types in signatures are re-exported: [`ndarray`], [`rand`], [`serde_json`].
+//!
 //! ```
 //! use partita_core::{Ensemble, EnsembleBuilder};
 //!
@@ -110,6 +114,7 @@ pub use {
 pub use ndarray;
 #[cfg(feature = "methods")]
 pub use partita_derive::{SettingChoice, Settings};
+pub use rand;
 #[cfg(feature = "methods")]
 pub use serde_json;
 

@@ -122,6 +122,34 @@ impl<'a> RowProblem<'a> {
         Self { rows, clusters, seed, weights: None, settings, budget }
     }
 
+    /// The same with this seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Seed::new(seed);
+        self
+    }
+
+    /// The same with settings of the method.
+    #[must_use]
+    pub fn settings(mut self, settings: SettingMap) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The same with weights of base clusterings.
+    #[must_use]
+    pub fn base_weights(mut self, weights: &'a BaseWeights) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// The same with a memory budget.
+    #[must_use]
+    pub fn budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
     /// The numbers that cost depends on.
     pub fn size(&self) -> ProblemSize {
         ProblemSize::of_bases(self.rows.rows() as usize, self.rows.bases(), self.clusters)

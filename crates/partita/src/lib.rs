@@ -51,7 +51,7 @@ pub use partita_core::{
     ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError, PassRunner, Problem, ProblemSize,
     Reads, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange,
     SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition, Stopped, Weights, WeightsError,
-    consense, consense_rows, ndarray, serde_json,
+    consense, consense_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
