@@ -113,7 +113,52 @@ pub use {
 
 pub use ndarray;
 #[cfg(feature = "methods")]
-pub use partita_derive::{SettingChoice, Settings};
+pub use partita_derive::SettingChoice;
+/// Settings of our methods are `#[non_exhaustive]`: start from `default()` and change public fields, so that a new field breaks
+/// nobody.
+///
+/// ```
+/// use partita_core::{Clusters, EnsembleBuilder, ProblemSize, SettingMap, Settings};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Debug, Serialize, Deserialize, Settings)]
+/// #[serde(default)]
+/// #[non_exhaustive]
+/// pub struct ToySettings {
+///     /// Independent initializations; the best is kept.
+///     #[setting(range = 1..=1000, alias = "n_init")]
+///     pub restarts: u32,
+///     /// Stop when a round gains at most this share.
+///     #[setting(range = 0.0..)]
+///     pub tolerance: f64,
+/// }
+///
+/// impl Default for ToySettings {
+///     fn default() -> Self {
+///         Self { restarts: 10, tolerance: 1e-6 }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // From Rust: a struct like any other, checked by the declared ranges.
+/// let mut settings = ToySettings::default();
+/// settings.restarts = 0;
+/// let mut ensemble = EnsembleBuilder::new(3);
+/// ensemble.push("a", ["x", "x", "y"].map(Some))?;
+/// let ensemble = ensemble.finish()?;
+/// let error = settings.validate(&ProblemSize::of(&ensemble, Clusters::Exactly(2))).unwrap_err();
+/// assert_eq!(error.to_string(), "setting 'restarts' is 0; it must be a whole number from 1 to 1000");
+///
+/// // By name: from a command line, JSON or keywords.
+/// let settings: ToySettings = SettingMap::parse(&["restarts=20"])?.apply()?;
+/// assert_eq!((settings.restarts, settings.tolerance), (20, 1e-6));
+/// let error = SettingMap::parse(&["n_init=20"])?.apply::<ToySettings>().unwrap_err().to_string();
+/// assert!(error.contains("restarts"), "{error}");
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "methods")]
+pub use partita_derive::Settings;
 pub use rand;
 #[cfg(feature = "methods")]
 pub use serde_json;

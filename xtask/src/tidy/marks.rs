@@ -37,12 +37,26 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
             if safe && inside.contains("unsafe_code") && (inside.contains("expect") || inside.contains("allow")) {
                 complain(line(token), "`unsafe` is lifted here; write the loop as a kernel of partita-kernels");
             }
+            if leaves_the_crate(&source.file, &tokens[at..]) {
+                complain(line(token), "a file of another folder than the crate's is included; a package would lack it");
+            }
             if is_public_glob(&tokens[at..]) {
                 complain(line(token), "a glob hides what is public; name what is re-exported");
             }
         }
     });
     violations
+}
+
+/// Whether `include_str!("…")` starts here in the library's own code, of a path that climbs out of the crate. The page at the
+/// top, whose examples only tests read, may be included.
+fn leaves_the_crate(file: &str, tokens: &[TokenTree]) -> bool {
+    let included = tokens.first().and_then(name).is_some_and(|name| name == "include_str" || name == "include_bytes");
+    let (Some((_, inside)), Some(TokenTree::Group(path))) = (file.split_once("/src/"), tokens.get(2)) else {
+        return false;
+    };
+    let climbs = path.stream().to_string().matches("../").count();
+    included && climbs > inside.split('/').count() && !path.stream().to_string().contains("README.md")
 }
 
 /// Whether `pub use …::*;` starts here.
@@ -70,6 +84,14 @@ mod tests {
         let text = "let x = \"#[ignore]\"; // #[ignore]\n#[cfg(test)]\nmod tests {\n    #[ignore = \"slow\"]\n    fn c() {}\n}";
         assert_eq!(lines("crates/x/src/lib.rs", text), [4]);
         assert_eq!(lines("crates/x/src/lib.rs", "pub use a::{b::*, c};\npub use a::b;\nuse super::*;"), [1]);
+    }
+
+    #[test]
+    fn what_a_package_would_lack_is_found() {
+        let text = "const A: &str = include_str!(\"../../table.csv\");";
+        assert_eq!(lines("crates/x/src/lib.rs", text), [1]);
+        assert_eq!(lines("crates/x/src/a/mod.rs", text), [0; 0]);
+        assert_eq!(lines("crates/x/tests/all.rs", text), [0; 0]);
     }
 
     #[test]
