@@ -66,7 +66,6 @@ mod outcome;
 mod partition;
 #[cfg(feature = "methods")]
 mod problem;
-#[cfg(feature = "methods")]
 mod problem_size;
 mod progress_counter;
 #[cfg(feature = "methods")]
@@ -86,6 +85,7 @@ pub use monitor::{Flow, Monitor, Silent, chunks};
 pub use multi_start::MultiStart;
 pub use objective::{Objective, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
+pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::ProgressCounter;
 pub use row_passes::{
     BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks, RowMap,
@@ -105,7 +105,6 @@ pub use {
     model::{Model, ModelError, ModelInput, ModelReads},
     outcome::Outcome,
     problem::{Problem, RowProblem},
-    problem_size::{Clusters, ClustersError, ProblemSize},
     row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows},
     row_passes::{Assigned, RowFit},
     settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},

@@ -14,6 +14,7 @@ use super::source::{Source, attribute, is, line, name};
 /// Circles that are known and not mended yet, by crate. An entry whose circle is gone is a complaint too.
 const OPEN: &[(&str, &str)] = &[
     ("crates/partita-graph", "row_cut → spectral → row_cut"),
+    ("crates/partita-kmeans", "held → lloyd → held"),
     ("crates/partita-mixture", "nbce_gibbs → walk → nbce_gibbs"),
     ("crates/partita-mixture", "partial → passes → partial"),
 ];
