@@ -16,10 +16,18 @@ const JOB: &[&str] =
 /// Builds the binary, runs the job, says where the results are.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     println!("Building partita (a few minutes the first time) …");
-    let binary = workspace.released("partita-cli", "partita")?;
+    job(workspace, &workspace.released("partita-cli", "partita")?)
+}
+
+/// The same job with the binary of the tests.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    job(workspace, &workspace.tested("partita")?)
+}
+
+fn job(workspace: &Workspace, binary: &Path) -> Result<()> {
     let folder = workspace.metadata()?.target_directory.join("demo");
     println!("$ partita {} -o {}", JOB.join(" "), workspace.show(&folder));
-    let mut job = Command::new(&binary);
+    let mut job = Command::new(binary);
     job.current_dir(workspace.root()).args(JOB).arg("-o").arg(&folder).arg("--force");
     shell::run(&mut job)?;
     println!("\nWritten:");

@@ -1,6 +1,7 @@
 //! `docs`: the parts of the documents that are read from the methods themselves.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -57,7 +58,16 @@ const PAGES: &[Page] = &[("README.md", "methods", table), ("docs/methods.md", "m
 
 /// Writes the generated parts, or checks them.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let methods = methods(workspace)?;
+    write(workspace, &workspace.released("partita-cli", "partita")?, arguments)
+}
+
+/// Fails where a generated part is not what the binary of the tests says.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    write(workspace, &workspace.tested("partita")?, &Arguments { check: true })
+}
+
+fn write(workspace: &Workspace, binary: &Path, arguments: &Arguments) -> Result<()> {
+    let methods = methods(binary)?;
     let mut stale = Vec::new();
     for (file, name, write) in PAGES {
         let path = workspace.path(file);
@@ -79,14 +89,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a generated part is stale.
-pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Arguments { check: true })
-}
-
-fn methods(workspace: &Workspace) -> Result<Vec<Method>> {
-    let binary = workspace.released("partita-cli", "partita")?;
-    let json = shell::output(Command::new(&binary).args(["methods", "--json"]))?;
+fn methods(binary: &Path) -> Result<Vec<Method>> {
+    let json = shell::output(Command::new(binary).args(["methods", "--json"]))?;
     let registry: Registry = serde_json::from_str(&json).context("`partita methods --json` has another form")?;
     Ok(registry.methods)
 }

@@ -7,6 +7,7 @@ mod ci;
 mod datasets;
 mod demo;
 mod docs;
+mod features;
 mod markers;
 mod new;
 mod optional;
@@ -44,6 +45,8 @@ enum Command {
     Ci,
     /// Check what the compiler does not: layers, words, documents, layout.
     Tidy,
+    /// Compile every feature of the façade alone, and look at what small crates bring.
+    Features,
     /// Measure: run a crate's example benchmark and write docs/benchmarks/NAME.md.
     Bench(bench::Arguments),
     /// Measure the papers' tables anew into docs/reproduction; `list` lists them, `--help` says more.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(&workspace),
         Command::Test => test::run(&workspace),
         Command::Ci => ci::run(&workspace),
+        Command::Features => features::run(&workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Bench(arguments) => bench::run(&workspace, arguments),
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),

@@ -112,11 +112,13 @@ fn after_last(text: &str, start: &str, line: &str) -> Result<String> {
     Ok([before, &[line], after].concat().join("\n") + "\n")
 }
 
-/// The registry with one more line in `METHODS`.
+/// The registry with one more line in `METHODS`, behind the feature of its family.
 fn registered(registry: &str, names: &Names) -> Result<String> {
-    let line = format!("    &partita_{}::{},", names.family.replace('-', "_"), names.constant);
-    let start = registry.find("METHODS: &[").with_context(|| format!("there is no list METHODS in {REGISTRY}"))?;
-    let end = registry[start..].find("\n];").with_context(|| format!("the list METHODS in {REGISTRY} does not end"))?;
+    let family = &names.family;
+    let line = format!("    \"{family}\" => partita_{}::{},", family.replace('-', "_"), names.constant);
+    let start = registry.find("methods! {").with_context(|| format!("there is no list `methods!` in {REGISTRY}"))?;
+    let end =
+        registry[start..].find("\n}").with_context(|| format!("the list `methods!` in {REGISTRY} does not end"))?;
     let (before, after) = registry.split_at(start + end);
     Ok(format!("{before}\n{line}{after}"))
 }
@@ -155,7 +157,7 @@ mod tests {
         let (library, registry) = ("crates/partita-graph/src/lib.rs", REGISTRY);
         for (file, text) in [
             (library, "//! X.\n\nmod a;\n\npub use a::A;\n"),
-            (registry, "pub static METHODS: &[&dyn Consensus] = &[\n    &partita_graph::A,\n];\n"),
+            (registry, "methods! {\n    \"graph\" => partita_graph::A,\n}\n"),
         ] {
             let path = root.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -166,8 +168,8 @@ mod tests {
         let read = |file: &str| fs::read_to_string(root.path().join(file)).unwrap();
         let exported = "pub use toy::{TOY, ToyDiagnostics, ToySettings, toy};";
         assert_eq!(read(library), format!("//! X.\n\nmod a;\nmod toy;\n\npub use a::A;\n{exported}\n"));
-        let lines = "    &partita_graph::A,\n    &partita_graph::TOY,\n";
-        assert_eq!(read(registry), format!("pub static METHODS: &[&dyn Consensus] = &[\n{lines}];\n"));
+        let lines = "    \"graph\" => partita_graph::A,\n    \"graph\" => partita_graph::TOY,\n";
+        assert_eq!(read(registry), format!("methods! {{\n{lines}}}\n"));
         let written = read("crates/partita-graph/src/toy.rs");
         for word in ["impl Method for Toy", "pub static TOY: Toy", "pub fn toy(", "pub struct ToySettings"] {
             assert!(written.contains(word), "{word}");
@@ -177,10 +179,8 @@ mod tests {
     #[test]
     fn the_registry_gets_one_line() {
         let names = Names::new("two-words", "graph").unwrap();
-        let registry = "pub static METHODS: &[&dyn Consensus] = &[\n    &partita_eac::EAC_AVERAGE,\n];\n\nfn x() {}\n";
-        assert_eq!(
-            registered(registry, &names).unwrap(),
-            "pub static METHODS: &[&dyn Consensus] = &[\n    &partita_eac::EAC_AVERAGE,\n    &partita_graph::TWO_WORDS,\n];\n\nfn x() {}\n"
-        );
+        let registry = "methods! {\n    \"eac\" => partita_eac::EAC_AVERAGE,\n}\n\nfn x() {}\n";
+        let lines = "    \"eac\" => partita_eac::EAC_AVERAGE,\n    \"graph\" => partita_graph::TWO_WORDS,\n";
+        assert_eq!(registered(registry, &names).unwrap(), format!("methods! {{\n{lines}}}\n\nfn x() {{}}\n"));
     }
 }

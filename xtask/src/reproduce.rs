@@ -22,7 +22,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     shell::run(job.arg("--root").arg(workspace.root()).args(&arguments.rest))
 }
 
-/// Measures a sample of what is on record once more.
+/// Measures a sample of what is on record once more, with the binary of the tests: numbers are the same to the bit.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Arguments { rest: vec!["--check".into()] })
+    let mut job = Command::new(workspace.tested("partita-reproduce")?);
+    shell::run(job.arg("--root").arg(workspace.root()).arg("--check"))
 }

@@ -5,20 +5,22 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, optional, reproduce, shell, tidy};
+use crate::{demo, docs, features, optional, reproduce, shell, tidy};
 
 /// Runs every step; stops at the first that fails.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     type Step = fn(&Workspace) -> Result<()>;
-    let steps: [(&str, Step); 11] = [
+    let steps: [(&str, Step); 13] = [
         ("format", format),
         ("tidy", tidy::run),
+        ("packages", packages),
         ("clippy", clippy),
+        ("features", features::run),
         ("documents of the code", rustdoc),
         ("tests", tests),
         ("kernels under a sanitizer", optional::sanitizer),
         ("LAPACK", optional::lapack),
-        ("demo", demo::run),
+        ("demo", demo::check),
         ("reports in a browser", optional::browser),
         ("a sample of the papers' tables", reproduce::check),
         ("generated documents", docs::check),
@@ -39,11 +41,19 @@ fn clippy(workspace: &Workspace) -> Result<()> {
     shell::run(&mut workspace.cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
+/// Whether every crate could be published, but for the will to.
+fn packages(workspace: &Workspace) -> Result<()> {
+    let mut cargo = workspace.cargo(["package", "--quiet", "--workspace", "--no-verify", "--allow-dirty", "--offline"]);
+    shell::run(cargo.args(["--exclude-lockfile", "--no-metadata"]))
+}
+
 fn rustdoc(workspace: &Workspace) -> Result<()> {
     let mut cargo = workspace.cargo(["doc", "--quiet", "--workspace", "--no-deps"]);
     shell::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
+/// Examples are compiled by clippy; running none of them, the tests need no code of theirs.
 fn tests(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace"]))
+    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests"]))?;
+    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--doc"]))
 }

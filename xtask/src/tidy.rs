@@ -1,6 +1,6 @@
 //! What the compiler does not check. Every complaint is one line: where, what, and the remedy.
 
-mod documents;
+mod circles;
 mod layers;
 mod layout;
 mod links;
@@ -12,7 +12,6 @@ mod source;
 mod tests;
 mod words;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
@@ -79,16 +78,16 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
             violations.extend(paths::check(workspace, file, &text));
         }
         match Path::new(file).extension().and_then(|extension| extension.to_str()) {
-            Some("rs") => sources.push(Source::new(file, &text)),
+            Some("rs") => match Source::new(file, &text) {
+                Ok(source) => sources.push(source),
+                Err(violation) => violations.push(violation),
+            },
             Some("md") => violations.extend(links::check(workspace, file, &text)),
             _ => {}
         }
     }
-    let test_modules: BTreeSet<String> = sources.iter().flat_map(Source::test_modules).collect();
-    for source in sources {
-        let source = if test_modules.contains(&source.file) { source.into_test() } else { source };
-        violations.extend(check_source(&source));
-    }
+    violations.extend(sources.iter().flat_map(check_source));
+    violations.extend(circles::check(&sources));
     violations.sort();
     violations.dedup();
     Ok(violations)
@@ -96,7 +95,6 @@ fn check(workspace: &Workspace) -> Result<Vec<Violation>> {
 
 fn check_source(source: &Source) -> Vec<Violation> {
     let mut violations = words::check(source);
-    violations.extend(documents::check(source));
     violations.extend(marks::check(source));
     violations.extend(layout::size(source));
     violations

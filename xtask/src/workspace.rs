@@ -1,5 +1,6 @@
 //! Where the workspace is and what cargo knows of it.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,6 +31,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) manifest_path: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
+    /// What each feature turns on.
+    pub(crate) features: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -98,5 +101,12 @@ impl Workspace {
         shell::run(&mut self.cargo(["build", "--release", "-p", "partita-cli", "-p", package, "--bin", binary]))?;
         let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
         Ok(self.metadata()?.target_directory.join("release").join(name))
+    }
+
+    /// Where the tests' build of a binary is, brought up to date.
+    pub(crate) fn tested(&self, binary: &str) -> Result<PathBuf> {
+        shell::run(&mut self.cargo(["test", "--quiet", "--workspace", "--tests", "--no-run"]))?;
+        let name = format!("{binary}{}", env::consts::EXE_SUFFIX);
+        Ok(self.metadata()?.target_directory.join("debug").join(name))
     }
 }

@@ -29,12 +29,12 @@ fn tidy_fails_when_something_is_not_and_says_what() {
     let fine = tidy(root);
     assert_eq!((fine.status.code(), String::from_utf8_lossy(&fine.stdout).as_ref()), (Some(0), "tidy\n"));
 
-    fs::write(source.join("lib.rs"), "//! A crate.\n\npub const ANSWER: u32 = 42;\n").unwrap();
+    fs::write(source.join("lib.rs"), "//! A crate.\n\npub use std::fmt::*;\n").unwrap();
     let bad = tidy(root);
     assert_eq!(bad.status.code(), Some(1));
     assert_eq!(
         String::from_utf8_lossy(&bad.stdout),
-        "crates/partita-core/src/lib.rs:3: `ANSWER` is public and undocumented; say what it is in a `///` comment\n"
+        "crates/partita-core/src/lib.rs:3: a glob hides what is public; name what is re-exported\n"
     );
     assert_eq!(String::from_utf8_lossy(&bad.stderr), "error: 1 thing is not tidy\n");
 }

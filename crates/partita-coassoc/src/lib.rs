@@ -50,5 +50,6 @@ pub use overlap::Overlap;
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;
 pub use sparse::SparseEvidence;
+pub use sprs;
 pub use square::square;
 pub use vat::{heat_map, vat_order};

@@ -41,6 +41,7 @@ impl Dendrogram {
     }
 
     /// The same tree when leaf `i` is called `names[i]`.
+    #[cfg(feature = "methods")]
     pub(crate) fn relabelled(mut self, names: &[u32]) -> Self {
         let n = self.objects as u32;
         let rename = |node: u32| if node < n { names[node as usize] } else { node };

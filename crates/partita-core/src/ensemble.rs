@@ -340,6 +340,7 @@ impl Ensemble {
     }
 
     /// The same labels when cluster `j` of base clustering `u` is numbered `codes[u][j]`.
+    #[cfg(feature = "methods")]
     pub(crate) fn recoded(mut self, codes: &[Vec<u16>]) -> Self {
         fn recode<L: Label>(rows: &mut Array2<L>, codes: &[Vec<u16>]) {
             for mut row in rows.outer_iter_mut() {

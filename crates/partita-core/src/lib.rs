@@ -18,6 +18,10 @@
 //! | [`Model`] | a fitted consensus that labels new objects |
 //! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, weights of base clusterings |
 //!
+//! The feature `methods`, on by default, has methods, settings, problems and outcomes. Without it there are ensembles,
+//! partitions and row passes alone, which is what comparisons, trees and eigenvectors need. The feature `rayon` runs row passes on
+//! all threads. Foreign types in signatures are re-exported: [`ndarray`], [`rand`], [`serde_json`].
+//!
 //! ```
 //! use partita_core::{Ensemble, EnsembleBuilder};
 //!
@@ -35,52 +39,129 @@
 
 mod budget;
 mod builder;
+#[cfg(feature = "methods")]
 mod canonical;
+#[cfg(feature = "methods")]
+mod consense;
+#[cfg(feature = "methods")]
 mod consensus;
+#[cfg(feature = "methods")]
+mod consensus_error;
 mod dendrogram;
 mod ensemble;
+#[cfg(feature = "methods")]
+mod features;
 mod fragments;
+#[cfg(feature = "methods")]
 mod method;
+#[cfg(feature = "methods")]
+mod method_info;
+#[cfg(feature = "methods")]
 mod model;
 mod monitor;
 mod multi_start;
+mod objective;
+#[cfg(feature = "methods")]
 mod outcome;
 mod partition;
+#[cfg(feature = "methods")]
 mod problem;
+mod problem_size;
 mod progress_counter;
+#[cfg(feature = "methods")]
 mod row_consensus;
 mod row_passes;
 mod seed;
+#[cfg(feature = "methods")]
 mod settings;
 mod weights;
 
 pub use budget::{BudgetError, MemoryBudget};
 pub use builder::EnsembleBuilder;
-pub use canonical::CanonicalOrder;
-pub use consensus::{Consensus, ConsensusError, consense};
 pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
-pub use method::{Capabilities, FitError, Method, MethodInfo, MissingLabels, Reads, Weights};
-pub use model::{Model, ModelError, ModelInput, ModelReads};
 pub use monitor::{Flow, Monitor, Silent, chunks};
 pub use multi_start::MultiStart;
-pub use outcome::{Objective, Outcome, Sense, Stopped};
+pub use objective::{Objective, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
-pub use problem::{Clusters, ClustersError, Features, Problem, ProblemSize};
+pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::ProgressCounter;
-pub use row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, RowProblem, consense_rows};
 pub use row_passes::{
-    Assigned, BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks,
-    RowFit, RowMap, RowPass, RowSample, SourceError, sums_under_way,
+    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks, RowMap,
+    RowPass, RowSample, SourceError, sums_under_way,
 };
 pub use seed::Seed;
-pub use settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError};
 pub use weights::{BaseWeights, WeightsError};
+#[cfg(feature = "methods")]
+pub use {
+    canonical::CanonicalOrder,
+    consense::consense,
+    consensus::Consensus,
+    consensus_error::ConsensusError,
+    features::Features,
+    method::{FitError, Method},
+    method_info::{Capabilities, MethodInfo, MissingLabels, Reads, Weights},
+    model::{Model, ModelError, ModelInput, ModelReads},
+    outcome::Outcome,
+    problem::{Problem, RowProblem},
+    row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows},
+    row_passes::{Assigned, RowFit},
+    settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
+};
 
 pub use ndarray;
-pub use partita_derive::{SettingChoice, Settings};
+#[cfg(feature = "methods")]
+pub use partita_derive::SettingChoice;
+/// Settings of our methods are `#[non_exhaustive]`: start from `default()` and change public fields, so that a new field breaks
+/// nobody.
+///
+/// ```
+/// use partita_core::{Clusters, EnsembleBuilder, ProblemSize, SettingMap, Settings};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Debug, Serialize, Deserialize, Settings)]
+/// #[serde(default)]
+/// #[non_exhaustive]
+/// pub struct ToySettings {
+///     /// Independent initializations; the best is kept.
+///     #[setting(range = 1..=1000, alias = "n_init")]
+///     pub restarts: u32,
+///     /// Stop when a round gains at most this share.
+///     #[setting(range = 0.0..)]
+///     pub tolerance: f64,
+/// }
+///
+/// impl Default for ToySettings {
+///     fn default() -> Self {
+///         Self { restarts: 10, tolerance: 1e-6 }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // From Rust: a struct like any other, checked by the declared ranges.
+/// let mut settings = ToySettings::default();
+/// settings.restarts = 0;
+/// let mut ensemble = EnsembleBuilder::new(3);
+/// ensemble.push("a", ["x", "x", "y"].map(Some))?;
+/// let ensemble = ensemble.finish()?;
+/// let error = settings.validate(&ProblemSize::of(&ensemble, Clusters::Exactly(2))).unwrap_err();
+/// assert_eq!(error.to_string(), "setting 'restarts' is 0; it must be a whole number from 1 to 1000");
+///
+/// // By name: from a command line, JSON or keywords.
+/// let settings: ToySettings = SettingMap::parse(&["restarts=20"])?.apply()?;
+/// assert_eq!((settings.restarts, settings.tolerance), (20, 1e-6));
+/// let error = SettingMap::parse(&["n_init=20"])?.apply::<ToySettings>().unwrap_err().to_string();
+/// assert!(error.contains("restarts"), "{error}");
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "methods")]
+pub use partita_derive::Settings;
+pub use rand;
+#[cfg(feature = "methods")]
+pub use serde_json;
 
 // The derive macros name this crate from outside.
-#[cfg(test)]
+#[cfg(all(test, feature = "methods"))]
 extern crate self as partita_core;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::outcome::Sense;
+use crate::objective::Sense;
 
 /// How runs from several initializations are selected by their objectives. Ties go to the earlier run; an objective that is not a
 /// number is worse than any.

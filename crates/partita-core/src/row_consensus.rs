@@ -6,9 +6,8 @@ use ndarray::Array2;
 use serde_json::{Map, Value};
 
 use crate::{
-    Assigned, BaseWeights, Clusters, Consensus, ConsensusError, EnsembleRows, Flow, MemoryBudget, Model, Monitor,
-    Objective, Outcome, Partition, PartitionError, PassError, PassRunner, Problem, ProblemSize, RowBlocks, Seed,
-    SettingMap, Silent, SoftPartition, Stopped, Weights,
+    Assigned, Consensus, ConsensusError, EnsembleRows, Flow, Model, Monitor, Objective, Outcome, Partition,
+    PartitionError, PassError, Problem, ProblemSize, RowProblem, SoftPartition, Stopped, Weights,
 };
 
 /// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
@@ -16,36 +15,7 @@ use crate::{
 /// same labels on every machine.
 pub const LABELS_BY_BLOCKS: u64 = 1 << 25;
 
-/// A consensus to be found over label rows, wherever they are.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct RowProblem<'a> {
-    /// The label rows.
-    pub rows: &'a dyn RowBlocks,
-    /// How many clusters.
-    pub clusters: Clusters,
-    /// Where chance starts.
-    pub seed: Seed,
-    /// Trust in the base clusterings, for methods that take it.
-    pub weights: Option<&'a BaseWeights>,
-    /// Settings of the method by name.
-    pub settings: SettingMap,
-    /// Memory that may be held at once.
-    pub budget: MemoryBudget,
-}
-
-impl<'a> RowProblem<'a> {
-    /// The consensus of `rows` into `clusters`, with seed 0, default settings and no memory limit.
-    pub fn new(rows: &'a dyn RowBlocks, clusters: Clusters) -> Self {
-        let (seed, settings, budget) = (Seed::default(), SettingMap::default(), MemoryBudget::UNLIMITED);
-        Self { rows, clusters, seed, weights: None, settings, budget }
-    }
-
-    /// The numbers that cost depends on.
-    pub fn size(&self) -> ProblemSize {
-        ProblemSize::of_bases(self.rows.rows() as usize, self.rows.bases(), self.clusters)
-    }
-
+impl RowProblem<'_> {
     /// Compares the problem with what the method can do, and its memory with the budget; all settings, if everything fits.
     ///
     /// # Errors
@@ -58,30 +28,6 @@ impl<'a> RowProblem<'a> {
         let bytes = method.row_bytes(&self.settings, &size).map_err(wrong)?;
         self.budget.check(info.name, bytes, info.remedy)?;
         Ok(settings)
-    }
-
-    /// The number of clusters asked for.
-    ///
-    /// # Errors
-    /// [`ConsensusError::Auto`] where the method shall choose and does not.
-    pub fn given_clusters(&self, method: &'static str) -> Result<usize, ConsensusError> {
-        match self.clusters {
-            Clusters::Exactly(clusters) => Ok(clusters),
-            Clusters::Auto => Err(ConsensusError::Auto { method }),
-        }
-    }
-
-    /// Passes over the rows that run to their end: whether to stop is asked between passes.
-    pub fn passes(&self) -> PassRunner<'a> {
-        PassRunner::new(self.rows, &Silent)
-    }
-}
-
-impl Problem<'_> {
-    /// The same problem over rows.
-    pub(crate) fn over<'a>(&'a self, rows: &'a dyn RowBlocks) -> RowProblem<'a> {
-        let Self { clusters, seed, weights, settings, budget, .. } = self.clone();
-        RowProblem { rows, clusters, seed, weights, settings, budget }
     }
 }
 

@@ -46,6 +46,7 @@ impl BaseWeights {
         &self.0
     }
 
+    #[cfg(feature = "methods")]
     pub(crate) fn selected(&self, order: &[u32]) -> Self {
         Self(order.iter().map(|&u| self.0[u as usize]).collect())
     }

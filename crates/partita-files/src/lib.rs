@@ -74,4 +74,5 @@ pub use meaning::sparse_counts::{SparseCounts, read_sparse_npz, write_sparse_npz
 pub use meaning::sparse_table::{SparseTable, is_sparse_table, read_sparse_table, write_sparse_table};
 pub use meaning::table::{Table, TableOptions, load_table, read_table, write_table};
 pub use row_filter::PickError;
+pub use sprs;
 pub use synth::{SynthError, SynthSettings, Synthetic, SyntheticName, draw_ensemble, synthesise, synthetic_names};

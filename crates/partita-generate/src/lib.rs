@@ -60,6 +60,7 @@ pub use base_k::BaseK;
 pub use checkpoint::{Durable, generate_durable, merge_parts};
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, bytes, generate};
+pub use partita_kmeans::sprs;
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
 pub use scale::{Scale, scale};

@@ -1,15 +1,19 @@
 //! Hybrid bipartite graph formulation.
 
+#[cfg(feature = "metis")]
 use std::num::Saturating;
 
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, PassRunner,
-    Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SettingsError, Stopped,
+    BaseWeights, Clusters, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize,
+    RowFit, RowProblem, Seed, SettingChoice, Settings,
 };
+#[cfg(feature = "metis")]
+use partita_core::{Flow, Partition, SettingsError, Stopped};
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
+#[cfg(feature = "metis")]
 use crate::metis::{Graph, partition};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
@@ -23,6 +27,7 @@ pub enum HbgfCut {
     /// Normalised cut by eigenvectors: clusters may differ in size.
     Spectral,
     /// METIS: clusters of about the same size.
+    #[cfg(feature = "metis")]
     Metis,
 }
 
@@ -99,6 +104,7 @@ pub fn hbgf(
 ) -> Result<Outcome<HbgfDiagnostics>, GraphError> {
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::new(ensemble, clusters)?;
+    #[cfg(feature = "metis")]
     if settings.cut == HbgfCut::Metis {
         return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, monitor);
     }
@@ -128,6 +134,7 @@ pub fn hbgf_rows(
         rows.source().bases(),
         Clusters::Exactly(clusters),
     ))?;
+    #[cfg(feature = "metis")]
     if settings.cut == HbgfCut::Metis {
         let reason = "METIS holds the whole graph; take the spectral cut".to_owned();
         return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
@@ -140,6 +147,7 @@ pub fn hbgf_rows(
 }
 
 /// The cut by METIS.
+#[cfg(feature = "metis")]
 fn balanced(
     rows: &Rows<'_>,
     strengths: &[f64],
@@ -174,6 +182,7 @@ fn balanced(
 }
 
 /// Bytes that the cut by METIS holds at once, at most.
+#[cfg(feature = "metis")]
 fn balanced_bytes(size: &ProblemSize) -> u64 {
     let [n, m, side, _] = size.saturating();
     (n * m * Saturating(80) + (n + side) * Saturating(100)).0
@@ -206,6 +215,7 @@ impl Method for Hbgf {
     fn bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
         match settings.cut {
             HbgfCut::Spectral => bytes(size, settings.restarts),
+            #[cfg(feature = "metis")]
             HbgfCut::Metis => balanced_bytes(size),
         }
     }

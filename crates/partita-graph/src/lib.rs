@@ -10,6 +10,9 @@
 //! | [`hgpa`] | balanced cut of the hypergraph whose edges are the base clusters | O(n M (K + 48)) a pass | 33 n M bytes |
 //! | [`cspa`] | balanced cut of the graph of objects, edges weigh how often two are together | O(n² M) | 40 n² bytes; 8 KiB an object beyond 8000 objects |
 //!
+//! The feature `metis`, on by default, has what METIS cuts: [`cspa`], [`mcla`] and the setting `cut=metis` of [`hbgf`]. Without
+//! it nothing here is C.
+//!
 //! ```
 //! use partita_core::{EnsembleBuilder, Seed, Silent};
 //! use partita_graph::{LwgpSettings, lwgp};
@@ -26,22 +29,27 @@
 //! ```
 
 mod bipartite;
+#[cfg(feature = "metis")]
 mod cspa;
 mod error;
 mod hbgf;
 mod hgpa;
 mod hypergraph;
+#[cfg(feature = "metis")]
 mod mcla;
+#[cfg(feature = "metis")]
 mod metis;
 mod row_cut;
 mod row_kmeans;
 mod rows;
 mod spectral;
 
+#[cfg(feature = "metis")]
 pub use cspa::{CSPA, CspaDiagnostics, CspaSettings, cspa};
 pub use error::GraphError;
 pub use hbgf::{HBGF, HbgfCut, HbgfDiagnostics, HbgfSettings, hbgf, hbgf_rows};
 pub use hgpa::{HGPA, HgpaDiagnostics, HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;
+#[cfg(feature = "metis")]
 pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
 pub use spectral::{LWGP, LwgpSettings, SpectralDiagnostics, lwgp, lwgp_rows};

@@ -59,6 +59,7 @@ pub use kmeans_sparse::{kmeans_sparse, kmeans_sparse_from};
 pub use lloyd::lloyd;
 pub use members::Members;
 pub use minibatch::minibatch;
+pub use partita_core::rand;
 pub use run::{Fit, RunSpec, UNLABELLED, compact};
 pub use settings::{Distance, Initialization, KMeansSettings};
 pub use sparse_lloyd::lloyd_sparse;

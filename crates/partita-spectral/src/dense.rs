@@ -1,12 +1,11 @@
-//! Dense symmetric eigenproblems: all eigenpairs, by whichever linear algebra is built in.
+//! Dense symmetric eigenproblems: all eigenpairs, by faer or by the backend that a caller names.
 
 use partita_core::ndarray::{Array1, Array2, ArrayView2};
 
 use crate::SpectralError;
-#[cfg(not(feature = "lapack"))]
-use crate::faer::rising;
+use crate::faer;
 #[cfg(feature = "lapack")]
-use crate::lapack::rising;
+use crate::lapack;
 use crate::pairs::{Eigenpairs, Solver, orient};
 
 /// Entries may differ from their mirror image by so much of the largest entry: rounding of a sum of many terms.
@@ -23,8 +22,28 @@ const ASYMMETRY: f64 = 1e-9;
 /// # Cost
 /// O(s³) time, four matrices of side s.
 pub fn symmetric_eigen(matrix: ArrayView2<'_, f64>) -> Result<Eigenpairs, SpectralError> {
+    all_pairs(matrix, faer::rising)
+}
+
+/// [`symmetric_eigen`] by the `dsyev` of the system's OpenBLAS, for those who must use the library that the rest of their
+/// numbers come from. Values and subspaces agree to rounding.
+///
+/// # Errors
+/// As [`symmetric_eigen`].
+///
+/// # Cost
+/// As [`symmetric_eigen`], slower.
+#[cfg(feature = "lapack")]
+pub fn symmetric_eigen_lapack(matrix: ArrayView2<'_, f64>) -> Result<Eigenpairs, SpectralError> {
+    all_pairs(matrix, lapack::rising)
+}
+
+/// Eigenvalues, rising, and their vectors as columns, of a matrix whose side is not 0.
+type Backend = fn(ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), SpectralError>;
+
+fn all_pairs(matrix: ArrayView2<'_, f64>, backend: Backend) -> Result<Eigenpairs, SpectralError> {
     check(matrix)?;
-    let (values, vectors) = solve(matrix)?;
+    let (values, vectors) = falling(matrix, backend)?;
     let residual = residual(matrix, &values, &vectors);
     Ok(Eigenpairs { values, vectors, residual, solver: Solver::Dense })
 }
@@ -50,15 +69,20 @@ pub(crate) fn check(matrix: ArrayView2<'_, f64>) -> Result<(), SpectralError> {
 
 /// Eigenvalues, falling, and their vectors as columns. The matrix has passed [`check`].
 pub(crate) fn solve(matrix: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
+    falling(matrix, faer::rising)
+}
+
+/// What a backend finds, largest first.
+fn falling(matrix: ArrayView2<'_, f64>, backend: Backend) -> Result<(Array1<f64>, Array2<f64>), SpectralError> {
     let side = matrix.nrows();
     if side == 0 {
         return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
     }
-    let (values, vectors) = rising(matrix)?;
-    let falling = |j: usize| side - 1 - j;
-    let mut columns = Array2::from_shape_fn((side, side), |(i, j)| vectors[[i, falling(j)]]);
+    let (values, vectors) = backend(matrix)?;
+    let mirrored = |j: usize| side - 1 - j;
+    let mut columns = Array2::from_shape_fn((side, side), |(i, j)| vectors[[i, mirrored(j)]]);
     orient(&mut columns);
-    Ok((Array1::from_shape_fn(side, |j| values[falling(j)]), columns))
+    Ok((Array1::from_shape_fn(side, |j| values[mirrored(j)]), columns))
 }
 
 /// Largest `‖A v − λ v‖`, relative to the largest |λ|.

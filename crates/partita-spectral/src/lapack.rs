@@ -68,6 +68,18 @@ mod tests {
     }
 
     #[test]
+    fn the_backend_is_the_one_that_is_named() {
+        let matrix = cases().nth(44).expect("48 cases");
+        let pairs = crate::symmetric_eigen_lapack(matrix.view()).expect("finite numbers");
+        let (rising, _) = rising(matrix.view()).expect("finite numbers");
+        assert!(pairs.values.iter().eq(rising.iter().rev()) && pairs.residual < 1e-12);
+        // The feature changes nobody's results: without a name it is faer.
+        let own = crate::symmetric_eigen(matrix.view()).expect("finite numbers");
+        let (rising, _) = crate::faer::rising(matrix.view()).expect("finite numbers");
+        assert!(own.values.iter().eq(rising.iter().rev()));
+    }
+
+    #[test]
     fn both_backends_agree_on_values_and_subspaces() {
         let mut compared = 0;
         for matrix in cases() {

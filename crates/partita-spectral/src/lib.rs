@@ -13,9 +13,9 @@
 //! Eigenpairs come largest first. Every eigenvector has length 1 and its largest component (the first of equals) is
 //! positive. Where an eigenvalue is multiple, its vectors are one orthonormal basis of many.
 //!
-//! The feature `lapack` solves dense matrices by the `dsyev` of the system's OpenBLAS instead of faer; results agree to
-//! rounding. It is for those who must use the library that the rest of their numbers come from: faer is quicker, has
-//! nothing to install and gives the same bits on every machine with the same instructions.
+//! The feature `lapack` adds `symmetric_eigen_lapack`, which solves dense matrices by the `dsyev` of the system's OpenBLAS;
+//! results agree to rounding. It changes no other function. faer, which all others call, is quicker, has nothing to install
+//! and gives the same bits on every machine with the same instructions.
 //!
 //! ```
 //! use partita_core::{Seed, ndarray::array};
@@ -35,7 +35,6 @@
 mod basis;
 mod dense;
 mod error;
-#[cfg(any(not(feature = "lapack"), test))]
 mod faer;
 mod lanczos;
 #[cfg(feature = "lapack")]
@@ -43,6 +42,8 @@ mod lapack;
 mod pairs;
 
 pub use dense::symmetric_eigen;
+#[cfg(feature = "lapack")]
+pub use dense::symmetric_eigen_lapack;
 pub use error::SpectralError;
 pub use lanczos::{LanczosSettings, lanczos, top_eigenpairs};
 pub use pairs::{Eigenpairs, Solver};

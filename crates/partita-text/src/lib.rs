@@ -43,5 +43,6 @@ mod words;
 
 pub use error::TextError;
 pub use settings::{Frequency, Idf, TextSettings};
+pub use sprs;
 pub use table::{Terms, tf_idf};
 pub use words::words;

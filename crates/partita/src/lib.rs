@@ -1,13 +1,49 @@
 //! Consensus clustering: every method once, and the types to call them.
 //!
-//! Pick this crate if you want everything; pick a single component (`partita-metrics`, `partita-eac`, …) if
-//! you want little. It holds no logic: a list of methods, and re-exports.
+//! Pick this crate if you want everything, or several families with one list of methods; pick a single component
+//! (`partita-metrics`, `partita-eac`, …) if you want little. It holds no logic: a list of methods, and re-exports.
 //!
-#![doc = include_str!("../../../README.md")]
+//! ```
+//! use partita::{Clusters, EnsembleBuilder, METHODS, Problem, Silent, consense};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Three tools clustered the same six objects; the third has nothing to say about one of them.
+//! let mut ensemble = EnsembleBuilder::new(6);
+//! ensemble.push("tool a", ["x", "x", "x", "y", "y", "y"].map(Some))?;
+//! ensemble.push("tool b", [1, 1, 2, 2, 2, 2].map(Some))?;
+//! ensemble.push("tool c", [Some(7), Some(7), Some(7), None, Some(9), Some(9)])?;
+//! let (ensemble, two) = (ensemble.finish()?, Clusters::Exactly(2));
+//! // Every method that the features brought is called in the same way.
+//! for method in METHODS.iter().filter(|method| method.info().family == "eac") {
+//!     let outcome = consense(*method, &Problem::new(&ensemble, two).seed(7), &Silent)?;
+//!     assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! All are on by default. A feature adds items and never changes a result.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `eac`, `pcc`, `aspect`, `mixture`, `graph`, `ssce`, `median` | a family of methods: its module and its lines in [`METHODS`] |
+//! | `coassoc`, `kmeans`, `linkage` | what families are built on, for itself |
+//! | `generate` | base clusterings from a table |
+//! | `text` | tables from documents |
+//! | `files` | tables, ensembles and labels on disk |
+//! | `parquet`, `arrow` | these formats of files |
+//! | `metis` | the graph methods that METIS (C code) cuts for: `cspa`, `mcla`, and `hbgf` with `cut=metis` |
+//! | `rayon` | row passes ([`RowBlocks`]) on all threads; families that need threads have them without this |
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
 
+#[cfg(feature = "aspect")]
+pub use partita_aspect as aspect;
+#[cfg(feature = "coassoc")]
+pub use partita_coassoc as coassoc;
 pub use partita_core::{
     BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus, ConsensusError,
     Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow, Fragments,
@@ -15,52 +51,76 @@ pub use partita_core::{
     ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError, PassRunner, Problem, ProblemSize,
     Reads, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange,
     SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition, Stopped, Weights, WeightsError,
-    consense, consense_rows, ndarray,
+    consense, consense_rows, ndarray, rand, serde_json,
 };
-pub use {
-    partita_aspect as aspect, partita_coassoc as coassoc, partita_eac as eac, partita_files as files,
-    partita_generate as generate, partita_graph as graph, partita_kmeans as kmeans, partita_linkage as linkage,
-    partita_median as median, partita_metrics as metrics, partita_mixture as mixture, partita_pcc as pcc,
-    partita_ssce as ssce, partita_text as text,
-};
+#[cfg(feature = "eac")]
+pub use partita_eac as eac;
+#[cfg(feature = "files")]
+pub use partita_files as files;
+#[cfg(feature = "generate")]
+pub use partita_generate as generate;
+#[cfg(feature = "graph")]
+pub use partita_graph as graph;
+#[cfg(feature = "kmeans")]
+pub use partita_kmeans as kmeans;
+#[cfg(feature = "linkage")]
+pub use partita_linkage as linkage;
+#[cfg(feature = "median")]
+pub use partita_median as median;
+pub use partita_metrics as metrics;
+#[cfg(feature = "mixture")]
+pub use partita_mixture as mixture;
+#[cfg(feature = "pcc")]
+pub use partita_pcc as pcc;
+#[cfg(feature = "ssce")]
+pub use partita_ssce as ssce;
+#[cfg(feature = "text")]
+pub use partita_text as text;
 
-/// Every consensus method, one line each. The command line, the table of methods and the conformance tests are read
-/// from this list.
-pub static METHODS: &[&dyn Consensus] = &[
-    &partita_eac::EAC_AVERAGE,
-    &partita_eac::EAC_SINGLE,
-    &partita_eac::EAC_COMPLETE,
-    &partita_eac::EAC_WARD,
-    &partita_eac::EAC_CENTROID,
-    &partita_eac::EAC_SPARSE,
-    &partita_eac::LWEA,
-    &partita_pcc::PCC_KL,
-    &partita_pcc::PCC_L2,
-    &partita_pcc::PCC,
-    &partita_pcc::PEACE,
-    &partita_pcc::BAUM_EAGON,
-    &partita_aspect::PENCA,
-    &partita_mixture::MM,
-    &partita_mixture::BCE,
-    &partita_mixture::NBCE_GIBBS,
-    &partita_mixture::NBCE_VB,
-    &partita_mixture::NBCE_CVB,
-    &partita_graph::LWGP,
-    &partita_graph::HBGF,
-    &partita_graph::CSPA,
-    &partita_graph::MCLA,
-    &partita_graph::HGPA,
-    &partita_ssce::SSCE,
-    &partita_ssce::SSCE_P,
-    &partita_median::KC,
-    &partita_median::QMI,
-    &partita_median::IPVC,
-    &partita_median::NMFC,
-    &partita_median::PLURALITY,
-    &partita_median::URCV,
-    &partita_median::RCV,
-    &partita_median::ACV,
-];
+/// The list of methods, each behind the feature that brings it.
+macro_rules! methods {
+    ($($feature:literal => $method:path,)*) => {
+        /// Every consensus method that the features brought, one line each. The command line, the table of methods and the
+        /// conformance tests are read from this list.
+        pub static METHODS: &[&dyn Consensus] = &[$(#[cfg(feature = $feature)] &$method,)*];
+    };
+}
+
+methods! {
+    "eac" => partita_eac::EAC_AVERAGE,
+    "eac" => partita_eac::EAC_SINGLE,
+    "eac" => partita_eac::EAC_COMPLETE,
+    "eac" => partita_eac::EAC_WARD,
+    "eac" => partita_eac::EAC_CENTROID,
+    "eac" => partita_eac::EAC_SPARSE,
+    "eac" => partita_eac::LWEA,
+    "pcc" => partita_pcc::PCC_KL,
+    "pcc" => partita_pcc::PCC_L2,
+    "pcc" => partita_pcc::PCC,
+    "pcc" => partita_pcc::PEACE,
+    "pcc" => partita_pcc::BAUM_EAGON,
+    "aspect" => partita_aspect::PENCA,
+    "mixture" => partita_mixture::MM,
+    "mixture" => partita_mixture::BCE,
+    "mixture" => partita_mixture::NBCE_GIBBS,
+    "mixture" => partita_mixture::NBCE_VB,
+    "mixture" => partita_mixture::NBCE_CVB,
+    "graph" => partita_graph::LWGP,
+    "graph" => partita_graph::HBGF,
+    "metis" => partita_graph::CSPA,
+    "metis" => partita_graph::MCLA,
+    "graph" => partita_graph::HGPA,
+    "ssce" => partita_ssce::SSCE,
+    "ssce" => partita_ssce::SSCE_P,
+    "median" => partita_median::KC,
+    "median" => partita_median::QMI,
+    "median" => partita_median::IPVC,
+    "median" => partita_median::NMFC,
+    "median" => partita_median::PLURALITY,
+    "median" => partita_median::URCV,
+    "median" => partita_median::RCV,
+    "median" => partita_median::ACV,
+}
 
 /// The method of this name.
 pub fn method(name: &str) -> Option<&'static dyn Consensus> {
@@ -73,13 +133,21 @@ pub fn method(name: &str) -> Option<&'static dyn Consensus> {
 /// [`ModelError::Damaged`] if it is of no known format, or not as its format says.
 pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelError> {
     match saved["format"].as_str() {
+        #[cfg(feature = "mixture")]
         Some(mixture::RowModel::FORMAT) => Ok(Arc::new(mixture::RowModel::from_json(saved)?)),
+        #[cfg(feature = "mixture")]
         Some(mixture::BceModel::FORMAT) => Ok(Arc::new(mixture::BceModel::from_json(saved)?)),
+        #[cfg(feature = "ssce")]
         Some(format) if ssce::FORMATS.contains(&format) => ssce::read_model(saved),
         Some(other) => Err(ModelError::Damaged(format!("its format '{other}' is unknown"))),
         None => Err(ModelError::Damaged("it has no field 'format'".into())),
     }
 }
+
+/// The examples of the page that a registry shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
 
 #[cfg(test)]
 mod tests {

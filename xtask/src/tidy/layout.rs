@@ -46,7 +46,7 @@ pub(super) fn top_level(files: &[String]) -> Vec<Violation> {
 
 /// A complaint about a file that is too long.
 pub(super) fn size(source: &Source) -> Option<Violation> {
-    let lines = source.lines.len();
+    let lines = source.text.lines().count();
     let what = || format!("{lines} lines, more than {LONG}; two rooms? cut it where the words change");
     (lines > LONG).then(|| Violation::new(&source.file, LONG + 1, what()))
 }

@@ -1,18 +1,10 @@
-//! Marks of unfinished or unsafe work.
+//! Marks of unfinished or unsafe work, and of what hides. What a lint sees is left to it: `clippy::todo`, `dbg_macro`,
+//! `unwrap_used`, `allow_attributes_without_reason`, `missing_docs`.
+
+use proc_macro2::TokenTree;
 
 use super::Violation;
-use super::source::Source;
-
-/// What must not stand in any code, and the remedy.
-const ANYWHERE: &[(&str, &str)] = &[
-    ("todo!", "write it"),
-    ("unimplemented!", "write it"),
-    ("dbg!", "take it out"),
-    ("#[ignore", "make the test fast and sure, or take it out"),
-];
-
-/// What must not stand outside tests, and the remedy.
-const OUTSIDE_TESTS: &[(&str, &str)] = &[(".unwrap()", "return the error, or state the invariant with `expect`")];
+use super::source::{Source, attribute, is, line, name};
 
 /// Where `unsafe` may stand, and what lifts the lint that forbids it elsewhere.
 const UNSAFE: [&str; 3] = [
@@ -21,72 +13,96 @@ const UNSAFE: [&str; 3] = [
     // A global allocator that counts bytes is unsafe by its trait.
     "crates/partita/tests/conformance.rs",
 ];
-const LIFTED: [&str; 2] = ["expect(unsafe_code", "allow(unsafe_code"];
 
-/// What must not stand in any comment, and the remedy.
+/// What must not stand in any comment.
 const COMMENTS: &[&str] = &["FIXME", "TODO"];
 
 /// Complaints about marks.
 pub(super) fn check(source: &Source) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (line, code, test) in source.numbered() {
-        let mut complain = |what: String| violations.push(Violation::new(&source.file, line, what));
-        for (mark, remedy) in ANYWHERE.iter().chain(if test { &[] } else { OUTSIDE_TESTS }) {
-            if code.contains(mark) {
-                complain(format!("`{mark}` is left; {remedy}"));
-            }
-        }
-        if LIFTED.iter().any(|mark| code.contains(mark)) && !UNSAFE.iter().any(|place| source.file.starts_with(place)) {
-            complain("`unsafe` is lifted here; write the loop as a kernel of partita-kernels".into());
-        }
-        if (code.contains("#[allow(") || code.contains("#![allow(")) && !has_reason(source, line) {
-            complain("a lint is allowed without a reason; write `#[expect(lint, reason = \"…\")]`".into());
-        }
-        let comment = source.lines[line - 1].split_once("//").map_or("", |(_, comment)| comment);
-        for mark in COMMENTS.iter().filter(|mark| code.trim().is_empty() && comment.contains(**mark)) {
-            complain(format!("`{mark}` is left; do it, or open an issue and say what holds today"));
+    let mut complain = |line, what: &str| violations.push(Violation::new(&source.file, line, what));
+    for (at, text) in source.text.lines().enumerate() {
+        let comment = text.trim_start().strip_prefix("//").unwrap_or_default();
+        if let Some(mark) = COMMENTS.iter().find(|mark| comment.contains(**mark)) {
+            complain(at + 1, &format!("`{mark}` is left; do it, or open an issue and say what holds today"));
         }
     }
+    let safe = !UNSAFE.iter().any(|place| source.file.starts_with(place));
+    source.each_list(&mut |tokens| {
+        for (at, token) in tokens.iter().enumerate() {
+            let inside = attribute(&tokens[at..]).map(|(inside, _)| inside.to_string()).unwrap_or_default();
+            if inside.split(' ').next() == Some("ignore") {
+                complain(line(token), "`#[ignore]` is left; make the test fast and sure, or take it out");
+            }
+            if safe && inside.contains("unsafe_code") && (inside.contains("expect") || inside.contains("allow")) {
+                complain(line(token), "`unsafe` is lifted here; write the loop as a kernel of partita-kernels");
+            }
+            if leaves_the_crate(&source.file, &tokens[at..]) {
+                complain(line(token), "a file of another folder than the crate's is included; a package would lack it");
+            }
+            if is_public_glob(&tokens[at..]) {
+                complain(line(token), "a glob hides what is public; name what is re-exported");
+            }
+        }
+    });
     violations
 }
 
-/// Whether the attribute that starts on this line says `reason` before it closes.
-fn has_reason(source: &Source, line: usize) -> bool {
-    let lines = source.code[line - 1..].iter();
-    let end = lines.clone().position(|code| code.contains(")]")).unwrap_or(0);
-    lines.take(end + 1).any(|code| code.contains("reason ="))
+/// Whether `include_str!("…")` starts here in the library's own code, of a path that climbs out of the crate. The page at the
+/// top, whose examples only tests read, may be included.
+fn leaves_the_crate(file: &str, tokens: &[TokenTree]) -> bool {
+    let included = tokens.first().and_then(name).is_some_and(|name| name == "include_str" || name == "include_bytes");
+    let (Some((_, inside)), Some(TokenTree::Group(path))) = (file.split_once("/src/"), tokens.get(2)) else {
+        return false;
+    };
+    let climbs = path.stream().to_string().matches("../").count();
+    included && climbs > inside.split('/').count() && !path.stream().to_string().contains("README.md")
+}
+
+/// Whether `pub use …::*;` starts here.
+fn is_public_glob(tokens: &[TokenTree]) -> bool {
+    let words = || tokens.iter().map(name);
+    if !words().take(2).eq([Some("pub".to_owned()), Some("use".to_owned())]) {
+        return false;
+    }
+    tokens.iter().take_while(|token| !is(Some(token), ';')).any(|token| match token {
+        TokenTree::Group(group) => group.stream().into_iter().any(|token| is(Some(&token), '*')),
+        token => is(Some(token), '*'),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn lines(file: &str, text: &str) -> Vec<usize> {
+        check(&Source::new(file, text).expect("it is Rust")).iter().map(|violation| violation.line).collect()
+    }
+
     #[test]
     fn marks_are_found_in_code_and_not_in_texts() {
-        let text = [
-            "fn a() { b.unwrap() }",
-            "let x = \"todo!\"; // .unwrap()",
-            "#[allow(dead_code)]",
-            "#[allow(\n    dead_code,\n    reason = \"because\",\n)]",
-            "#[cfg(test)]\nmod tests {\n    #[ignore]\n    fn c() { d.unwrap() }\n}",
-        ]
-        .join("\n");
-        let source = Source::new("crates/x/src/lib.rs", &text);
-        let found: Vec<(usize, String)> = check(&source).into_iter().map(|v| (v.line, v.what)).collect();
-        let starts: Vec<(usize, &str)> = found.iter().map(|(line, what)| (*line, &what[..9])).collect();
-        assert_eq!(starts, [(1, "`.unwrap("), (3, "a lint is"), (10, "`#[ignore")]);
+        let text = "let x = \"#[ignore]\"; // #[ignore]\n#[cfg(test)]\nmod tests {\n    #[ignore = \"slow\"]\n    fn c() {}\n}";
+        assert_eq!(lines("crates/x/src/lib.rs", text), [4]);
+        assert_eq!(lines("crates/x/src/lib.rs", "pub use a::{b::*, c};\npub use a::b;\nuse super::*;"), [1]);
+    }
+
+    #[test]
+    fn what_a_package_would_lack_is_found() {
+        let text = "const A: &str = include_str!(\"../../table.csv\");";
+        assert_eq!(lines("crates/x/src/lib.rs", text), [1]);
+        assert_eq!(lines("crates/x/src/a/mod.rs", text), [0; 0]);
+        assert_eq!(lines("crates/x/tests/all.rs", text), [0; 0]);
     }
 
     #[test]
     fn unsafe_has_its_places() {
-        let text = "#[expect(unsafe_code, reason = \"speed\")]\nmod x86;";
-        assert_eq!(check(&Source::new("crates/x/src/lib.rs", text)).len(), 1);
-        assert_eq!(check(&Source::new("crates/partita-kernels/src/nearest.rs", text)).len(), 0);
+        let text = "#[expect(unsafe_code, reason = \"speed\")]\nmod x86;\n#![deny(unsafe_code)]";
+        assert_eq!(lines("crates/x/src/lib.rs", text), [1]);
+        assert_eq!(lines("crates/partita-kernels/src/nearest.rs", text), [0; 0]);
     }
 
     #[test]
     fn comments_that_promise_are_found() {
-        let source = Source::new("crates/x/src/lib.rs", &format!("    // {}: later\n", COMMENTS[0]));
-        assert_eq!(check(&source).len(), 1);
+        assert_eq!(lines("crates/x/src/lib.rs", &format!("fn a() {{}}\n    // {}: later\n", COMMENTS[0])), [2]);
     }
 }

@@ -1,7 +1,7 @@
 //! One spelling each.
 
 use super::Violation;
-use super::source::Source;
+use super::source::{Source, line, name};
 
 /// Rejected spellings and ours. A trailing `_` rejects every name that starts so.
 const REJECTED: &[(&str, &str)] = &[
@@ -50,17 +50,17 @@ const THIRD_PARTY: &[&str] = &[
 
 /// Complaints about rejected spellings, in tests too.
 pub(super) fn check(source: &Source) -> Vec<Violation> {
-    let complaints = |(line, code, _): (usize, &str, bool)| {
-        let found = identifiers(code).filter_map(|name| rejected(name).map(|ours| (name.to_owned(), ours)));
-        found
-            .map(|(name, ours)| Violation::new(&source.file, line, format!("`{name}` is not our word; say {ours}")))
-            .collect::<Vec<_>>()
-    };
-    source.numbered().flat_map(complaints).collect()
-}
-
-fn identifiers(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+    let mut violations = Vec::new();
+    source.each_list(&mut |tokens| {
+        for token in tokens {
+            let Some(name) = name(token) else { continue };
+            if let Some(ours) = rejected(&name) {
+                let what = format!("`{name}` is not our word; say {ours}");
+                violations.push(Violation::new(&source.file, line(token), what));
+            }
+        }
+    });
+    violations
 }
 
 /// Our word for a name that has a rejected one in it.

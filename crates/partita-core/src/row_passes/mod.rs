@@ -6,12 +6,14 @@
 //! ([`MergeTree`]), so that one thread, many threads, rows in memory, rows in one file or in twenty give the same bits.
 
 mod blocks;
+#[cfg(feature = "methods")]
 mod fit;
 mod merge_tree;
 mod runner;
 mod sample;
 
 pub use blocks::{EnsembleRows, GroupRows, RowBlock, RowBlocks, SourceError};
+#[cfg(feature = "methods")]
 pub use fit::{Assigned, RowFit};
 pub use merge_tree::{MergeTree, Mergeable};
 pub use runner::{PassError, PassRunner, RowMap, RowPass, sums_under_way};

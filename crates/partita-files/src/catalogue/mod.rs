@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{FileError, READ};
 use crate::open_file::{Compression, open};
 
-/// A data set of the catalogue, `datasets/catalogue.csv`.
+/// A data set of the catalogue, `catalogue.csv` of this crate.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct DataSet {
@@ -73,7 +73,7 @@ impl DataSet {
 }
 
 static CATALOGUE: LazyLock<Vec<DataSet>> = LazyLock::new(|| {
-    let text = include_str!("../../../../datasets/catalogue.csv");
+    let text = include_str!("../../catalogue.csv");
     csv::Reader::from_reader(text.as_bytes())
         .deserialize()
         .collect::<Result<_, _>>()

@@ -1,0 +1,80 @@
+//! Why there is no consensus.
+
+use std::error::Error;
+
+use crate::{BudgetError, ClustersError, SettingsError};
+
+/// Why there is no consensus.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConsensusError {
+    /// K out of range.
+    #[error(transparent)]
+    Clusters(#[from] ClustersError),
+    /// The method does not choose K.
+    #[error("{method} cannot choose the number of clusters; say how many")]
+    Auto {
+        /// Name of the method.
+        method: &'static str,
+    },
+    /// The method holds all label rows.
+    #[error("{method} holds all label rows at once; it cannot read them block by block")]
+    Streams {
+        /// Name of the method.
+        method: &'static str,
+    },
+    /// An object that nobody labelled.
+    #[error("object {object} has no label in any base clustering; remove it or label it")]
+    Unlabelled {
+        /// Name or index of the object.
+        object: String,
+    },
+    /// A missing label, and the method takes none.
+    #[error("{method} takes no missing labels; object {object} has none in base clustering '{base}'")]
+    Missing {
+        /// Name of the method.
+        method: &'static str,
+        /// Name or index of the object.
+        object: String,
+        /// Name of the base clustering.
+        base: String,
+    },
+    /// The method reads a table and there is none, or it has other rows.
+    #[error("{method} reads the table behind the ensemble: {reason}")]
+    Features {
+        /// Name of the method.
+        method: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Weights that do not fit.
+    #[error("weights of {what}: {reason}")]
+    Weights {
+        /// What they are weights of.
+        what: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Settings that do not fit.
+    #[error("{method}: {source}")]
+    Settings {
+        /// Name of the method.
+        method: &'static str,
+        /// What does not fit.
+        source: SettingsError,
+    },
+    /// Too little memory.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// It was asked to stop before there was anything to give back.
+    #[error("stopped before there was a result")]
+    Interrupted,
+    /// Something of this method's own.
+    #[error("{method}: {source}")]
+    Method {
+        /// Name of the method.
+        method: &'static str,
+        /// What went wrong.
+        source: Box<dyn Error + Send + Sync>,
+    },
+}

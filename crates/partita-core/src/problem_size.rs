@@ -1,0 +1,90 @@
+//! How many clusters, and the numbers that time and memory depend on.
+
+use std::num::Saturating;
+
+use crate::{BaseClustering, Ensemble};
+
+/// How many clusters the consensus shall have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clusters {
+    /// So many. Methods that find the number themselves take it as the most they may use.
+    Exactly(usize),
+    /// The method chooses.
+    Auto,
+}
+
+/// K out of range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
+pub struct ClustersError {
+    /// Clusters asked for.
+    pub clusters: usize,
+    /// Objects there are.
+    pub objects: usize,
+}
+
+impl ClustersError {
+    /// Refuses K = 0 and more clusters than objects.
+    ///
+    /// # Errors
+    /// [`ClustersError`] with both numbers.
+    pub fn check(clusters: usize, objects: usize) -> Result<(), Self> {
+        if (1..=objects).contains(&clusters) { Ok(()) } else { Err(Self { clusters, objects }) }
+    }
+}
+
+/// The numbers that time and memory depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProblemSize {
+    /// Objects, n.
+    pub objects: usize,
+    /// Base clusterings, M.
+    pub base_clusterings: usize,
+    /// Clusters of all base clusterings together, ΣJ.
+    pub base_clusters: usize,
+    /// Clusters of the largest base clustering.
+    pub largest_base_clustering: usize,
+    /// Clusters of the consensus, K; √n where the method chooses.
+    pub clusters: usize,
+    /// Whether the method chooses K.
+    pub auto: bool,
+}
+
+impl ProblemSize {
+    /// The size of a consensus of `ensemble`.
+    pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
+        Self::of_bases(ensemble.objects(), ensemble.bases(), clusters)
+    }
+
+    /// The size of a consensus of so many objects.
+    pub fn of_bases(objects: usize, bases: &[BaseClustering], clusters: Clusters) -> Self {
+        Self {
+            objects,
+            base_clusterings: bases.len(),
+            base_clusters: bases.iter().map(BaseClustering::clusters).sum(),
+            largest_base_clustering: bases.iter().map(BaseClustering::clusters).max().unwrap_or(1),
+            clusters: match clusters {
+                Clusters::Exactly(clusters) => clusters,
+                Clusters::Auto => objects.isqrt(),
+            },
+            auto: clusters == Clusters::Auto,
+        }
+    }
+
+    /// The same where the method chooses at most so many clusters.
+    #[must_use]
+    pub fn at_most(self, most: usize) -> Self {
+        Self { clusters: if self.auto { most.clamp(1, self.objects.max(1)) } else { self.clusters }, ..self }
+    }
+
+    /// n, M, ΣJ and K for estimates of memory: their sums and products end at the largest number instead of overflowing.
+    pub fn saturating(&self) -> [Saturating<u64>; 4] {
+        [self.objects, self.base_clusterings, self.base_clusters, self.clusters].map(|number| Saturating(number as u64))
+    }
+
+    /// Unordered pairs of objects, n (n − 1) / 2.
+    pub const fn pairs(&self) -> u64 {
+        let n = self.objects as u64;
+        n * n.saturating_sub(1) / 2
+    }
+}
