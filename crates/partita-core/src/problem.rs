@@ -107,7 +107,7 @@ pub struct RowProblem<'a> {
     pub clusters: Clusters,
     /// Where chance starts.
     pub seed: Seed,
-    /// Trust in the base clusterings, for methods that take it.
+    /// Weights of the base clusterings, for methods that take them.
     pub weights: Option<&'a BaseWeights>,
     /// Settings of the method by name.
     pub settings: SettingMap,

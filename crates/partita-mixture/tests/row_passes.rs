@@ -160,6 +160,22 @@ fn few_different_rows_are_fitted_as_in_memory() {
     assert!(agreement(&labels, whole.partition.labels()) > 1990);
 }
 
+#[test]
+fn one_cluster_and_an_object_without_labels_are_fitted() {
+    let mut builder = EnsembleBuilder::new(300);
+    for u in 0..4_u32 {
+        builder.push(format!("u{u}"), (0..300).map(|i: u32| (i != 200).then_some((i / 7 + u) % 2))).unwrap();
+    }
+    let ensemble = builder.finish().unwrap();
+    for method in [&MM as &dyn Consensus, &BCE, &NBCE_VB] {
+        for clusters in [1, 2] {
+            let (found, labels, certainty) = consensus(method, &Cut::new(&ensemble, 90), clusters);
+            assert!(labels.iter().all(|&label| (label as usize) < clusters), "{:?}", found.sizes);
+            assert!(certainty.iter().all(|c| (0.0..=1.0).contains(c)));
+        }
+    }
+}
+
 /// BCE by passes begins every row anew in every round; in memory it goes on where it stood. Both end near each other.
 #[test]
 fn bce_over_blocks_is_near_bce_in_memory() {

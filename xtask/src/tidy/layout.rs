@@ -27,7 +27,7 @@ const TOP_LEVEL: &[&str] = &[
     ".gitattributes",
 ];
 
-/// Lines of a file with two rooms in it.
+/// Lines of a file that is probably two modules.
 const LONG: usize = 500;
 
 /// Complaints about entries of the top folder that have no place there.
@@ -47,6 +47,6 @@ pub(super) fn top_level(files: &[String]) -> Vec<Violation> {
 /// A complaint about a file that is too long.
 pub(super) fn size(source: &Source) -> Option<Violation> {
     let lines = source.text.lines().count();
-    let what = || format!("{lines} lines, more than {LONG}; two rooms? cut it where the words change");
+    let what = || format!("{lines} lines, more than {LONG}; two modules? cut it where the words change");
     (lines > LONG).then(|| Violation::new(&source.file, LONG + 1, what()))
 }
