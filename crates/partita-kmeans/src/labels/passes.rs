@@ -9,7 +9,7 @@ use partita_core::{
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::lloyd::{Plan, Rounds, START_ROWS, Told, best_start, climb};
+use super::lloyd::{Plan, Progress, Rounds, START_ROWS, best_start, climb};
 use super::rows::{RowVisitor, WeightedLabelRows, offsets, places, with_weighted_rows};
 use super::scores::Scores;
 
@@ -50,10 +50,10 @@ pub fn kmeans_over(
     let (start, starts) = with_weighted_rows(&sample.ensemble, &sample.weights, Starts { plan, seed, monitor });
     drop(sample);
     let total = plan.all_rounds(true);
-    let told = Told { monitor, done: total - u64::from(plan.rounds.get()), total };
+    let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
     let choice = LabelChoice::by(&start, &offsets(rows.source().bases()), plan);
     let mut passes = Passes { rows, plan, choice, counts: start, before: None };
-    let (trace, stopped) = climb(&mut passes, plan, told)?;
+    let (trace, stopped) = climb(&mut passes, plan, progress)?;
     Ok(RowsFit { choice: passes.choice, counts: passes.counts, trace, stopped, starts })
 }
 
@@ -292,16 +292,16 @@ mod tests {
             for k in 0..plan.clusters {
                 start.add(held_rows.places((k / 2 * 31 + seed.number() as usize) % held_rows.len()), k as u32, 1);
             }
-            let told = Told { monitor: &Silent, done: 0, total: 50 };
+            let progress = Progress { monitor: &Silent, done: 0, total: 50 };
             let mut held = HeldRows::new(&held_rows, &all, &plan, start.clone());
-            let Ok(expected) = climb(&mut held, &plan, told);
+            let Ok(expected) = climb(&mut held, &plan, progress);
             let (labels, counts) = held.into_parts();
 
             let source = EnsembleRows::new(&ensemble);
             let rows = PassRunner::new(&source, &Silent);
             let choice = LabelChoice::by(&start, held_rows.offsets(), &plan);
             let mut passes = Passes { rows: &rows, plan: &plan, choice, counts: start, before: None };
-            let found = climb(&mut passes, &plan, told).unwrap();
+            let found = climb(&mut passes, &plan, progress).unwrap();
             assert_eq!((found, &passes.counts), (expected, &counts), "seed {}", seed.number());
             refilled += usize::from(!passes.choice.taken.is_empty());
             undone += usize::from(passes.before.is_none());
