@@ -1,6 +1,6 @@
 //! Counts of ΣJ labels in k clusters: the sufficient statistics of k-means on labels.
 
-use partita_core::{Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
+use partita_core::{BaseClustering, Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
 use serde::{Deserialize, Serialize};
 
 use super::rows::{WeightedLabelRows, places};
@@ -43,7 +43,7 @@ impl Counts {
     /// # Errors
     /// [`PassError`] when rows cannot be read.
     pub fn together_over(rows: &PassRunner<'_>) -> Result<(Self, Option<u64>), PassError> {
-        let offsets = super::rows::offsets(rows.source().bases());
+        let offsets = BaseClustering::offsets(rows.source().bases());
         let sum = rows.run(&Together { offsets })?;
         Ok((sum.counts, sum.first_unlabelled))
     }

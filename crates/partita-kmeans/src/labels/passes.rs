@@ -3,14 +3,14 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Label, Mergeable, Monitor, PassError, PassRunner, ProblemSize, RowBlock, RowPass, RowSample, Seed, Stopped,
-    sums_under_way,
+    BaseClustering, Label, Mergeable, Monitor, PassError, PassRunner, ProblemSize, RowBlock, RowPass, RowSample, Seed,
+    Stopped, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
 use super::lloyd::{Plan, Progress, Rounds, START_ROWS, best_start, climb};
-use super::rows::{RowVisitor, WeightedLabelRows, offsets, places, with_weighted_rows};
+use super::rows::{RowVisitor, WeightedLabelRows, places, with_weighted_rows};
 use super::scores::Scores;
 
 /// Rows that choose their clusters at a time.
@@ -51,7 +51,7 @@ pub fn kmeans_over(
     drop(sample);
     let total = plan.all_rounds(true);
     let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
-    let choice = LabelChoice::by(&start, &offsets(rows.source().bases()), plan);
+    let choice = LabelChoice::by(&start, &BaseClustering::offsets(rows.source().bases()), plan);
     let mut passes = Passes { rows, plan, choice, counts: start, before: None };
     let (trace, stopped) = climb(&mut passes, plan, progress)?;
     Ok(RowsFit { choice: passes.choice, counts: passes.counts, trace, stopped, starts })
@@ -242,7 +242,7 @@ impl RowPass for WorstFit {
 mod tests {
     use std::num::NonZeroU32;
 
-    use partita_core::{BaseClustering, Ensemble, EnsembleRows, LabelRows, Silent, ndarray::Array2};
+    use partita_core::{Ensemble, EnsembleRows, LabelRows, Silent, ndarray::Array2};
     use rand::RngExt;
 
     use super::super::Assignment;
