@@ -46,7 +46,7 @@ impl Overlap {
     /// # Errors
     /// [`PassError`] when rows cannot be read or the monitor asks to stop.
     pub fn count(rows: &PassRunner<'_>) -> Result<Self, PassError> {
-        let offsets = offsets(rows.source().bases());
+        let offsets = BaseClustering::offsets(rows.source().bases());
         let sum = rows.run(&CountPairs { offsets: offsets.clone() })?;
         Ok(Self::of(sum, offsets))
     }
@@ -69,7 +69,7 @@ impl Overlap {
     /// # Panics
     /// If there is not one strength a base cluster.
     pub fn shared(rows: &PassRunner<'_>, strengths: &[f64]) -> Result<Self, PassError> {
-        let offsets = offsets(rows.source().bases());
+        let offsets = BaseClustering::offsets(rows.source().bases());
         assert_eq!(strengths.len(), offsets[offsets.len() - 1], "one strength a base cluster");
         let sum = rows.run(&SharePairs { offsets: offsets.clone(), strengths: strengths.to_vec() })?;
         Ok(Self::of(sum, offsets))
@@ -131,15 +131,6 @@ impl Overlap {
     fn clusters(&self, base: usize) -> Range<usize> {
         self.offsets[base]..self.offsets[base + 1]
     }
-}
-
-/// Where each base clustering's clusters start when all are numbered through: M + 1 values, the last being ΣJ.
-fn offsets(bases: &[BaseClustering]) -> Vec<usize> {
-    let ends = bases.iter().scan(0, |sum, base| {
-        *sum += base.clusters();
-        Some(*sum)
-    });
-    std::iter::once(0).chain(ends).collect()
 }
 
 /// Sums over pairs of base clusters; only those of different base clusterings in their order, and the diagonal, are used.

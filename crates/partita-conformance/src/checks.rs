@@ -10,6 +10,7 @@ use partita_core::{
 };
 
 use crate::draw::{Drawn, draw, duplicated, ensemble, many_clusters, shuffled};
+use crate::rows::ByRows;
 use crate::shape::{same_bits, shape};
 
 /// Ensembles drawn by [`check`].
@@ -47,6 +48,7 @@ pub fn check_with(method: &dyn Consensus, settings: &[&str], draws: u64) -> usiz
         let missing = if method.info().capabilities.missing == MissingLabels::Refused { 0.0 } else { 0.3 };
         bench.drawn(&draw(seed, missing), seed);
     }
+    bench.by_rows();
     bench.checks
 }
 
@@ -260,6 +262,13 @@ impl Bench<'_> {
             alike += u64::from(copied.partition.by_appearance() == once.partition.by_appearance());
         }
         self.holds(2 * alike > TRIED, &format!("a weight of 2 does what a copy does in {alike} of {TRIED} draws"));
+    }
+
+    /// Methods that read label rows block by block.
+    fn by_rows(&mut self) {
+        if self.method.info().capabilities.streams {
+            self.checks += ByRows { method: self.method, settings: &self.settings, pools: &self.pools }.check();
+        }
     }
 
     /// Labels of two bytes.

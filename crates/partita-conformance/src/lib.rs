@@ -14,6 +14,7 @@
 //! | the same seed | gives the same bits with one thread and with two |
 //! | order | of objects, base clusterings and label names changes neither partition nor certainty |
 //! | identical label rows | get the same label |
+//! | label rows by blocks | however they are cut and read, in memory or not, give the same bits |
 //! | a stop, at several moments | is answered with a result or with "interrupted" |
 //!
 //! ```no_run
@@ -27,6 +28,7 @@
 mod checks;
 mod draw;
 pub mod race;
+mod rows;
 mod shape;
 
 pub use checks::{check, check_with};

@@ -81,6 +81,15 @@ impl BaseClustering {
         self.values.len()
     }
 
+    /// Where each base clustering's clusters start when those of all are numbered through: M + 1 values, the last of which is ΣJ.
+    pub fn offsets(bases: &[Self]) -> Vec<usize> {
+        let ends = bases.iter().scan(0, |sum, base| {
+            *sum += base.clusters();
+            Some(*sum)
+        });
+        std::iter::once(0).chain(ends).collect()
+    }
+
     /// The label that cluster `j` had where it came from.
     pub fn values(&self) -> &[String] {
         &self.values
@@ -232,12 +241,7 @@ impl Ensemble {
     /// Where each base clustering's clusters start when all are numbered through: M + 1 values, the last
     /// being ΣJ.
     pub fn offsets(&self) -> Vec<usize> {
-        let mut offsets = vec![0];
-        offsets.extend(self.bases.iter().scan(0, |sum, base| {
-            *sum += base.clusters();
-            Some(*sum)
-        }));
-        offsets
+        BaseClustering::offsets(&self.bases)
     }
 
     /// The label rows, n × M.

@@ -93,7 +93,7 @@ impl<'a> Problem<'a> {
     /// The same problem over rows.
     pub(crate) fn over<'b>(&'b self, rows: &'b dyn RowBlocks) -> RowProblem<'b> {
         let Self { clusters, seed, weights, settings, budget, .. } = self.clone();
-        RowProblem { rows, clusters, seed, weights, settings, budget }
+        RowProblem { rows, clusters, seed, weights, settings, budget, soft: true }
     }
 }
 
@@ -113,13 +113,15 @@ pub struct RowProblem<'a> {
     pub settings: SettingMap,
     /// Memory that may be held at once.
     pub budget: MemoryBudget,
+    /// Whether soft methods tell the probabilities besides labels.
+    pub soft: bool,
 }
 
 impl<'a> RowProblem<'a> {
-    /// The consensus of `rows` into `clusters`, with seed 0, default settings and no memory limit.
+    /// The consensus of `rows` into `clusters`, with seed 0, default settings, no memory limit, and probabilities.
     pub fn new(rows: &'a dyn RowBlocks, clusters: Clusters) -> Self {
         let (seed, settings, budget) = (Seed::default(), SettingMap::default(), MemoryBudget::UNLIMITED);
-        Self { rows, clusters, seed, weights: None, settings, budget }
+        Self { rows, clusters, seed, weights: None, settings, budget, soft: true }
     }
 
     /// The same with this seed.

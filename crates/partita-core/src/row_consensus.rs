@@ -1,12 +1,13 @@
 //! Calling a method on label rows that it does not hold.
 
+use std::num::Saturating;
 use std::sync::Arc;
 
 use ndarray::Array2;
 use serde_json::{Map, Value};
 
 use crate::{
-    Assigned, Consensus, ConsensusError, EnsembleRows, Flow, Model, Monitor, Objective, Outcome, Partition,
+    Assigned, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective, Outcome, Partition,
     PartitionError, PassError, Problem, ProblemSize, RowProblem, SoftPartition, Stopped, Weights,
 };
 
@@ -72,6 +73,7 @@ pub fn consense_rows(
         return Err(ConsensusError::Interrupted);
     }
     let fit = method.fit_rows(problem, monitor)?;
+    let fit = if problem.soft { fit } else { fit.without_soft() };
     let mut sizes = vec![0u64; fit.clusters];
     let labelled = fit.label(&problem.passes(), &mut |first, assigned| {
         assigned.labels.iter().for_each(|&label| sizes[label as usize] += 1);
@@ -95,14 +97,18 @@ pub(crate) fn over_blocks(
     monitor: &dyn Monitor,
 ) -> Result<Outcome, ConsensusError> {
     let (info, rows) = (method.info(), EnsembleRows::new(problem.ensemble));
-    let objects = problem.ensemble.objects();
+    let (objects, size) = (problem.ensemble.objects(), problem.size());
+    let wrong = |source| ConsensusError::Settings { method: info.name, source };
+    let bytes = method.row_bytes(&problem.settings, &size).map_err(wrong)?;
+    problem.budget.check(info.name, bytes.saturating_add(held(info, &size)), info.remedy)?;
     let (mut labels, mut certainty) = (Vec::with_capacity(objects), Vec::with_capacity(objects));
     let mut soft: Option<Vec<f64>> = None;
-    let found = consense_rows(method, &problem.over(&rows), monitor, &mut |_, block| {
+    let found = consense_rows(method, &problem.over(&rows), monitor, &mut |first, block| {
         labels.extend(block.labels);
         certainty.extend(block.certainty);
         if let Some(block) = block.soft {
-            soft.get_or_insert_default().extend(block);
+            let clusters = block.len() / (labels.len() - first as usize).max(1);
+            soft.get_or_insert_with(|| Vec::with_capacity(objects * clusters)).extend(block);
         }
         Ok(())
     })?;
@@ -117,6 +123,13 @@ pub(crate) fn over_blocks(
     (outcome.rounds, outcome.objective, outcome.model) = (found.rounds, found.objective, found.model);
     (outcome.settings, outcome.warnings) = (found.settings, found.warnings);
     Ok(outcome)
+}
+
+/// Bytes of the labels, certainty and probabilities of all objects.
+fn held(info: &MethodInfo, size: &ProblemSize) -> u64 {
+    let [n, _, _, k] = size.saturating();
+    let soft = if info.capabilities.soft { k * Saturating(8) } else { Saturating(0) };
+    (n * (soft + Saturating(12))).0
 }
 
 fn of_pass(method: &'static str, error: PassError) -> ConsensusError {

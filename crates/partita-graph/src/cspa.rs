@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_naive_twin_finds_the_same() {
+    fn a_naive_reference_finds_the_same() {
         for seed in (0..60).map(Seed::new) {
             let drawn = draw(seed, 0.3);
             let settings = CspaSettings::default();

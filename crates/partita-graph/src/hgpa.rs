@@ -140,14 +140,14 @@ fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> 
             free[c as usize] += 1;
         }
     });
-    let trust = rows.by_base(weights);
     let unit = if weights.is_some() { UNIT } else { 1.0 };
+    let weights = rows.by_base(weights);
     // Nets of one vertex, or of none, are never cut.
     let (mut starts, mut kept, mut nets) = (vec![0], Vec::with_capacity(pins.len()), Vec::new());
     for (c, range) in ends.windows(2).enumerate().filter(|(_, range)| range[1] - range[0] > 1) {
         kept.extend_from_slice(&pins[range[0]..range[1]]);
         starts.push(kept.len());
-        nets.push(((trust[c] * unit).round() as i64).max(1));
+        nets.push(((weights[c] * unit).round() as i64).max(1));
     }
     let vertices = order.iter().map(|&row| rows.weights()[row as usize] as i64).collect();
     Hypergraph::new(vertices, nets, starts, kept)

@@ -13,6 +13,9 @@
 //! The feature `metis`, on by default, has what METIS cuts: [`cspa`], [`mcla`] and the setting `cut=metis` of [`hbgf`]. Without
 //! it nothing here is C.
 //!
+//! [`lwgp`], [`hbgf`] and [`mcla`] read label rows that are not held too ([`lwgp_rows`] and so on): so they do, by size alone, beyond
+//! [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels.
+//!
 //! ```
 //! use partita_core::{EnsembleBuilder, Seed, Silent};
 //! use partita_graph::{LwgpSettings, lwgp};

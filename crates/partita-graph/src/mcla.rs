@@ -291,7 +291,11 @@ mod tests {
             let rows = PassRunner::new(&source, &Silent);
             let by_rows = mcla_rows(&rows, None, drawn.clusters, seed, &settings, &Silent).unwrap();
             let mut shares = Vec::new();
-            by_rows.label(&rows, &mut |_, block| Ok(shares.extend(block.soft.unwrap()))).unwrap();
+            let mut take = |_, block: Assigned| {
+                shares.extend(block.soft.unwrap());
+                Ok(())
+            };
+            by_rows.label(&rows, &mut take).unwrap();
             assert_eq!(Some(shares.as_slice()), soft.rows().as_slice());
             assert_eq!(by_rows.details, found.details);
         }

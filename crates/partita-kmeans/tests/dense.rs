@@ -1,4 +1,4 @@
-//! k-means against a naive twin in double precision.
+//! k-means against a naive reference in double precision.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use partita_core::ndarray::{Array2, ArrayView2, array};
@@ -17,7 +17,7 @@ fn blobs(n: usize, d: usize, groups: usize, spread: f64, seed: u64) -> Array2<f6
 }
 
 /// Lloyd's algorithm as a textbook has it: labels, inertia at the last centres, rounds.
-fn twin(x: ArrayView2<'_, f64>, w: &[f64], start: ArrayView2<'_, f64>, tolerance: f64) -> (Vec<u32>, f64, usize) {
+fn reference(x: ArrayView2<'_, f64>, w: &[f64], start: ArrayView2<'_, f64>, tolerance: f64) -> (Vec<u32>, f64, usize) {
     let (n, d) = x.dim();
     let variance = (0..d).map(|p| x.column(p).var(0.0)).sum::<f64>() / d as f64;
     let mut centres = start.to_owned();
@@ -71,7 +71,7 @@ fn it_follows_the_textbook() {
         settings.tolerance = if case % 3 == 0 { 0.0 } else { 1e-4 };
         let given = (case % 2 == 1).then_some(weights.as_slice());
         let fit = kmeans_from(table.view(), given, start.view(), &settings, &Silent).unwrap();
-        let (labels, inertia, rounds) = twin(table.view(), &weights, start.view(), settings.tolerance);
+        let (labels, inertia, rounds) = reference(table.view(), &weights, start.view(), settings.tolerance);
         assert_eq!(fit.labels, labels, "case {case}");
         assert_eq!((fit.rounds, fit.stopped), (rounds, Stopped::Converged), "case {case}");
         assert!((fit.inertia / inertia - 1.0).abs() < 1e-5, "case {case}: {} {inertia}", fit.inertia);

@@ -3,12 +3,13 @@
 use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Sense, Settings, Weights,
+    Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor,
+    Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Sense,
+    Settings, Weights,
 };
 use partita_kmeans::labels::{
     Assignment, Counts, LabelChoice, Plan, RowVisitor, START_ROWS, WeightedLabelRows, base_weights, bytes_over, kmeans,
-    kmeans_over, offsets, with_rows,
+    kmeans_over, with_rows,
 };
 use serde::{Deserialize, Serialize};
 
@@ -242,7 +243,8 @@ pub(crate) fn solve_rows(
     let (all, first_unlabelled) = Counts::together_over(rows)?;
     labelled(first_unlabelled)?;
     let bases = rows.source().bases();
-    let target = Target { criterion, base_weights: base_weights(bases, weights), all, offsets: offsets(bases) };
+    let target =
+        Target { criterion, base_weights: base_weights(bases, weights), all, offsets: BaseClustering::offsets(bases) };
     let counting = target.distance_weights();
     let found = kmeans_over(rows, &plan(criterion, &counting, clusters, settings), seed, monitor)?;
     let (choice, counts) = (found.choice.clone(), found.counts.clone());

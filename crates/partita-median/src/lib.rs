@@ -11,6 +11,9 @@
 //! | [`nmfc`] | squared error of non-negative factors of the co-association | rounds · n (M + K) K | 72 n K |
 //! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
+//! All but [`nmfc`] read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
+//! [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels.
+//!
 //! ```
 //! use partita_core::{EnsembleBuilder, Seed, Silent};
 //! use partita_median::{LabelMeansSettings, kc};

@@ -1,4 +1,4 @@
-//! NMFC: the co-association as a product of non-negative factors.
+//! NMFC: non-negative matrix factorisation of the co-association.
 
 use std::num::{NonZeroU32, Saturating};
 use std::ops::Range;
@@ -63,6 +63,8 @@ impl Default for NmfcSettings {
 /// is taken with a shorter step (the exponent ½ is halved), and if that does not help either, it is the last. So the
 /// reported objective, ‖M − QSQᵀ‖² − ‖M‖², never rises. The KKT gap is ‖Q∘(MQS − QQᵀMQS)‖ / ‖Q∘MQS‖.
 ///
+/// Row passes do not apply: Q is state of every object, updated by factors, and does not follow from a label row and the sums.
+///
 /// # Cost
 /// O(distinct neighbouring rows · (M + K) K) time a round, in parallel over rows; 5 n K numbers.
 ///
@@ -87,12 +89,12 @@ pub fn nmfc(
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     let start = centre(ensemble, weights, clusters, seed, monitor)?;
-    Ok(with_rows(ensemble, Search { start, trust: base_weights(ensemble.bases(), weights), settings, monitor }))
+    Ok(with_rows(ensemble, Search { start, base_weights: base_weights(ensemble.bases(), weights), settings, monitor }))
 }
 
 struct Search<'a> {
     start: Partition,
-    trust: Vec<f64>,
+    base_weights: Vec<f64>,
     settings: &'a NmfcSettings,
     monitor: &'a dyn Monitor,
 }
@@ -101,7 +103,7 @@ impl RowVisitor for Search<'_> {
     type Out = Outcome<()>;
 
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Outcome<()> {
-        let matrix = Matrix::new(rows, &self.trust);
+        let matrix = Matrix::new(rows, &self.base_weights);
         let mut state = State::start(&matrix, &self.start);
         let mut trace = vec![state.objective()];
         let (mut stopped, total) = (Stopped::RoundLimit, u64::from(self.settings.rounds.get()));
@@ -143,19 +145,19 @@ fn outcome<L: Label>(rows: &WeightedLabelRows<'_, L>, state: &State, trace: Vec<
 /// The co-association of weighted rows, known by its products alone.
 struct Matrix<'r, 'a, L> {
     rows: &'r WeightedLabelRows<'a, L>,
-    trust: &'r [f64],
+    base_weights: &'r [f64],
     /// Objects with each row.
     weights: Vec<f64>,
-    /// 1 / √ of the trust that labels each row.
+    /// 1 / √ of the weight of the base clusterings that label each row.
     scale: Vec<f64>,
 }
 
 impl<'r, 'a, L: Label> Matrix<'r, 'a, L> {
-    fn new(rows: &'r WeightedLabelRows<'a, L>, trust: &'r [f64]) -> Self {
-        let scale = |at: usize| rows.places(at).map(|(u, _)| trust[u]).sum::<f64>().sqrt().recip();
+    fn new(rows: &'r WeightedLabelRows<'a, L>, base_weights: &'r [f64]) -> Self {
+        let scale = |at: usize| rows.places(at).map(|(u, _)| base_weights[u]).sum::<f64>().sqrt().recip();
         Self {
             rows,
-            trust,
+            base_weights,
             weights: (0..rows.len()).map(|at| f64::from(rows.weight(at))).collect(),
             scale: (0..rows.len()).map(scale).collect(),
         }
@@ -189,7 +191,7 @@ impl<'r, 'a, L: Label> Matrix<'r, 'a, L> {
             for at in range {
                 let factor = self.weights[at] * self.scale[at];
                 for (u, place) in self.rows.places(at) {
-                    table.row_mut(place).scaled_add(factor * self.trust[u], &q.row(at));
+                    table.row_mut(place).scaled_add(factor * self.base_weights[u], &q.row(at));
                 }
             }
             table
@@ -371,8 +373,8 @@ mod tests {
         for seed in 0..30 {
             let drawn = draw(Seed::new(seed), 0.3);
             let start = centre(&drawn.ensemble, None, drawn.clusters, Seed::new(1), &Silent).unwrap();
-            let trust = (0..drawn.ensemble.bases().len()).map(|u| 1.0 + (u % 3) as f64).collect();
-            with_rows(&drawn.ensemble, Check(start, trust));
+            let base_weights = (0..drawn.ensemble.bases().len()).map(|u| 1.0 + (u % 3) as f64).collect();
+            with_rows(&drawn.ensemble, Check(start, base_weights));
         }
     }
 

@@ -5,11 +5,11 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor, Outcome,
-    Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, SettingChoice, Settings,
-    Silent, SoftPartition, Stopped, Weights,
+    Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo,
+    Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed,
+    SettingChoice, Settings, Silent, SoftPartition, Stopped, Weights,
 };
-use partita_kmeans::labels::{Counts, LabelChoice, base_weights, offsets, places};
+use partita_kmeans::labels::{Counts, LabelChoice, base_weights, places};
 use partita_metrics::{
     Alignment, BaseTables, Contingency, Surplus, align_by, align_to, align_to_partition, best_reference,
 };
@@ -149,13 +149,13 @@ fn aligned_by_kc(
     monitor: &dyn Monitor,
 ) -> Result<Alignment, MedianError> {
     let (counts, _) = centre_rows(rows, weights, clusters, seed, monitor)?;
-    let (sizes, offsets) = (cluster_counts(rows), offsets(rows.source().bases()));
+    let (sizes, offsets) = (cluster_counts(rows), BaseClustering::offsets(rows.source().bases()));
     let table = |u: usize| Contingency::of_counts(sizes[u], clusters, |j, k| counts.of(offsets[u] + j)[k] as u64);
     Ok(align_by(&sizes, clusters, Surplus::Nearest, table))
 }
 
 fn cluster_counts(rows: &PassRunner<'_>) -> Vec<usize> {
-    rows.source().bases().iter().map(partita_core::BaseClustering::clusters).collect()
+    rows.source().bases().iter().map(BaseClustering::clusters).collect()
 }
 
 pub(crate) fn diagnostics(rows: &PassRunner<'_>, reference: Option<usize>) -> VoteDiagnostics {
@@ -229,7 +229,7 @@ impl Votes {
     fn new(rows: &PassRunner<'_>, alignment: &Alignment, weights: Option<&BaseWeights>, clusters: usize) -> Self {
         let bases = rows.source().bases();
         let codes = (0..bases.len()).flat_map(|u| alignment.codes(u).iter().copied()).collect();
-        Self { offsets: offsets(bases), codes, base_weights: base_weights(bases, weights), clusters }
+        Self { offsets: BaseClustering::offsets(bases), codes, base_weights: base_weights(bases, weights), clusters }
     }
 }
 

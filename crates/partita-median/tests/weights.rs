@@ -35,7 +35,7 @@ fn apart(a: &Outcome, b: &Outcome) -> f64 {
 }
 
 #[test]
-fn every_card_says_that_weights_are_taken() {
+fn the_info_of_every_method_says_that_weights_are_taken() {
     assert!(METHODS.iter().all(|method| method.info().capabilities.base_weights == partita_core::Weights::Native));
 }
 

@@ -6,7 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-use partita::{Clusters, Consensus, Features, METHODS, Problem, Reads, Seed, SettingMap, Silent, consense};
+use partita::{
+    Clusters, Consensus, ConsensusError, EnsembleRows, Features, METHODS, Problem, Reads, RowProblem, Seed, SettingMap,
+    Silent, consense, consense_rows,
+};
 use partita_conformance::{check_with, planted};
 
 /// Counts the bytes held and their peak.
@@ -128,9 +131,27 @@ fn memory() {
             let before = HELD.load(Relaxed);
             PEAK.store(before, Relaxed);
             consense(method, &problem, &Silent).expect("a consensus");
-            let peak = PEAK.load(Relaxed).saturating_sub(before) as u64;
-            if peak > said + said / 4 + (16 << 20) {
-                broken.push(format!("{} {settings:?}: said {said}, held {peak}", method.info().name));
+            let mut compare = |said: u64, how: &str| {
+                let peak = PEAK.load(Relaxed).saturating_sub(before) as u64;
+                if peak > said + said / 4 + (16 << 20) {
+                    broken.push(format!("{} {settings:?}{how}: said {said}, held {peak}", method.info().name));
+                }
+            };
+            compare(said, "");
+            if method.info().capabilities.streams {
+                let rows = EnsembleRows::new(&drawn.ensemble);
+                let mut over = RowProblem::new(&rows, problem.clusters);
+                over.settings = problem.settings.clone();
+                let said = method.row_bytes(&over.settings, &over.size()).expect("settings that fit");
+                PEAK.store(before, Relaxed);
+                match consense_rows(method, &over, &Silent, &mut |_, _| Ok(())) {
+                    // Settings of a way that holds all rows are refused.
+                    Err(ConsensusError::Settings { .. }) => {}
+                    answer => {
+                        answer.expect("a consensus");
+                        compare(said, " over rows");
+                    }
+                }
             }
         }
     }

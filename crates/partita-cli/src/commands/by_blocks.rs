@@ -96,7 +96,7 @@ fn run(
 ) -> Result<RowOutcome, Failure> {
     let weights = args.weight_source().map(|source| base_weights_of_rows(&source, rows, compute.budget)).transpose()?;
     let mut problem = RowProblem::new(rows, args.clusters);
-    (problem.seed, problem.budget) = (seeds::consensus(compute.seed), compute.budget);
+    (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;
     let wrong = |source| AppError::Consensus { input: args.ensemble.clone(), source };

@@ -44,6 +44,7 @@ pub struct RowFit<D> {
     /// Facts of this method's own.
     pub details: D,
     assign: Box<dyn Assign>,
+    soft: bool,
 }
 
 impl<D> RowFit<D> {
@@ -55,7 +56,7 @@ impl<D> RowFit<D> {
         details: D,
     ) -> Self {
         let (objective, model, warnings) = (None, None, Vec::new());
-        Self { clusters, stopped, rounds: 0, objective, model, warnings, details, assign: Box::new(assign) }
+        Self { clusters, stopped, rounds: 0, objective, model, warnings, details, assign: Box::new(assign), soft: true }
     }
 
     /// The same with diagnostics made from these.
@@ -69,7 +70,14 @@ impl<D> RowFit<D> {
             warnings: self.warnings,
             details: map(self.details),
             assign: self.assign,
+            soft: self.soft,
         }
+    }
+
+    /// The same that tells labels and certainty alone: probabilities of many rows are large.
+    #[must_use]
+    pub fn without_soft(self) -> Self {
+        Self { soft: false, ..self }
     }
 
     /// Hands the labels of all rows to `take`, block by block in their order, with the number of the first row.
@@ -81,7 +89,9 @@ impl<D> RowFit<D> {
         rows: &PassRunner<'_>,
         take: &mut dyn FnMut(u64, Assigned) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        rows.each_of(&|block| self.assign.bytes(block), &|block| self.assign.words(block), take)
+        let (assign, soft) = (&self.assign, self.soft);
+        let told = |assigned: Assigned| Assigned { soft: assigned.soft.filter(|_| soft), ..assigned };
+        rows.each_of(&|block| told(assign.bytes(block)), &|block| told(assign.words(block)), take)
     }
 }
 

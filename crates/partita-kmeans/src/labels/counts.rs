@@ -1,6 +1,6 @@
 //! Counts of ΣJ labels in k clusters: the sufficient statistics of k-means on labels.
 
-use partita_core::{Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
+use partita_core::{BaseClustering, Label, Mergeable, PassError, PassRunner, RowBlock, RowPass};
 use serde::{Deserialize, Serialize};
 
 use super::rows::{WeightedLabelRows, places};
@@ -43,7 +43,7 @@ impl Counts {
     /// # Errors
     /// [`PassError`] when rows cannot be read.
     pub fn together_over(rows: &PassRunner<'_>) -> Result<(Self, Option<u64>), PassError> {
-        let offsets = super::rows::offsets(rows.source().bases());
+        let offsets = BaseClustering::offsets(rows.source().bases());
         let sum = rows.run(&Together { offsets })?;
         Ok((sum.counts, sum.first_unlabelled))
     }
@@ -104,10 +104,10 @@ impl Counts {
         (sum / all).clamp(0.0, 1.0)
     }
 
-    /// Within-cluster sum of squares Σ_u trust_u Σ_k (n_ku − Σ_j n_kuj² / n_ku) of the one-hot rows.
-    pub fn squares(&self, offsets: &[usize], trust: &[f64]) -> f64 {
+    /// Within-cluster sum of squares Σ_u weight_u Σ_k (n_ku − Σ_j n_kuj² / n_ku) of the one-hot rows.
+    pub fn squares(&self, offsets: &[usize], base_weights: &[f64]) -> f64 {
         let mut sum = 0.0;
-        for (u, trust) in trust.iter().enumerate() {
+        for (u, weight) in base_weights.iter().enumerate() {
             let mut inside = 0.0;
             for (k, &size) in self.sizes[u * self.clusters..(u + 1) * self.clusters].iter().enumerate() {
                 if size > 0 {
@@ -116,7 +116,7 @@ impl Counts {
                     inside += size as f64 - own / size as f64;
                 }
             }
-            sum += trust * inside;
+            sum += weight * inside;
         }
         sum
     }

@@ -54,9 +54,9 @@ pub struct Fit {
     pub starts: Vec<f64>,
 }
 
-/// How far the rounds of some runs have come: who is told, rounds done before, and rounds in all.
+/// Where a run reports: to whom, rounds done before it, and rounds of all runs.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct Progress<'a> {
     pub(super) monitor: &'a dyn Monitor,
     pub(super) done: u64,
     pub(super) total: u64,
@@ -72,8 +72,8 @@ pub fn kmeans<L: Label>(rows: &WeightedLabelRows<'_, L>, plan: &Plan<'_>, seed: 
     let Some(some) = sample(rows.len(), seed) else { return best_start(rows, &all, plan, false, seed, monitor) };
     let Fit { counts, starts, .. } = best_start(rows, &some, plan, true, seed, monitor);
     let total = plan.all_rounds(true);
-    let told = Told { monitor, done: total - u64::from(plan.rounds.get()), total };
-    Fit { starts, ..climbed(rows, &all, plan, counts, told) }
+    let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
+    Fit { starts, ..climbed(rows, &all, plan, counts, progress) }
 }
 
 /// The best of runs from several initializations, on some of the rows; they are short where the best will `go_on` with more.
@@ -92,8 +92,8 @@ pub(super) fn best_start<L: Label>(
     let (mut kept, mut starts): (Option<Fit>, Vec<f64>) = (None, Vec::new());
     for restart in 0..plan.restarts.get() {
         let first = initial(rows, on, plan, seed.child(1 + u64::from(restart)));
-        let told = Told { monitor, done: u64::from(restart) * rounds, total: plan.all_rounds(go_on) };
-        let fit = climbed(rows, on, &short, first, told);
+        let progress = Progress { monitor, done: u64::from(restart) * rounds, total: plan.all_rounds(go_on) };
+        let fit = climbed(rows, on, &short, first, progress);
         starts.push(fit.trace.last().copied().unwrap_or(f64::INFINITY));
         let stop = fit.stopped == Stopped::Interrupted;
         if select.best(&starts) == Some(restart as usize) {
@@ -119,10 +119,10 @@ fn climbed<L: Label>(
     on: &[u32],
     plan: &Plan<'_>,
     counts: Counts,
-    told: Told<'_>,
+    progress: Progress<'_>,
 ) -> Fit {
     let mut held = HeldRows::new(rows, on, plan, counts);
-    let Ok((trace, stopped)) = climb(&mut held, plan, told);
+    let Ok((trace, stopped)) = climb(&mut held, plan, progress);
     let (labels, counts) = held.into_parts();
     Fit { labels, counts, trace, stopped, starts: Vec::new() }
 }
@@ -148,7 +148,7 @@ pub(super) trait Rounds {
 pub(super) fn climb<R: Rounds>(
     rounds: &mut R,
     plan: &Plan<'_>,
-    told: Told<'_>,
+    progress: Progress<'_>,
 ) -> Result<(Vec<f64>, Stopped), R::Error> {
     let mut trace: Vec<f64> = Vec::new();
     for round in 1..=u64::from(plan.rounds.get()) {
@@ -164,7 +164,7 @@ pub(super) fn climb<R: Rounds>(
         if gained <= plan.tolerance * value {
             return Ok((trace, Stopped::Converged));
         }
-        if told.monitor.tick(told.done + round, told.total) == Flow::Stop {
+        if progress.monitor.tick(progress.done + round, progress.total) == Flow::Stop {
             return Ok((trace, Stopped::Interrupted));
         }
     }
@@ -222,10 +222,10 @@ fn distance<L: Label>(a: &[L], b: &[L], base_weights: &[f64]) -> f64 {
         return 0.0;
     }
     let (mut differ, mut shared) = (0.0, 0.0);
-    for ((a, b), base_weights) in a.iter().zip(b).zip(base_weights) {
+    for ((a, b), weight) in a.iter().zip(b).zip(base_weights) {
         if *a != L::MISSING && *b != L::MISSING {
-            shared += base_weights;
-            differ += if a == b { 0.0 } else { *base_weights };
+            shared += weight;
+            differ += if a == b { 0.0 } else { *weight };
         }
     }
     if shared > 0.0 { differ / shared } else { 1.0 }

@@ -10,5 +10,5 @@ mod scores;
 pub use counts::Counts;
 pub use lloyd::{Fit, Plan, START_ROWS, kmeans};
 pub use passes::{LabelChoice, RowsFit, bytes_over, kmeans_over};
-pub use rows::{RowVisitor, WeightedLabelRows, base_weights, offsets, places, with_rows, with_weighted_rows};
+pub use rows::{RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows};
 pub use scores::Assignment;

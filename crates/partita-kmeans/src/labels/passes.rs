@@ -3,14 +3,14 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Label, Mergeable, Monitor, PassError, PassRunner, ProblemSize, RowBlock, RowPass, RowSample, Seed, Stopped,
-    sums_under_way,
+    BaseClustering, Label, Mergeable, Monitor, PassError, PassRunner, ProblemSize, RowBlock, RowPass, RowSample, Seed,
+    Stopped, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::lloyd::{Plan, Rounds, START_ROWS, Told, best_start, climb};
-use super::rows::{RowVisitor, WeightedLabelRows, offsets, places, with_weighted_rows};
+use super::lloyd::{Plan, Progress, Rounds, START_ROWS, best_start, climb};
+use super::rows::{RowVisitor, WeightedLabelRows, places, with_weighted_rows};
 use super::scores::Scores;
 
 /// Rows that choose their clusters at a time.
@@ -50,10 +50,10 @@ pub fn kmeans_over(
     let (start, starts) = with_weighted_rows(&sample.ensemble, &sample.weights, Starts { plan, seed, monitor });
     drop(sample);
     let total = plan.all_rounds(true);
-    let told = Told { monitor, done: total - u64::from(plan.rounds.get()), total };
-    let choice = LabelChoice::by(&start, &offsets(rows.source().bases()), plan);
+    let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
+    let choice = LabelChoice::by(&start, &BaseClustering::offsets(rows.source().bases()), plan);
     let mut passes = Passes { rows, plan, choice, counts: start, before: None };
-    let (trace, stopped) = climb(&mut passes, plan, told)?;
+    let (trace, stopped) = climb(&mut passes, plan, progress)?;
     Ok(RowsFit { choice: passes.choice, counts: passes.counts, trace, stopped, starts })
 }
 
@@ -242,7 +242,7 @@ impl RowPass for WorstFit {
 mod tests {
     use std::num::NonZeroU32;
 
-    use partita_core::{BaseClustering, Ensemble, EnsembleRows, LabelRows, Silent, ndarray::Array2};
+    use partita_core::{Ensemble, EnsembleRows, LabelRows, Silent, ndarray::Array2};
     use rand::RngExt;
 
     use super::super::Assignment;
@@ -292,16 +292,16 @@ mod tests {
             for k in 0..plan.clusters {
                 start.add(held_rows.places((k / 2 * 31 + seed.number() as usize) % held_rows.len()), k as u32, 1);
             }
-            let told = Told { monitor: &Silent, done: 0, total: 50 };
+            let progress = Progress { monitor: &Silent, done: 0, total: 50 };
             let mut held = HeldRows::new(&held_rows, &all, &plan, start.clone());
-            let Ok(expected) = climb(&mut held, &plan, told);
+            let Ok(expected) = climb(&mut held, &plan, progress);
             let (labels, counts) = held.into_parts();
 
             let source = EnsembleRows::new(&ensemble);
             let rows = PassRunner::new(&source, &Silent);
             let choice = LabelChoice::by(&start, held_rows.offsets(), &plan);
             let mut passes = Passes { rows: &rows, plan: &plan, choice, counts: start, before: None };
-            let found = climb(&mut passes, &plan, told).unwrap();
+            let found = climb(&mut passes, &plan, progress).unwrap();
             assert_eq!((found, &passes.counts), (expected, &counts), "seed {}", seed.number());
             refilled += usize::from(!passes.choice.taken.is_empty());
             undone += usize::from(passes.before.is_none());

@@ -103,15 +103,6 @@ pub fn places<L: Label>(row: &[L], offsets: &[usize]) -> impl Iterator<Item = (u
     row.iter().zip(offsets).enumerate().filter_map(|(u, (label, offset))| Some((u, offset + label.cluster()?)))
 }
 
-/// Where each base clustering's clusters start when all are numbered through: M + 1 values, the last being ΣJ.
-pub fn offsets(bases: &[BaseClustering]) -> Vec<usize> {
-    let ends = bases.iter().scan(0, |sum, base| {
-        *sum += base.clusters();
-        Some(*sum)
-    });
-    std::iter::once(0).chain(ends).collect()
-}
-
 /// Calls `work` with the rows of an ensemble in the width in which they are stored.
 pub fn with_rows<W: RowVisitor>(ensemble: &Ensemble, work: W) -> W::Out {
     call(ensemble, None, work)

@@ -9,9 +9,9 @@ use super::counts::Counts;
 /// How a row chooses its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assignment {
-    /// The nearest mean of one-hot rows: largest Σ_u trust_u (2 p_kuℓ − Σ_j p_kuj²).
+    /// The nearest mean of one-hot rows: largest Σ_u weight_u (2 p_kuℓ − Σ_j p_kuj²).
     Nearest,
-    /// The cluster in which its labels are most probable: largest Σ_u trust_u p_kuℓ.
+    /// The cluster in which its labels are most probable: largest Σ_u weight_u p_kuℓ.
     Likeliest,
 }
 
@@ -54,10 +54,10 @@ impl<'r, L: Label, I: Iterator<Item = Due<'r, L>>> Kernel for Choose<'_, I> {
 }
 
 impl Scores {
-    pub(crate) fn new(offsets: &[usize], counts: &Counts, trust: &[f64], assignment: Assignment) -> Self {
+    pub(crate) fn new(offsets: &[usize], counts: &Counts, base_weights: &[f64], assignment: Assignment) -> Self {
         let clusters = counts.clusters();
-        let mut lines = vec![0.0; (offsets[trust.len()] + 1) * clusters];
-        for (u, trust) in trust.iter().enumerate() {
+        let mut lines = vec![0.0; (offsets[base_weights.len()] + 1) * clusters];
+        for (u, weight) in base_weights.iter().enumerate() {
             let places = offsets[u]..offsets[u + 1];
             let all = Self::everywhere(counts, places.clone());
             for k in 0..clusters {
@@ -68,7 +68,7 @@ impl Scores {
                 };
                 let own: f64 = places.clone().map(|place| share(place) * share(place)).sum();
                 for place in places.clone() {
-                    lines[place * clusters + k] = trust
+                    lines[place * clusters + k] = weight
                         * match assignment {
                             Assignment::Nearest => 2.0 * share(place) - own,
                             Assignment::Likeliest => share(place),
