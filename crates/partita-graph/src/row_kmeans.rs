@@ -36,11 +36,7 @@ impl Embedding {
             line.iter_mut().zip(numbers).for_each(|(to, &number)| *to = number);
             line[width] = strength;
         }
-        let ends = bases.iter().scan(0, |sum, base| {
-            *sum += base.clusters();
-            Some(*sum)
-        });
-        Self { offsets: std::iter::once(0).chain(ends).collect(), width, stride, lines }
+        Self { offsets: BaseClustering::offsets(bases), width, stride, lines }
     }
 
     /// Writes a row's place, `stride` numbers that end in zeros. A row that the eigenvectors do not reach stays 0.

@@ -1,43 +1,19 @@
-//! LWGP, and HBGF in its spectral form: embed the objects, group the embedded rows.
+//! Spectral cuts of the graph of objects and base clusters, for LWGP and HBGF: embed the objects, group the embedded rows.
 
 use std::num::Saturating;
 
-use partita_coassoc::{Overlap, trusted_cluster_weights};
+use partita_coassoc::Overlap;
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Sense, Settings, Weights,
+    Capabilities, Flow, MethodInfo, Monitor, Objective, Outcome, Partition, PassRunner, ProblemSize, Seed, Sense,
+    Weights,
 };
 use partita_kmeans::embedded::{Search, kmeans};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tracing::info_span;
 
 use crate::GraphError;
 use crate::bipartite::{WRITTEN_OUT, embed};
-use crate::row_cut;
-use crate::rows::{Rows, by_base};
-
-/// Settings of [`lwgp`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct LwgpSettings {
-    /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster.
-    // Below 0.05 the weights of scattered clusters vanish, and with them all edges of some objects.
-    #[setting(range = 0.05..)]
-    pub theta: f64,
-    /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
-    #[setting(range = 0..=1000)]
-    pub trust_rounds: u32,
-    /// Independent initializations of k-means; the lowest loss is kept.
-    #[setting(range = 0..=100_000, alias = "n_init", alias = "n_restarts")]
-    pub restarts: u32,
-    /// The most rounds of k-means.
-    #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: u32,
-    /// Stop k-means when its loss falls by less than this share.
-    #[setting(range = 0.0.., alias = "tol")]
-    pub tolerance: f64,
-}
+use crate::rows::Rows;
 
 /// Facts about a spectral cut.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,108 +26,8 @@ pub struct SpectralDiagnostics {
     pub distinct_rows: Option<usize>,
 }
 
-impl Default for LwgpSettings {
-    fn default() -> Self {
-        Self { theta: 0.5, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
-    }
-}
-
 /// What k-means minimises.
 pub(crate) const SPECTRAL_LOSS: &str = "squared distance to the centroids of the embedding";
-
-/// Locally weighted graph partitioning (Huang, Wang and Lai 2018): normalised cut of the graph of objects and base
-/// clusters, in which an edge weighs the more, the less the other base clusterings break its cluster up.
-///
-/// ```text
-/// weight of the edge between object i and base cluster C ∋ i:   ECI(C) = exp(−H(C) / (θ M))
-/// minimise  Σ_k cut(part k, rest) / volume(part k)              over partitions of objects and clusters
-/// ```
-/// relaxed to eigenvectors, which the cluster graph of side ΣJ gives (transfer cut), then k-means on the objects' rows.
-///
-/// | paper | here |
-/// |---|---|
-/// | θ | [`LwgpSettings::theta`] |
-/// | ECI(C) | [`partita_coassoc::trusted_cluster_weights`] |
-/// | B, W_Y = Bᵀ D⁻¹ B | edges; the cluster graph |
-///
-/// Missing labels are missing edges. `weights` scale the edges of whole base clusterings. The certainty of an object is
-/// `1 − distance to its centroid / distance to the next` in the space of the eigenvectors.
-///
-/// # Errors
-/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not
-/// found, or the monitor asks to stop before they are.
-///
-/// # Cost
-/// O(n M²) time for the cluster graph while ΣJ ≤ 4096 and M ≤ 256, else O(n M) a product; O(n K²) a round of k-means;
-/// n K numbers besides.
-///
-/// # Differences from the paper
-/// θ is 0.5 and base clusterings that the others break up have less of a say in H(C) (`trust_rounds`); the paper has
-/// θ = 0.4 and none of that. On its five pools (M = 20, mean NMI_max), on which this was chosen:
-///
-/// | | draws | IS | ISOLET | Semeion | SPF | PD |
-/// |---|---|---|---|---|---|---|
-/// | published | | .660 | .742 | .650 | .146 | .788 |
-/// | θ = 0.4, no trust | 100 | .649 | .747 | .652 | .144 | .786 |
-/// | θ = 0.32, no trust | 200 | .656 | .746 | .649 | .150 | .787 |
-/// | θ = 0.5, one round (default) | 100 | .661 | .748 | .652 | .152 | .794 |
-/// | θ = 0.4, three rounds | 100 | .668 | .747 | .648 | .164 | .792 |
-/// | θ = 0.5, three rounds | 100 | .663 | .748 | .651 | .154 | .795 |
-/// | θ = 0.6, three rounds | 100 | .657 | .748 | .655 | .145 | .797 |
-///
-/// A round costs the cluster weights once more. Missing labels, which the paper has none of. k-means starts by greedy k-means++, on a sample where there are more than
-/// 8192 distinct label rows. K may exceed ΣJ: the eigenvectors are then as many as there are.
-///
-/// # References
-/// D. Huang, C.-D. Wang, J.-H. Lai: Locally weighted ensemble clustering, IEEE Trans. Cybernetics 48(5), 2018.
-/// Z. Li, X.-M. Wu, S.-F. Chang: Segmentation using superpixels, a bipartite graph partitioning approach, CVPR 2012.
-pub fn lwgp(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LwgpSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
-    let theta = settings.theta;
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::new(ensemble, clusters)?;
-    let agreed =
-        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(ensemble, theta, settings.trust_rounds));
-    let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    cut(&rows, &strengths, &search, seed, monitor)
-}
-
-/// [`lwgp`] over label rows that are not held: four passes and one for every round of k-means.
-///
-/// # Errors
-/// As [`lwgp`], and [`GraphError::Pass`] when rows cannot be read.
-///
-/// # Cost
-/// O(n M²) time for two tables of ΣJ × ΣJ numbers, O(n (M + K) K) a round of k-means; no memory that grows with n.
-pub fn lwgp_rows(
-    rows: &PassRunner<'_>,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LwgpSettings,
-    monitor: &dyn Monitor,
-) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    settings.validate(&ProblemSize::of_bases(
-        rows.source().rows() as usize,
-        rows.source().bases(),
-        Clusters::Exactly(clusters),
-    ))?;
-    let overlap = counted(rows)?;
-    let agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
-    let strengths: Vec<f64> =
-        by_base(overlap.offsets(), weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    row_cut::cut(rows, &strengths, &overlap.sizes(), &search, seed, monitor)
-}
 
 /// The overlaps of label rows, every one of which has a label.
 pub(crate) fn counted(rows: &PassRunner<'_>) -> Result<Overlap, GraphError> {
@@ -208,13 +84,6 @@ pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     (n * (m + Saturating(40) + k.min(side) * Saturating(8)) + graph + solver + centroids).0
 }
 
-/// [`lwgp`] as a method.
-#[derive(Debug)]
-pub struct Lwgp;
-
-/// Locally weighted graph partitioning, [`lwgp`].
-pub static LWGP: Lwgp = Lwgp;
-
 /// What all methods of this crate have in common.
 pub(crate) const GRAPH: MethodInfo = MethodInfo {
     name: "",
@@ -231,48 +100,3 @@ pub(crate) const GRAPH: MethodInfo = MethodInfo {
 /// The spectral cuts read label rows block by block where they are many.
 pub(crate) const SPECTRAL: MethodInfo =
     MethodInfo { capabilities: Capabilities { streams: true, ..GRAPH.capabilities }, ..GRAPH };
-
-static INFO: MethodInfo = MethodInfo {
-    name: "lwgp",
-    summary: "normalised cut of objects and base clusters, of which those the others break up count less; the default",
-    reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
-    ..SPECTRAL
-};
-
-impl Method for Lwgp {
-    type Settings = LwgpSettings;
-    type Diagnostics = SpectralDiagnostics;
-    type Error = FitError;
-
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
-        bytes(size, settings.restarts)
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &LwgpSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
-    }
-
-    fn fit_rows(
-        &self,
-        problem: &RowProblem<'_>,
-        settings: &LwgpSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
-    }
-
-    fn row_bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
-        row_cut::bytes(size, settings.restarts)
-    }
-}

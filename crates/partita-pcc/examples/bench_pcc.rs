@@ -113,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["case", divergence, solver, n, k, threads] => {
-            case(divergence, solver, n.parse()?, k.parse()?, threads.parse()?)?
+            case(divergence, solver, n.parse()?, k.parse()?, threads.parse()?)?;
         }
         ["whole", divergence, n] => whole(divergence, n.parse()?),
         ["large"] => large(&[("l2", "100000"), ("kl", "100000"), ("l2", "1000000"), ("kl", "1000000")])?,

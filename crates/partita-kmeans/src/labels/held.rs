@@ -6,7 +6,7 @@ use partita_core::Label;
 use rayon::prelude::*;
 
 use super::counts::Counts;
-use super::lloyd::{Plan, Rounds};
+use super::rounds::{Plan, Rounds};
 use super::rows::WeightedLabelRows;
 use super::scores::Scores;
 

@@ -1,16 +1,14 @@
 //! k-means on label rows: k-means++ on the share of labels that differ, then assignments and counts in turn, from several
 //! initializations.
 
-use std::num::NonZeroU32;
-
-use partita_core::{Flow, Label, Monitor, MultiStart, Seed, Sense, Stopped};
+use partita_core::{Label, Monitor, MultiStart, Seed, Sense, Stopped};
 use rand::seq::index;
 use rayon::prelude::*;
 
 use super::counts::Counts;
 use super::held::HeldRows;
+use super::rounds::{Plan, Progress, climb};
 use super::rows::WeightedLabelRows;
-use super::scores::Assignment;
 use crate::plus_plus::{Field, Points, plus_plus};
 
 /// Initializations are tried on at most so many rows; the best one goes on with all of them.
@@ -18,26 +16,6 @@ pub const START_ROWS: usize = 10_000;
 
 /// Runs on a sample stop when a round gains at most this share: the rest of the way is gone with all rows.
 const START_TOLERANCE: f64 = 1e-4;
-
-/// What to optimise and for how long.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan<'a> {
-    /// Clusters, K.
-    pub clusters: usize,
-    /// How much a label of each base clustering counts, M numbers.
-    pub base_weights: &'a [f64],
-    /// How a row chooses its cluster.
-    pub assignment: Assignment,
-    /// Initializations; the best is kept.
-    #[doc(alias = "n_init")]
-    pub restarts: NonZeroU32,
-    /// Most iterations of one run.
-    #[doc(alias = "max_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when an iteration gains at most this share of the sum of squares.
-    #[doc(alias = "tol")]
-    pub tolerance: f64,
-}
 
 /// The result of one initialization, or the best of several.
 #[derive(Debug)]
@@ -52,14 +30,6 @@ pub struct Fit {
     pub stopped: Stopped,
     /// Sum of squares of every initialization, on the rows that they are tried on.
     pub starts: Vec<f64>,
-}
-
-/// Where a run reports: to whom, rounds done before it, and rounds of all runs.
-#[derive(Clone, Copy)]
-pub(super) struct Progress<'a> {
-    pub(super) monitor: &'a dyn Monitor,
-    pub(super) done: u64,
-    pub(super) total: u64,
 }
 
 /// The best partition of label rows that several initializations lead to: the smallest sum of squares of one-hot labels about the
@@ -106,13 +76,6 @@ pub(super) fn best_start<L: Label>(
     Fit { starts, ..kept.expect("there is at least one start") }
 }
 
-impl Plan<'_> {
-    /// Rounds of all runs, at most.
-    pub(super) fn all_rounds(&self, go_on: bool) -> u64 {
-        u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + u64::from(go_on))
-    }
-}
-
 /// A run on rows in memory.
 fn climbed<L: Label>(
     rows: &WeightedLabelRows<'_, L>,
@@ -125,50 +88,6 @@ fn climbed<L: Label>(
     let Ok((trace, stopped)) = climb(&mut held, plan, progress);
     let (labels, counts) = held.into_parts();
     Fit { labels, counts, trace, stopped, starts: Vec::new() }
-}
-
-/// Rows that choose their clusters, wherever they are.
-pub(super) trait Rounds {
-    /// Why rows cannot be had.
-    type Error;
-
-    /// Every row chooses by the counts, and the counts follow. An empty cluster takes the row that fits its own worst, while any row
-    /// fits less than perfectly.
-    fn step(&mut self) -> Result<(), Self::Error>;
-
-    /// Undoes the last step.
-    fn undo(&mut self);
-
-    /// The sum of squares.
-    fn value(&self) -> f64;
-}
-
-/// Rounds until nothing moves, the objective stands still, or the rounds are used up. Gives the objective by round, and why it
-/// stopped.
-pub(super) fn climb<R: Rounds>(
-    rounds: &mut R,
-    plan: &Plan<'_>,
-    progress: Progress<'_>,
-) -> Result<(Vec<f64>, Stopped), R::Error> {
-    let mut trace: Vec<f64> = Vec::new();
-    for round in 1..=u64::from(plan.rounds.get()) {
-        rounds.step()?;
-        let value = rounds.value();
-        let gained = trace.last().map_or(f64::INFINITY, |last| last - value);
-        if gained < 0.0 {
-            // The nearest mean never does this; the likeliest cluster may.
-            rounds.undo();
-            return Ok((trace, Stopped::Converged));
-        }
-        trace.push(value);
-        if gained <= plan.tolerance * value {
-            return Ok((trace, Stopped::Converged));
-        }
-        if progress.monitor.tick(progress.done + round, progress.total) == Flow::Stop {
-            return Ok((trace, Stopped::Interrupted));
-        }
-    }
-    Ok((trace, Stopped::RoundLimit))
 }
 
 /// Rows to try starts on, where there are too many.

@@ -4,11 +4,13 @@ mod counts;
 mod held;
 mod lloyd;
 mod passes;
+mod rounds;
 mod rows;
 mod scores;
 
 pub use counts::Counts;
-pub use lloyd::{Fit, Plan, START_ROWS, kmeans};
+pub use lloyd::{Fit, START_ROWS, kmeans};
 pub use passes::{LabelChoice, RowsFit, bytes_over, kmeans_over};
+pub use rounds::Plan;
 pub use rows::{RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows};
 pub use scores::Assignment;

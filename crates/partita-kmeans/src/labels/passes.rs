@@ -9,7 +9,8 @@ use partita_core::{
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::lloyd::{Plan, Progress, Rounds, START_ROWS, best_start, climb};
+use super::lloyd::{START_ROWS, best_start};
+use super::rounds::{Plan, Progress, Rounds, climb};
 use super::rows::{RowVisitor, WeightedLabelRows, places, with_weighted_rows};
 use super::scores::Scores;
 

@@ -4,14 +4,16 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use partita_core::{Assigned, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowMap, RowPass, Seed};
+use partita_core::{
+    Assigned, BaseClustering, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowMap, RowPass, Seed,
+};
 use serde::{Deserialize, Serialize};
 
 use super::inference::{BceParameters, RowScratch};
 use super::model::BceModel;
 use super::variational_em::{BceDiagnostics, BceSettings, compete, objective};
 use crate::error::MixtureError;
-use crate::shared::log_probabilities::{largest, lines, offsets};
+use crate::shared::log_probabilities::{largest, lines};
 use crate::shared::multi_start::best_over_rows;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
@@ -41,7 +43,7 @@ pub fn bce_rows(
 ) -> Result<RowFit<BceDiagnostics>, MixtureError> {
     let bases = rows.source().bases();
     let _span = tracing::info_span!("bce", rows = rows.source().rows(), clusters).entered();
-    let offsets = offsets(bases);
+    let offsets = BaseClustering::offsets(bases);
     let pass = |parameters: &BceParameters| RowInference { offsets: offsets.clone(), parameters: parameters.clone() };
     // Bound and labels of the parameters that are kept, which the last round has looked at.
     let last = Cell::new(None);

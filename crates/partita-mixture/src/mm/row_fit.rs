@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use partita_core::{Monitor, PassRunner, RowFit, Seed};
+use partita_core::{BaseClustering, Monitor, PassRunner, RowFit, Seed};
 
 use super::em::{MmDiagnostics, MmSettings, advance, compete, objective};
 use crate::error::MixtureError;
 use crate::shared::expectation::expect;
-use crate::shared::log_probabilities::offsets;
 use crate::shared::multi_start::best_over_rows;
 use crate::shared::row_model::RowModel;
 use crate::shared::row_passes::{MostProbable, Usage};
@@ -30,7 +29,7 @@ pub fn mm_rows(
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MmDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("mm", rows = rows.source().rows(), clusters).entered();
-    let offsets = offsets(rows.source().bases());
+    let offsets = BaseClustering::offsets(rows.source().bases());
     let (run, objective_by_restart) = best_over_rows(
         rows,
         (clusters, seed),

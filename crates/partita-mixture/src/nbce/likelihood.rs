@@ -6,7 +6,7 @@ use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{BaseClustering, Outcome, Partition, SoftPartition, Stopped};
 use serde::Serialize;
 
-use crate::shared::log_probabilities::{normalise_by_base, offsets};
+use crate::shared::log_probabilities::normalise_by_base;
 use crate::shared::row_model::RowModel;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -79,7 +79,7 @@ pub(crate) fn merged_model(bases: &[BaseClustering], prior: &[f64], theta: &[f64
     });
     let shares = merged(prior, order).into_iter().collect::<Vec<f64>>();
     let mut theta: Vec<f64> = merged(joint.view(), order).into_iter().collect();
-    normalise_by_base(&mut theta, &offsets(bases), shares.len());
+    normalise_by_base(&mut theta, &BaseClustering::offsets(bases), shares.len());
     RowModel::from_parts(bases.to_vec(), shares, theta)
 }
 

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use partita_core::{Monitor, PassRunner, RowFit, Seed};
+use partita_core::{BaseClustering, Monitor, PassRunner, RowFit, Seed};
 
 use super::posterior::advance;
 use super::variational::{NbceVbSettings, compete, objective};
 use crate::error::MixtureError;
 use crate::nbce::likelihood::{NbceDiagnostics, RowLikelihood, in_use_by_size, merged_model};
 use crate::shared::expectation::expect;
-use crate::shared::log_probabilities::offsets;
 use crate::shared::multi_start::best_over_rows;
 use crate::shared::row_passes::{MostProbable, Usage};
 
@@ -32,7 +31,7 @@ pub fn nbce_vb_rows(
 ) -> Result<RowFit<NbceDiagnostics>, MixtureError> {
     let bases = rows.source().bases();
     let _span = tracing::info_span!("nbce-vb", rows = rows.source().rows(), clusters).entered();
-    let offsets = offsets(bases);
+    let offsets = BaseClustering::offsets(bases);
     let (run, objective_by_restart) = best_over_rows(
         rows,
         (clusters, seed),

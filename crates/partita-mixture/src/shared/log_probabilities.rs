@@ -1,8 +1,6 @@
 //! Log probabilities of labels by cluster, and the score of a label row under them.
 
-use std::iter;
-
-use partita_core::{BaseClustering, Label};
+use partita_core::Label;
 use serde::{Deserialize, Serialize};
 
 /// One line of K logarithms for every label value of every base clustering (ΣJ lines), and one for the prior.
@@ -29,15 +27,6 @@ impl LogProbabilities {
             scores.iter_mut().zip(line).for_each(|(score, log)| *score += log);
         }
     }
-}
-
-/// Where each base clustering's labels start when all are numbered through: M + 1 values, the last being ΣJ.
-pub(crate) fn offsets(bases: &[BaseClustering]) -> Vec<usize> {
-    let ends = bases.iter().scan(0, |sum, base| {
-        *sum += base.clusters();
-        Some(*sum)
-    });
-    iter::once(0).chain(ends).collect()
 }
 
 /// The lines of a row's labels.
@@ -102,7 +91,7 @@ mod tests {
         let mut scores = [0.0; 2];
         logs.score([0, 2].into_iter(), &mut scores);
         assert_eq!(scores, [6.5, 8.25]);
-        logs.score(iter::empty(), &mut scores);
+        logs.score(std::iter::empty(), &mut scores);
         assert_eq!(scores, [0.5, 0.25]);
     }
 

@@ -5,7 +5,7 @@ use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::shared::log_probabilities::{LogProbabilities, normalise, normalise_by_base, offsets};
+use crate::shared::log_probabilities::{LogProbabilities, normalise, normalise_by_base};
 use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread};
 use crate::shared::saved_model;
 use crate::shared::sufficient_statistics::SufficientStatistics;
@@ -57,7 +57,7 @@ impl RowModel {
     /// If there is not one row of `soft` an object.
     pub fn of_consensus(ensemble: &Ensemble, soft: &SoftPartition) -> Self {
         let sums = WeightedRows::unfolded(ensemble).given_soft(soft.rows());
-        let offsets = offsets(ensemble.bases());
+        let offsets = ensemble.offsets();
         let pseudo = |u: usize| Self::PSEUDO_LABELS / (offsets[u + 1] - offsets[u]).max(1) as f64;
         Self::of_sums(ensemble.bases().to_vec(), &sums, pseudo, 0.0)
     }
@@ -74,11 +74,11 @@ impl RowModel {
         let total: f64 = sums.sizes.iter().map(|size| size + per_cluster).sum();
         let prior = sums.sizes.iter().map(|size| (size + per_cluster) / total).collect();
         let mut theta = sums.labels.clone();
-        for (u, ends) in offsets(&bases).windows(2).enumerate() {
+        for (u, ends) in BaseClustering::offsets(&bases).windows(2).enumerate() {
             let block = &mut theta[ends[0] * clusters..ends[1] * clusters];
             block.iter_mut().for_each(|count| *count += per_label(u));
         }
-        normalise_by_base(&mut theta, &offsets(&bases), clusters);
+        normalise_by_base(&mut theta, &BaseClustering::offsets(&bases), clusters);
         Self::from_parts(bases, prior, theta)
     }
 
@@ -108,7 +108,7 @@ impl RowModel {
     /// # Panics
     /// If `base` is out of range.
     pub fn label_probabilities(&self, base: usize) -> ArrayView2<'_, f64> {
-        let offsets = offsets(&self.bases);
+        let offsets = BaseClustering::offsets(&self.bases);
         let clusters = self.clusters();
         let block = &self.theta[offsets[base] * clusters..offsets[base + 1] * clusters];
         ArrayView2::from_shape((self.bases[base].clusters(), clusters), block).expect("J lines of K values")

@@ -6,8 +6,6 @@ use partita_core::{BaseClustering, MAX_BASE_CLUSTERS, ModelError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::shared::log_probabilities::offsets;
-
 /// What a saved model says it is.
 pub(crate) const ROWS: &str = "partita label rows 1";
 pub(crate) const MIXED: &str = "partita mixed memberships 1";
@@ -34,7 +32,7 @@ struct SavedBase {
 }
 
 pub(crate) fn write(format: &str, bases: &[BaseClustering], prior: &[f64], theta: &[f64]) -> Value {
-    let offsets = offsets(bases);
+    let offsets = BaseClustering::offsets(bases);
     let lines: Vec<&[f64]> = theta.chunks_exact(prior.len()).collect();
     let base = |(u, base): (usize, &BaseClustering)| SavedBase {
         name: base.name().to_owned(),

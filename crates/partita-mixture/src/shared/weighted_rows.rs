@@ -7,7 +7,6 @@ use partita_core::{Clusters, Ensemble, Fragments, ProblemSize, chunks};
 use rayon::prelude::*;
 
 use crate::error::MixtureError;
-use crate::shared::log_probabilities::offsets;
 
 /// The fewest rows worth a partial sum of their own, and the most partial sums of a round.
 const FEWEST_ROWS: usize = 1024;
@@ -60,13 +59,13 @@ impl<'a> WeightedRows<'a> {
         for (object, &fragment) in fragments.of_object().iter().enumerate() {
             weights[fragment as usize] += weight(object);
         }
-        Self { source: Source::Distinct(fragments), weights, offsets: offsets(ensemble.bases()) }
+        Self { source: Source::Distinct(fragments), weights, offsets: ensemble.offsets() }
     }
 
     /// Every object of an ensemble for itself, repeated rows repeated.
     pub fn unfolded(ensemble: &'a Ensemble) -> Self {
         let weights = vec![1.0; ensemble.objects()];
-        Self { source: Source::Each(ensemble), weights, offsets: offsets(ensemble.bases()) }
+        Self { source: Source::Each(ensemble), weights, offsets: ensemble.offsets() }
     }
 
     /// The rows.
