@@ -38,8 +38,8 @@ mod error;
 mod hbgf;
 mod hgpa;
 mod hypergraph;
-#[cfg(feature = "metis")]
 mod lwgp;
+#[cfg(feature = "metis")]
 mod mcla;
 #[cfg(feature = "metis")]
 mod metis;

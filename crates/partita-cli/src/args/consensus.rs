@@ -20,8 +20,8 @@ Examples:
   partita consensus ensemble.npz -m lwgp -k 3 --features table.csv --model model.json --predict-with knn:9 -o labels.csv
   partita consensus ensemble.npz -m pcc-l2 -k 6 --relations relations.csv --threshold 0.05 -o labels.csv")]
 pub(crate) struct ConsensusArgs {
-    /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet or MAT). Empty, NaN
-    /// and −1 mean that the label is missing.
+    /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
+    /// folder of Parquet, Arrow or NPY files whose rows follow each other. Empty, NaN and −1 mean that the label is missing.
     pub(crate) ensemble: PathBuf,
     /// The consensus method; `partita methods` lists them. With -k auto: eac-average if not given.
     #[arg(short, long, value_name = "METHOD", default_value = super::PICK)]
