@@ -88,6 +88,21 @@ fn a_table_may_lie_in_a_folder() {
 }
 
 #[test]
+fn a_folder_has_the_recipe_that_all_its_files_have() {
+    let place = tempfile::tempdir().unwrap();
+    let recipe = |second: &str| {
+        for (part, recipe) in [("a.parquet", "kmeans:20"), ("b.parquet", second)] {
+            let ensemble = ensemble(0..10).with_recipe(recipe.to_owned());
+            write_ensemble(&place.path().join(part), &ensemble, None).unwrap();
+        }
+        let read = read_ensemble(place.path(), &EnsembleOptions::default()).unwrap();
+        read.ensemble.recipe().map(str::to_owned)
+    };
+    assert_eq!(recipe("kmeans:20").as_deref(), Some("kmeans:20"));
+    assert_eq!(recipe("trees:20"), None);
+}
+
+#[test]
 fn files_that_do_not_fit_together_are_named() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path();

@@ -117,7 +117,14 @@ impl Reader for Folder {
         self.parts[part].read(group, wanted, limit)
     }
 
+    /// A note that all files have in the same words: what only some say is not said of the whole.
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
-        self.parts[0].note(name)
+        let first = self.parts[0].note(name)?;
+        for part in &self.parts[1..] {
+            if part.note(name)? != first {
+                return Ok(None);
+            }
+        }
+        Ok(first)
     }
 }
