@@ -38,7 +38,7 @@ impl Shared<'_> {
         let outcome = consense(method, &problem, &*observer.begin(name))
             .map_err(|source| AppError::Consensus { input: self.source.into(), source })?;
         let record = MethodRecord::new(name, self.seed, self.ensemble, &outcome, stopwatch.read());
-        outcome.warnings.iter().for_each(|warning| observer.note(&format!("{name}: {warning}")));
+        outcome.warnings.iter().for_each(|warning| observer.warn(&format!("{name}: {warning}")));
         Ok((outcome, record))
     }
 }

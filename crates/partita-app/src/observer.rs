@@ -10,6 +10,9 @@ pub trait Observer: Sync {
     /// Something worth knowing, in one line.
     fn note(&self, text: &str);
 
+    /// Something to look at before the result is trusted, in one line.
+    fn warn(&self, text: &str);
+
     /// Whether somebody asked to stop.
     fn stop_asked(&self) -> bool;
 }
@@ -24,6 +27,8 @@ impl Observer for NoObserver {
     }
 
     fn note(&self, _text: &str) {}
+
+    fn warn(&self, _text: &str) {}
 
     fn stop_asked(&self) -> bool {
         false

@@ -167,7 +167,7 @@ impl RunFolder {
         let seed = Seed::new(self.record.experiment.seed);
         let read = unchanged().and_then(|()| InputTable::read(&there, MemoryBudget::UNLIMITED, seed, observer));
         if let Err(error) = &read {
-            observer.note(&format!("{error}; the report goes without the table"));
+            observer.warn(&format!("{error}; the report goes without the table"));
         }
         read.ok()
     }

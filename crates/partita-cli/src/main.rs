@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
@@ -23,12 +24,13 @@ use partita_app::phases::Phases;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    start_log();
+    output::be_quiet(cli.quiet);
+    start_log(cli.verbose);
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let (code, message) = failure.ending();
-            message.iter().for_each(|message| output::say(message));
+            message.iter().for_each(|message| output::say_always(message));
             ExitCode::from(code)
         }
     }
@@ -53,10 +55,24 @@ fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Spans and events go to stderr, as much as `PARTITA_LOG` asks for; the time in spans of ours is summed for records.
-fn start_log() {
-    let filter = EnvFilter::try_from_env("PARTITA_LOG").unwrap_or_else(|_| "warn".into());
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(filter);
+/// Steps go to stderr as they end, with the time that they took: as many as `-v` or `PARTITA_LOG` asks for. The time in
+/// spans of ours is summed for records.
+fn start_log(verbose: u8) {
+    let asked = match verbose {
+        0 => std::env::var("PARTITA_LOG").unwrap_or_default(),
+        1 => "info".to_owned(),
+        2 => "debug".to_owned(),
+        _ => "trace".to_owned(),
+    };
+    let filter = EnvFilter::try_new(&asked).unwrap_or_else(|error| {
+        output::warn(&format!("PARTITA_LOG={asked} is not understood ({error}); write info, debug or trace"));
+        EnvFilter::default()
+    });
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_span_events(FmtSpan::CLOSE)
+        .with_target(false)
+        .with_filter(filter);
     let ours = filter_fn(|meta| meta.is_span() && meta.target().starts_with("partita"));
     tracing_subscriber::registry().with(lines).with(Phases.with_filter(ours)).init();
 }

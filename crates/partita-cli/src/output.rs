@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use partita::files;
 use partita::{Partition, SoftPartition};
@@ -9,8 +10,35 @@ use partita_app::json_text;
 
 use crate::failure::Failure;
 
-/// Talk goes to stderr. A stderr that is gone is not a reason to fail.
+/// How much is left unsaid: 0 nothing, 1 notes and progress (`-q`), 2 warnings too (`-qq`).
+static QUIET: AtomicU8 = AtomicU8::new(0);
+
+/// Says less from now on.
+pub(crate) fn be_quiet(level: u8) {
+    QUIET.store(level, Ordering::Relaxed);
+}
+
+/// Whether notes and progress are left out.
+pub(crate) fn quiet() -> bool {
+    QUIET.load(Ordering::Relaxed) > 0
+}
+
+/// What is done and where it went: to stderr, unless `-q` was given.
 pub(crate) fn say(message: &str) {
+    if !quiet() {
+        say_always(message);
+    }
+}
+
+/// What to look at before a result is trusted: to stderr, unless `-qq` was given.
+pub(crate) fn warn(message: &str) {
+    if QUIET.load(Ordering::Relaxed) < 2 {
+        say_always(&format!("warning: {message}"));
+    }
+}
+
+/// Errors and answers to Ctrl-C: to stderr. A stderr that is gone is not a reason to fail.
+pub(crate) fn say_always(message: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{message}");
 }
 

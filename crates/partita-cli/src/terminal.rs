@@ -24,7 +24,7 @@ pub(crate) fn listen_for_ctrl_c() -> Result<(), Failure> {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        crate::output::say("stopping; once more to leave at once");
+        crate::output::say_always("stopping; once more to leave at once");
     })
     .map_err(|error| Failure::input(format!("Ctrl-C cannot be listened for: {error}")))
 }
@@ -48,7 +48,11 @@ impl Observer for Terminal {
     }
 
     fn note(&self, text: &str) {
-        crate::output::say(text);
+        crate::output::say(&format!("note: {text}"));
+    }
+
+    fn warn(&self, text: &str) {
+        crate::output::warn(text);
     }
 
     fn stop_asked(&self) -> bool {
@@ -76,6 +80,9 @@ impl Progress {
 
     /// Shows how far it is, at most ten times a second.
     fn show(&self, done: u64, total: u64) {
+        if crate::output::quiet() {
+            return;
+        }
         let Ok(mut next) = self.next.try_lock() else { return };
         let now = Instant::now();
         if now < *next {

@@ -35,6 +35,12 @@ Data goes to stdout, everything else to stderr. Set PARTITA_LOG=info (or debug) 
 #[derive(Debug, Parser)]
 #[command(name = "partita", version, about, after_help = AFTER_HELP, max_term_width = 110)]
 pub(crate) struct Cli {
+    /// Say which steps run and how long each took; twice or three times for more. As PARTITA_LOG=info does.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 900)]
+    pub(crate) verbose: u8,
+    /// Leave out notes and progress; twice: warnings too.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "verbose", display_order = 901)]
+    pub(crate) quiet: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -13,7 +13,7 @@ use partita_app::{
 use crate::args::{ChooseArgs, Source};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{may_write, print, print_json, say};
+use crate::output::{may_write, print, print_json, warn};
 use crate::terminal::{Progress, Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
@@ -24,7 +24,7 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
         Source::Table => of_table(args, &compute)?,
         Source::Ensemble => of_ensemble(args, &compute)?,
     };
-    choice.warnings.iter().for_each(|warning| say(warning));
+    choice.warnings.iter().for_each(|warning| warn(warning));
     let record = SavedChoice {
         choice,
         file: args.table.table.clone(),

@@ -85,8 +85,8 @@ impl Ended {
         serde_json::from_str(&self.fine()).expect("one JSON object on stdout")
     }
 
-    /// It was refused: exit code 2, nothing on stdout, one line on stderr with all of these words. Lines of progress,
-    /// which a slow machine sees before it, do not count.
+    /// It was refused: exit code 2, nothing on stdout, one line on stderr with all of these words. Notes and warnings
+    /// before it do not count, nor does progress, which a slow machine sees.
     #[track_caller]
     pub(crate) fn refused(self, words: &[&str]) {
         self.ended_badly(2, words);
@@ -104,7 +104,7 @@ impl Ended {
         for word in words {
             assert!(self.stderr.contains(word), "'{word}' is not in: {}", self.stderr);
         }
-        let lines = self.stderr.trim_end().lines().filter(|line| !is_progress(line)).count();
+        let lines = self.stderr.trim_end().lines().filter(|line| !is_progress(line) && !is_note(line)).count();
         assert_eq!(lines, 1, "one line, not: {}", self.stderr);
     }
 }
@@ -112,6 +112,11 @@ impl Ended {
 /// Whether this line of stderr says how far the work is, as in `base clusterings: 90 % after 2 s`.
 pub(crate) fn is_progress(line: &str) -> bool {
     line.ends_with(" s") && line.contains(" % after ")
+}
+
+/// Whether this line of stderr says something beside the matter.
+fn is_note(line: &str) -> bool {
+    line.starts_with("note: ") || line.starts_with("warning: ")
 }
 
 /// A data set that is shipped with the project.
