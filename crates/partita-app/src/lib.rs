@@ -57,6 +57,7 @@ mod machine;
 pub mod methods;
 mod model;
 mod observer;
+mod one_line;
 mod outputs;
 pub mod phases;
 mod recipes;
