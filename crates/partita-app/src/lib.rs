@@ -11,6 +11,7 @@
 //! | [`Experiment::run`] | runs it and writes its outputs | that of its steps | within its budget |
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
+//! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`methods`] | the consensus methods by name | | |
 //! | [`seeds`] | how the seeds of all steps are derived | | |
@@ -56,6 +57,7 @@ mod label_files;
 mod machine;
 pub mod methods;
 mod model;
+mod number_of_clusters;
 mod observer;
 mod one_line;
 mod outputs;
@@ -72,7 +74,8 @@ mod table;
 mod text_table;
 mod weights;
 
-pub use choice::{SavedChoice, curves};
+pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
+pub use clusters::ClusterCount;
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
     EXPERIMENT_VERSION, Encode, Experiment, Impute, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput,

@@ -9,8 +9,8 @@ use partita_report::{ClusterCurves, Rendered, Report, render};
 use crate::experiment::{Input, TableInput};
 use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
-use crate::result_files::{ENSEMBLE, LABELS, RECORD, REPORT, SOFT, folder_of, read_labels};
-use crate::{AppError, InputTable, Observer, RunRecord};
+use crate::result_files::{CHOICE, ENSEMBLE, LABELS, RECORD, REPORT, SOFT, folder_of, read_labels};
+use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves};
 
 /// The results of a method, as a report shows them.
 pub(crate) struct Shown<'a> {
@@ -126,6 +126,7 @@ impl RunFolder {
         let soft = results.join(SOFT);
         let soft = if soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
         let table = self.table(observer);
+        let choice = choice.map_or_else(|| self.choice(), |choice| Ok(Some(choice)))?;
         let shown = Shown {
             partition: &partition,
             certainty: &certainty,
@@ -136,6 +137,13 @@ impl RunFolder {
             truth: loaded.truth.as_ref(),
         };
         page(&self.record, place, &shown, choice)
+    }
+
+    /// The choice of the number of clusters that the run made, if it made one.
+    fn choice(&self) -> Result<Option<ClusterCurves>, AppError> {
+        let saved = self.folder.join(CHOICE);
+        let chosen = self.record.choice.is_some() && saved.is_file();
+        Ok(if chosen { Some(curves(&SavedChoice::open(&saved)?.choice, self.objects())) } else { None })
     }
 
     /// How many objects were labelled.

@@ -1,9 +1,11 @@
-//! Runs an experiment: read, refuse what cannot work, make base clusterings, find the consensus of every method, write.
+//! Runs an experiment: read, refuse what cannot work, choose the number of clusters where it is open, make base
+//! clusterings, find the consensus of every method, write.
 
 use chrono::{SecondsFormat, Utc};
 use partita::files::{self, LabelColumn};
 use partita::metrics::Scores;
-use partita::{Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
+use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
+use partita_select::Choice;
 
 use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
@@ -11,8 +13,8 @@ use crate::inputs::Inputs;
 use crate::record::{COMMIT, RECORD_VERSION, score};
 use crate::result_files::{ENSEMBLE, REPORT, folder_of, make_folder, write_text};
 use crate::{
-    AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights,
-    make_ensemble, methods, outputs, report,
+    AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights, choice,
+    curves, make_ensemble, methods, outputs, report,
 };
 
 /// An experiment that was run: the record, and the results in memory.
@@ -59,8 +61,9 @@ impl Experiment {
         let methods = self.found_methods()?;
         let mut inputs = Inputs::read(self, budget, observer)?;
         self.check(&methods, &inputs, budget)?;
+        let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let bases = self.base_clusterings(&mut inputs, budget, observer)?;
-        let (outcomes, records) = self.consensus(&methods, &inputs, &bases.ensemble, budget, observer)?;
+        let (outcomes, records) = self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
         }
@@ -76,6 +79,8 @@ impl Experiment {
             arguments: self.arguments.clone(),
             interrupted: observer.stop_asked(),
             read: inputs.spent,
+            choice: number.choice.as_ref().map(choice::brief),
+            choose: number.spent,
             generate: bases.spent,
             base_asked: bases.spent.map(|_| bases.asked),
             base_made: bases.spent.map(|_| bases.ensemble.bases().len()),
@@ -83,8 +88,9 @@ impl Experiment {
             methods: records,
         };
         outputs::write_record(&record)?;
+        self.write_choice(&number)?;
         let finished = Finished { record, ensemble: bases.ensemble, outcomes };
-        self.write_reports(&finished, &inputs)?;
+        self.write_reports(&finished, &inputs, number.choice.as_ref())?;
         Ok(finished)
     }
 
@@ -114,9 +120,10 @@ impl Experiment {
     /// The size of the problem: that of the ensemble, or what the recipe leads one to expect.
     fn size(&self, inputs: &Inputs) -> Result<ProblemSize, AppError> {
         if let Some(ensemble) = &inputs.ensemble {
-            return Ok(ProblemSize::of(ensemble, self.clusters));
+            return Ok(ProblemSize::of(ensemble, self.clusters.most(ensemble.objects())));
         }
-        let mut size = ProblemSize::of_bases(inputs.objects(), &[], self.clusters);
+        let objects = inputs.objects();
+        let mut size = ProblemSize::of_bases(objects, &[], self.clusters.most(objects));
         if let Input::Table { recipe, .. } = &self.input {
             recipe.check(size.objects)?;
             size.base_clusterings = recipe.runs();
@@ -152,14 +159,14 @@ impl Experiment {
     fn consensus(
         &self,
         methods: &[&'static dyn Consensus],
+        clusters: Clusters,
         inputs: &Inputs,
         ensemble: &Ensemble,
-        budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<(Vec<Outcome>, Vec<MethodRecord>), AppError> {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
         let (features, source) = (inputs.features(), self.source());
-        let (weights, clusters, seed) = (weights.as_ref(), self.clusters, self.seed);
+        let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
         let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
         let (mut outcomes, mut records) = (Vec::new(), Vec::new());
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
@@ -180,11 +187,16 @@ impl Experiment {
     }
 
     /// A page beside the labels of every method, where pages are asked for.
-    fn write_reports(&self, finished: &Finished, inputs: &Inputs) -> Result<(), AppError> {
+    fn write_reports(&self, finished: &Finished, inputs: &Inputs, choice: Option<&Choice>) -> Result<(), AppError> {
         let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
         for (place, outcome) in finished.outcomes.iter().enumerate() {
             let shown = report::Shown::of(outcome, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
-            let page = report::page(&finished.record, place, &shown, None)?;
+            let page = report::page(
+                &finished.record,
+                place,
+                &shown,
+                choice.map(|choice| curves(choice, finished.ensemble.objects())),
+            )?;
             let method = &finished.record.methods[place].method;
             write_text(&folder_of(folder, method, place).join(REPORT), &page.html)?;
         }

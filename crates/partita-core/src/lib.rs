@@ -69,6 +69,7 @@ mod problem;
 mod problem_size;
 mod progress_counter;
 #[cfg(feature = "methods")]
+mod result_warnings;
 mod row_consensus;
 mod row_passes;
 mod seed;

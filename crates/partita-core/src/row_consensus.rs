@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ndarray::Array2;
 use serde_json::{Map, Value};
 
+use crate::result_warnings::{self, Found};
 use crate::{
     Assigned, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective, Outcome, Partition,
     PartitionError, PassError, Problem, ProblemSize, RowProblem, SoftPartition, Stopped, Weights,
@@ -81,7 +82,10 @@ pub fn consense_rows(
     });
     labelled.map_err(|error| of_pass(info.name, error))?;
     let (stopped, rounds) = (fit.stopped, fit.rounds);
-    let (objective, model, warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
+    let (objective, model, mut warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
+    let live = sizes.iter().filter(|size| **size > 0).count();
+    let found = Found { info, settings: &settings, asked: problem.clusters, live, stopped }.warnings();
+    result_warnings::add(&mut warnings, found.into_iter().chain(result_warnings::no_information(problem.rows.bases())));
     Ok(RowOutcome { sizes, stopped, rounds, objective, model, settings, warnings, details })
 }
 

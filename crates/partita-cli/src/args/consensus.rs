@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use partita::Clusters;
 use partita::ssce::Predictor;
-use partita_app::WeightSource;
+use partita_app::{ClusterCount, WeightSource};
 
 use super::ComputeArgs;
 use super::suggested::{method_names, setting_names};
-use super::values::parse_clusters;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -29,14 +27,16 @@ pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other. Empty, NaN and −1 mean that the label is missing.
     pub(crate) ensemble: PathBuf,
-    /// The consensus method; `partita methods` lists them. With -k auto: eac-average if not given.
+    /// The consensus method; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD", default_value = super::PICK)]
-    #[arg(default_value_if("clusters", "auto", super::PICK_OF_AUTO))]
+    #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: String,
-    /// Clusters of the consensus, or auto where the method can choose.
-    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
-    pub(crate) clusters: Clusters,
+    /// Clusters of the consensus: a number; a range such as 2..12, of which `partita choose-k` takes one (the method's
+    /// where it cuts a tree, else that of eac-average), or 1 if base clusterings agree no more than by chance; auto, which
+    /// is 2..12; or method, where the method finds its own.
+    #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
+    pub(crate) clusters: ClusterCount,
     /// A column of the ensemble's file that holds the true labels instead of a base clustering.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,

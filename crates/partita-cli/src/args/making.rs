@@ -46,6 +46,23 @@ pub(crate) struct RecipeArgs {
     pub(crate) recipe: Option<PathBuf>,
 }
 
+impl RecipeArgs {
+    /// Whether any of them is given.
+    pub(crate) fn given(&self) -> bool {
+        let options = [
+            self.base.is_some(),
+            self.base_k.is_some(),
+            self.subsample.is_some(),
+            self.features.is_some(),
+            self.projection.is_some(),
+            self.scale.is_some(),
+            self.preset.is_some(),
+            self.recipe.is_some(),
+        ];
+        self.replacement || options.contains(&true)
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

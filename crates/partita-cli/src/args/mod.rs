@@ -118,18 +118,20 @@ pub(crate) struct ComputeArgs {
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
 const PICK: &str = "lwgp";
 
-/// Where K is to be found: by the longest lifetime in a tree.
+/// Where the method finds K: by the longest lifetime in a tree.
 const PICK_OF_AUTO: &str = "eac-average";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   partita choose-k table.csv --label label -k 2..12
+  partita choose-k table.csv --scale zscore --base kmeans:200 -k 2..12
   partita choose-k ensemble.npz -k 2..12 -m eac-single
   partita choose-k labels_of_many_tools.csv --kind ensemble -k 2..12 --json
 
 Of a table: base clusterings of subsamples at every K, and the same of tables without clusters (Gaussian, box); a K is
-chosen if it is more stable than those, else the answer is 1. Of an ensemble: the consensus at every K, by the longest
+chosen if it is more stable than those, else the answer is 1; --base (one kind), --subsample and --scale change those base
+clusterings, which have the K that is looked at and see the principal components of at most 2000 rows. Of an ensemble: the consensus at every K, by the longest
 lifetime of the tree or what --set criterion= names, against the same ensemble with the labels of every base
 clustering permuted at random.
 rcsi is log10 of how many times less base clusterings contradict each other than they do without clusters; p is the
@@ -143,6 +145,8 @@ pub(crate) struct ChooseArgs {
     /// Numbers of clusters to look at.
     #[arg(short = 'k', long = "clusters", value_name = "FROM..TO", value_parser = parse_range, default_value = "2..12")]
     pub(crate) clusters: RangeInclusive<usize>,
+    #[command(flatten)]
+    pub(crate) recipe: RecipeArgs,
     /// The consensus method at every K of an ensemble.
     #[arg(short, long, value_name = "METHOD", default_value = "eac-average")]
     #[arg(value_parser = method_names(), hide_possible_values = true)]

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use partita::Clusters;
+use partita_app::ClusterCount;
 
 use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
-use super::values::parse_clusters;
 use super::{ComputeArgs, RecipeArgs};
 
 /// Flags that say what a record says already.
@@ -41,6 +40,7 @@ const OF_A_NEW_RUN: [&str; 23] = [
 #[command(after_help = "\
 Examples:
   partita run iris.csv --label label -k 3 -o out
+  partita run table.csv -k auto --scale zscore -o out
   partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 \\
     --base-k 8..40 --scale zscore -o out
   partita run kddcup99.csv.gz --label label --encode one-hot \\
@@ -50,7 +50,7 @@ Examples:
 
 Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
 first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
-record.json, summary.txt.
+record.json, summary.txt; with -k auto or a range also choice.json, which says how K was chosen.
 record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
 the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included.")]
 pub(crate) struct RunArgs {
@@ -66,13 +66,15 @@ pub(crate) struct RunArgs {
     pub(crate) allow_changed_input: bool,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
-    /// Clusters of the consensus, or auto where the method can choose.
-    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
+    /// Clusters of the consensus: a number; a range such as 2..12, of which the most stable number is taken if it is more
+    /// stable than tables without clusters (`partita choose-k`), else 1; auto, which is 2..12; or method, where every
+    /// method finds its own.
+    #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
     #[arg(required_unless_present = "from")]
-    pub(crate) clusters: Option<Clusters>,
-    /// Consensus methods, separated by commas; `partita methods` lists them. With -k auto: eac-average if not given.
+    pub(crate) clusters: Option<ClusterCount>,
+    /// Consensus methods, separated by commas; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = super::PICK)]
-    #[arg(default_value_if("clusters", "auto", super::PICK_OF_AUTO))]
+    #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Vec<String>,
     /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
 use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap, consense_rows};
-use partita_app::{AppError, Stopwatch, VERSION, base_weights_of_rows, seeds, write_json};
+use partita_app::{AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, seeds, write_json};
 use serde_json::{Value, json};
 
 use crate::args::ConsensusArgs;
@@ -29,6 +29,9 @@ pub(super) fn rows_of(
         let others = partita::METHODS.iter().map(|method| method.info());
         let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();
         return refuse(format!("{} holds all label rows; --stream goes with {}", info.name, others.join(", ")));
+    }
+    if let ClusterCount::Chosen { .. } = args.clusters {
+        return refuse("the choice of K looks at label rows in memory; with --stream name a number with -k".into());
     }
     let mut options = EnsembleOptions::default();
     options.budget = compute.budget;
@@ -109,7 +112,7 @@ fn run(
     out: &mut dyn Write,
 ) -> Result<RowOutcome, Failure> {
     let weights = args.weight_source().map(|source| base_weights_of_rows(&source, rows, compute.budget)).transpose()?;
-    let mut problem = RowProblem::new(rows, args.clusters);
+    let mut problem = RowProblem::new(rows, args.clusters.clusters());
     (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;

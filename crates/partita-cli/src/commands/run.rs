@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use partita::{Clusters, SettingMap};
-use partita_app::{AppError, Experiment, Input, MethodChoice, Outputs, RunRecord};
+use partita::SettingMap;
+use partita_app::{AppError, ClusterCount, Experiment, Input, MethodChoice, Outputs, RunRecord};
 
 use crate::args::{RunArgs, recipe};
 use crate::compute::start_threads;
@@ -50,8 +50,8 @@ fn recorded(record: &Path, allow_changed_input: bool) -> Result<Experiment, AppE
 /// The experiment that the flags describe.
 fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     // The flags ask for both where there is no record.
-    let (table, clusters) = (args.table.clone().unwrap_or_default(), args.clusters.unwrap_or(Clusters::Auto));
-    let (recipe, seed) = recipe(&args.recipe, Some(clusters))?;
+    let (table, clusters) = (args.table.clone().unwrap_or_default(), args.clusters.unwrap_or(ClusterCount::Method));
+    let (recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()))?;
     let input = Input::Table { table: args.read.input(&table), recipe };
     let seed = args.compute.seed.or(seed.map(partita::Seed::number)).unwrap_or(0);
     Ok(Experiment::new(input, clusters, method_choices(&args.method, &args.set)?, seed))
