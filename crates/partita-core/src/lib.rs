@@ -70,6 +70,7 @@ mod problem_size;
 mod progress_counter;
 #[cfg(feature = "methods")]
 mod result_warnings;
+#[cfg(feature = "methods")]
 mod row_consensus;
 mod row_passes;
 mod seed;
