@@ -11,6 +11,7 @@
 //! | [`Experiment::run`] | runs it and writes its outputs | that of its steps | within its budget |
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
+//! | [`consense_rows_with_confidence`] | labels of rows that are read block by block, and their confidence | that of the method, and a pass | O(K ΣJ) |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`methods`] | the consensus methods by name | | |
 //! | [`seeds`] | how the seeds of all steps are derived | | |
@@ -46,6 +47,7 @@
 
 mod choice;
 mod clusters;
+mod confidence;
 mod consensus;
 mod error;
 mod experiment;
@@ -72,6 +74,7 @@ mod text_table;
 mod weights;
 
 pub use choice::{SavedChoice, curves};
+pub use confidence::{ConfidentSink, consense_rows_with_confidence};
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
     EXPERIMENT_VERSION, Encode, Experiment, Impute, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput,

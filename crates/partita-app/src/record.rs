@@ -101,6 +101,9 @@ pub struct MethodRecord {
     pub clusters: usize,
     /// Mean NMI with the base clusterings, by which Strehl and Ghosh compare consensus clusterings.
     pub anmi: Option<f64>,
+    /// Mean confidence of all labels, which compares between methods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// Wall seconds.
     pub seconds: f64,
     /// CPU seconds of all threads.
@@ -269,6 +272,7 @@ impl MethodRecord {
             kkt_gap: outcome.kkt_gap,
             clusters: outcome.partition.live_clusters(),
             anmi: anmi(&outcome.partition, ensemble).ok(),
+            confidence: None,
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
             peak_bytes: spent.peak_bytes,

@@ -5,11 +5,12 @@ use partita::files::{self, LabelColumn};
 use partita::metrics::Scores;
 use partita::{Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
 
+use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
 use crate::record::{COMMIT, RECORD_VERSION, score};
-use crate::result_files::{ENSEMBLE, REPORT, folder_of, make_folder, write_text};
+use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
 use crate::{
     AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights,
     make_ensemble, methods, outputs, report,
@@ -25,6 +26,8 @@ pub struct Finished {
     pub ensemble: Ensemble,
     /// The results of the methods that were finished, in the order of the record.
     pub outcomes: Vec<Outcome>,
+    /// The confidence of all labels of these results, n numbers each, which compare between methods.
+    pub confidences: Vec<Vec<f64>>,
 }
 
 /// The base clusterings, and what it took to make them if they were made.
@@ -60,7 +63,7 @@ impl Experiment {
         let mut inputs = Inputs::read(self, budget, observer)?;
         self.check(&methods, &inputs, budget)?;
         let bases = self.base_clusterings(&mut inputs, budget, observer)?;
-        let (outcomes, records) = self.consensus(&methods, &inputs, &bases.ensemble, budget, observer)?;
+        let (outcomes, confidences, records) = self.consensus(&methods, &inputs, &bases.ensemble, budget, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
         }
@@ -83,7 +86,7 @@ impl Experiment {
             methods: records,
         };
         outputs::write_record(&record)?;
-        let finished = Finished { record, ensemble: bases.ensemble, outcomes };
+        let finished = Finished { record, ensemble: bases.ensemble, outcomes, confidences };
         self.write_reports(&finished, &inputs)?;
         Ok(finished)
     }
@@ -156,12 +159,12 @@ impl Experiment {
         ensemble: &Ensemble,
         budget: MemoryBudget,
         observer: &dyn Observer,
-    ) -> Result<(Vec<Outcome>, Vec<MethodRecord>), AppError> {
+    ) -> Result<(Vec<Outcome>, Vec<Vec<f64>>, Vec<MethodRecord>), AppError> {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
         let (features, source) = (inputs.features(), self.source());
         let (weights, clusters, seed) = (weights.as_ref(), self.clusters, self.seed);
         let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
-        let (mut outcomes, mut records) = (Vec::new(), Vec::new());
+        let (mut outcomes, mut confidences, mut records) = (Vec::new(), Vec::new(), Vec::new());
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
             if observer.stop_asked() {
                 break;
@@ -172,18 +175,23 @@ impl Experiment {
             };
             let labels = outcome.partition.labels().iter().map(|&label| Some(label as usize));
             record.scores = inputs.truth.as_ref().and_then(|truth| score(labels, truth));
-            outputs::write_result(&self.outputs, place, &choice.name, &outcome, ensemble, features.as_ref())?;
+            let confidence = confidence_of(ensemble, &outcome.partition, weights);
+            record.confidence = mean(&confidence);
+            let result = MethodResult { outcome: &outcome, confidence: &confidence };
+            outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref())?;
             outcomes.push(outcome);
+            confidences.push(confidence);
             records.push(record);
         }
-        Ok((outcomes, records))
+        Ok((outcomes, confidences, records))
     }
 
     /// A page beside the labels of every method, where pages are asked for.
     fn write_reports(&self, finished: &Finished, inputs: &Inputs) -> Result<(), AppError> {
         let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
         for (place, outcome) in finished.outcomes.iter().enumerate() {
-            let shown = report::Shown::of(outcome, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
+            let result = MethodResult { outcome, confidence: &finished.confidences[place] };
+            let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
             let page = report::page(&finished.record, place, &shown, None)?;
             let method = &finished.record.methods[place].method;
             write_text(&folder_of(folder, method, place).join(REPORT), &page.html)?;

@@ -53,7 +53,7 @@ pub(crate) struct ConsensusArgs {
     pub(crate) features_label: Option<String>,
     #[command(flatten)]
     pub(crate) compute: ComputeArgs,
-    /// Where the labels go (object,label,certainty); stdout if not given.
+    /// Where the labels go (object,label,certainty,confidence); stdout if not given.
     #[arg(short, long, value_name = "LABELS.csv")]
     pub(crate) output: Option<PathBuf>,
     /// Where the probabilities go (object,p0,p1,…).

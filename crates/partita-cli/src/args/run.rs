@@ -45,7 +45,7 @@ Examples:
     --max-per-label 40000 --preset kdd -k 3 -m pcc-l2 -o out
   partita run --from out/record.json -o again
 
-Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
+Writes labels.csv (object,label,certainty,confidence) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
 first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
 record.json, summary.txt.
 record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
