@@ -107,8 +107,8 @@ pub use {
     model::{Model, ModelError, ModelInput, ModelReads},
     outcome::Outcome,
     problem::{Problem, RowProblem},
-    row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows},
-    row_passes::{Assigned, RowFit},
+    row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, fit_rows},
+    row_passes::{Assigned, LabelledMap, RowFit},
     settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
 };
 

@@ -29,6 +29,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     };
     let (partition, certainty) = (soft.hard(), soft.certainty());
     let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
-    write_result(&targets, names.as_deref(), &partition, &certainty, &soft)?;
-    if args.output.is_none() { print_labels(names.as_deref(), &partition, &certainty) } else { Ok(()) }
+    let numbers = [("certainty", &certainty[..])];
+    write_result(&targets, names.as_deref(), &partition, &numbers, &soft)?;
+    if args.output.is_none() { print_labels(names.as_deref(), &partition, &numbers) } else { Ok(()) }
 }
