@@ -59,6 +59,7 @@ pub mod methods;
 mod model;
 mod number_of_clusters;
 mod observer;
+mod one_line;
 mod outputs;
 pub mod phases;
 mod recipes;

@@ -106,6 +106,12 @@ pub struct MethodRecord {
     pub kkt_gap: Option<f64>,
     /// Clusters that have objects.
     pub clusters: usize,
+    /// Objects of every cluster.
+    #[serde(default)]
+    pub sizes: Vec<usize>,
+    /// Mean certainty of the objects.
+    #[serde(default)]
+    pub mean_certainty: Option<f64>,
     /// Mean NMI with the base clusterings, by which Strehl and Ghosh compare consensus clusterings.
     pub anmi: Option<f64>,
     /// Wall seconds.
@@ -281,6 +287,8 @@ impl MethodRecord {
             stopped: outcome.stopped,
             kkt_gap: outcome.kkt_gap,
             clusters: outcome.partition.live_clusters(),
+            sizes: outcome.partition.sizes(),
+            mean_certainty: mean(&outcome.certainty),
             anmi: anmi(&outcome.partition, ensemble).ok(),
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
@@ -296,6 +304,10 @@ impl MethodRecord {
             scores: None,
         }
     }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Scores of labels against the truth; objects that lack either do not count.

@@ -50,7 +50,7 @@ pub use partita_core::{
     LABELS_BY_BLOCKS, Label, LabelRows, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError,
     ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError, PassRunner, Problem, ProblemSize,
     Reads, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange,
-    SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition, Stopped, Weights, WeightsError,
+    SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition, Stopped, Unread, Weights, WeightsError,
     consense, consense_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]

@@ -4,6 +4,7 @@ mod consensus;
 mod making;
 mod recipe;
 mod run;
+mod suggested;
 mod table;
 mod values;
 
@@ -17,14 +18,17 @@ pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
+use suggested::method_names;
 pub(crate) use table::TableArgs;
 use values::{parse_memory, parse_range};
 
 const AFTER_HELP: &str = "\
 Examples:
   partita run datasets/digits.csv --label label -k 10 -o out
-  partita generate table.csv --base kmeans:200 --base-k 4..20 -o ensemble.npz
-  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv --soft soft.csv
+  partita generate table.csv --base kmeans:200 --base-k 4..20 \\
+    -o ensemble.npz
+  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv \\
+    --soft soft.csv
   partita evaluate labels.csv --truth table.csv:label
 
 Exit codes: 0 done; 1 something failed while working: a method, a full disk, a read or write that the system refused;
@@ -76,8 +80,25 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Prints the manual page.
-    Man,
+    /// Prints a manual page, or writes those of all commands into a folder.
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita man run > partita-run.1
+  partita man -o man1")]
+pub(crate) struct ManArgs {
+    /// The command; the program itself if not given.
+    #[arg(conflicts_with = "output")]
+    pub(crate) command: Option<String>,
+    /// A folder that gets a page for every command.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace pages that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// What every computing command takes.
@@ -128,6 +149,7 @@ pub(crate) struct ChooseArgs {
     pub(crate) recipe: RecipeArgs,
     /// The consensus method at every K of an ensemble.
     #[arg(short, long, value_name = "METHOD", default_value = "eac-average")]
+    #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: String,
     /// A setting of the choice, such as runs=200, draws=30 or, of an ensemble, criterion=anmi.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -158,7 +180,8 @@ pub(crate) enum Source {
 #[command(after_help = "\
 Examples:
   partita evaluate out/labels.csv --truth datasets/digits.csv:label
-  partita evaluate labels.csv --truth truth.csv --soft soft.csv --soft-truth soft_truth.csv --json
+  partita evaluate labels.csv --truth truth.csv --soft soft.csv \\
+    --soft-truth soft_truth.csv --json
   partita evaluate --model model.json --held-out new_rows.csv
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
@@ -194,7 +217,8 @@ pub(crate) struct EvaluateArgs {
 Examples:
   partita report out
   partita report out --method pcc-kl -o pcc.html --figures figures
-  partita choose-k table.csv -o choice.json && partita report out --choice choice.json --force
+  partita choose-k table.csv --label label -o choice.json \\
+    && partita report out --choice choice.json
 
 One HTML file that needs no network: summary, heat map of the evidence, certainty of every object, memberships, base
 clusterings, a map. --figures writes each picture as SVG and its numbers as CSV.")]
@@ -204,7 +228,7 @@ pub(crate) struct ReportArgs {
     /// Which of its methods; the first if not given.
     #[arg(short, long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
-    /// Where the page goes. [default: report.html beside the labels]
+    /// Where the page goes. [default: report.html beside the labels, which it replaces]
     #[arg(short, long, value_name = "REPORT.html")]
     pub(crate) output: Option<PathBuf>,
     /// What `partita choose-k -o` found, for the section on the number of clusters.
@@ -221,7 +245,8 @@ pub(crate) struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv --model model.json
+  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv \\
+    --model model.json
   partita predict model.json new_rows.csv -o new_labels.csv")]
 pub(crate) struct PredictArgs {
     /// A model that `partita consensus --model` wrote.
@@ -245,6 +270,7 @@ pub(crate) struct PredictArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MethodsArgs {
     /// Say everything about this method.
+    #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Option<String>,
     /// Print one JSON object on stdout.
     #[arg(long)]

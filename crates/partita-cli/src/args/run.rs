@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use partita_app::ClusterCount;
 
+use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
 use super::{ComputeArgs, RecipeArgs};
 
@@ -40,9 +41,11 @@ const OF_A_NEW_RUN: [&str; 23] = [
 Examples:
   partita run iris.csv --label label -k 3 -o out
   partita run table.csv -k auto --scale zscore -o out
-  partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 --base-k 8..40 --scale zscore -o out
-  partita run kddcup99.csv.gz --label label --encode one-hot --filter-labels smurf.,neptune.,normal. \\
-    --max-per-label 40000 --preset kdd -k 3 -m pcc-l2 -o out
+  partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 \\
+    --base-k 8..40 --scale zscore -o out
+  partita run kddcup99.csv.gz --label label --encode one-hot \\
+    --filter-labels smurf.,neptune.,normal. --max-per-label 40000 \\
+    --preset kdd -k 3 -m pcc-l2 -o out
   partita run --from out/record.json -o again
 
 Writes labels.csv (object,label,certainty) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
@@ -72,10 +75,11 @@ pub(crate) struct RunArgs {
     /// Consensus methods, separated by commas; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = super::PICK)]
     #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]
+    #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Vec<String>,
     /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given
     /// several times.
-    #[arg(long, value_name = "[METHOD.]NAME=VALUE")]
+    #[arg(long, value_name = "[METHOD.]NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) recipe: RecipeArgs,

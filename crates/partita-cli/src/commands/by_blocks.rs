@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{self, print_json, say};
+use crate::output::{self, is_folder, is_stdout, print_json, say};
 use crate::terminal::{Progress, unless_interrupted};
 
 /// Label rows on the disk, where there are so many that the method reads them block by block. Whether it does depends on
@@ -74,7 +74,13 @@ pub(super) fn consensus(
         found.as_ref().map_err(|_| io::Error::other("no consensus"))?;
         out.flush()
     };
-    let written = match &args.output {
+    let folder = args.output.as_deref().filter(|path| is_folder(path));
+    if let Some(folder) = folder {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
+    }
+    let labels = folder.map(|folder| folder.join("labels.csv"));
+    let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stdout(path));
+    let written = match &labels {
         Some(path) => write_whole(path, |out| fit(out)).map_err(Failure::from),
         None if args.json => fit(&mut io::sink()).map_err(output::failed),
         None => fit(&mut io::stdout().lock()).map_err(output::failed),
@@ -84,8 +90,16 @@ pub(super) fn consensus(
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
         write_json(path, &model.to_json())?;
     }
+    let record = record(args, rows, compute, &found, &stopwatch);
+    if let Some(folder) = folder {
+        write_json(&folder.join("record.json"), &record)?;
+        say(
+            "note: the report and the probabilities are for label rows that are held in memory; labels.csv and record.json are written",
+        );
+    }
+    say(&format!("{}: {} clusters; {} after {} rounds", args.method, record["clusters"], found.stopped, found.rounds));
     if args.json {
-        print_json(&record(args, rows, compute, &found, &stopwatch))?;
+        print_json(&record)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }

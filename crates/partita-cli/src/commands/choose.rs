@@ -15,11 +15,11 @@ use partita_app::{
 use crate::args::{ChooseArgs, Source};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{may_write, print, print_json, warn};
+use crate::output::{check_outputs, print, print_json, warn};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
-    args.output.as_deref().map_or(Ok(()), |path| may_write(path, args.force))?;
+    check_outputs(&args.output, &[&args.table.table], args.force)?;
     let compute = Compute::start(&args.compute)?;
     let stopwatch = Stopwatch::start();
     let choice = match args.kind.unwrap_or_else(|| guess(&args.table.table)) {

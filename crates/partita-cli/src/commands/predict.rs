@@ -7,12 +7,11 @@ use partita_app::{default_budget, load_model, read_ensemble};
 
 use crate::args::PredictArgs;
 use crate::failure::Failure;
-use crate::output::{Targets, may_write, print_labels, write_result};
+use crate::output::{Targets, check_outputs, print_labels, write_result};
 
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
-    for path in [&args.output, &args.soft].into_iter().flatten() {
-        may_write(path, args.force)?;
-    }
+    let inputs = [args.model.as_path(), &args.input];
+    check_outputs([&args.output, &args.soft].into_iter().flatten(), &inputs, args.force)?;
     let model = load_model(&args.model)?;
     let (soft, names) = match model.reads() {
         ModelReads::Labels => {
