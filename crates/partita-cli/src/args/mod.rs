@@ -107,9 +107,9 @@ pub(crate) struct ComputeArgs {
     /// Where all random numbers start: the same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Threads to use; all cores if not given. The result does not depend on it.
+    /// Threads to use; all cores if not given or 0. The result does not depend on it.
     #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    pub(crate) threads: Option<usize>,
     /// Memory that may be held at once, such as 500MiB or 4GiB; three quarters of the machine's if not given.
     #[arg(long, value_name = "BYTES", value_parser = parse_memory)]
     pub(crate) max_memory: Option<MemoryBudget>,

@@ -28,6 +28,9 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     // One method was asked for, and there is no run without a result.
     let outcome = &finished.outcomes[0];
     say_table(outcome);
+    if finished.record.choice.is_some() {
+        say(finished.record.choice_text().trim_end());
+    }
     say(&found_in_one_line(&finished.record));
     if args.json {
         print(&finished.record.to_json()?)?;
