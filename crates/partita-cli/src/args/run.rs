@@ -54,7 +54,7 @@ record.json, summary.txt; with -k auto or a range also choice.json, which says h
 record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
 the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included.")]
 pub(crate) struct RunArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz is read too), or a sparse
+    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz and .zst are read too), or a sparse
     /// matrix of SciPy or `partita text`.
     #[arg(required_unless_present = "from")]
     pub(crate) table: Option<PathBuf>,

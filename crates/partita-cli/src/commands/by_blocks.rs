@@ -1,8 +1,9 @@
 //! Consensus of label rows that stay on the disk and are read block by block.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
-use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
+use partita::files::{EnsembleOptions, LabelFormat, LabelGroups, label_lines, write_whole};
 use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
 use partita_app::{
     AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, seeds, write_json,
@@ -52,12 +53,18 @@ pub(super) fn rows_of(
 fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, groups: &LabelGroups) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
+        (args.output.as_deref().is_some_and(|path| !is_text(path)), "only text is written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (model, "--model learns from the labels of all objects"),
         (groups.roles().objects().is_some(), "the names of all objects are held"),
     ];
     wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
+}
+
+/// Whether labels that go there are text.
+fn is_text(path: &Path) -> bool {
+    is_folder(path) || is_stdout(path) || LabelFormat::of(path).is_ok_and(|format| format == LabelFormat::Text)
 }
 
 /// Finds the consensus and writes labels and model.

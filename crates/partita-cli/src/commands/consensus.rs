@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use partita::files::LabelFormat;
 use partita::{Outcome, SettingMap};
 use partita_app::{
     AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, Outputs, RelationsOutput, RunRecord,
@@ -68,6 +69,7 @@ fn check_places(args: &ConsensusArgs) -> Result<(), Failure> {
     let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stdout(path));
     let outputs = [labels, args.soft.as_ref(), args.model.as_ref(), args.relations.as_ref()];
     check_outputs(outputs.into_iter().flatten(), &inputs, args.force)?;
+    labels.map(|path| LabelFormat::of(path)).transpose()?;
     args.output.as_deref().filter(|path| is_folder(path)).map_or(Ok(()), |folder| may_fill(folder, args.force))
 }
 

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::output::{Targets, check_outputs, print_labels, write_result};
 
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
+    args.output.as_deref().map(files::LabelFormat::of).transpose()?;
     let inputs = [args.model.as_path(), &args.input];
     check_outputs([&args.output, &args.soft].into_iter().flatten(), &inputs, args.force)?;
     let model = load_model(&args.model)?;
