@@ -10,6 +10,7 @@ use partita_select::Choice;
 use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
+use crate::model::check_table_model;
 use crate::record::{COMMIT, RECORD_VERSION, score};
 use crate::result_files::{ENSEMBLE, REPORT, folder_of, make_folder, write_text};
 use crate::{
@@ -110,6 +111,10 @@ impl Experiment {
     /// Refuses what cannot work before anything is computed.
     fn check(&self, methods: &[&'static dyn Consensus], inputs: &Inputs, budget: MemoryBudget) -> Result<(), AppError> {
         let size = self.size(inputs)?;
+        let learned = self.outputs.model.as_ref().is_some_and(|model| model.predict_with.is_some());
+        if let Some(table) = self.table().filter(|_| learned) {
+            check_table_model(table, inputs.features().as_ref())?;
+        }
         for (method, choice) in methods.iter().zip(&self.methods) {
             methods::check(*method, &choice.settings, &size, budget)
                 .map_err(|source| AppError::Consensus { input: self.source().into(), source })?;
@@ -179,7 +184,15 @@ impl Experiment {
             };
             let labels = outcome.partition.labels().iter().map(|&label| Some(label as usize));
             record.scores = inputs.truth.as_ref().and_then(|truth| score(labels, truth));
-            outputs::write_result(&self.outputs, place, &choice.name, &outcome, ensemble, features.as_ref())?;
+            outputs::write_result(
+                &self.outputs,
+                place,
+                &choice.name,
+                &outcome,
+                ensemble,
+                features.as_ref(),
+                self.table(),
+            )?;
             outcomes.push(outcome);
             records.push(record);
         }
