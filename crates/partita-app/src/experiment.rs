@@ -221,6 +221,14 @@ impl Experiment {
         }
     }
 
+    /// The table that it reads, if it reads one.
+    pub fn table(&self) -> Option<&TableInput> {
+        match &self.input {
+            Input::Table { table, .. } => Some(table),
+            Input::Ensemble { features, .. } => features.as_ref(),
+        }
+    }
+
     /// All files that it reads, the one that the objects come from first.
     pub fn input_files(&self) -> Vec<&Path> {
         let mut files = vec![self.source()];

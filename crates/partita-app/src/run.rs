@@ -11,6 +11,7 @@ use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
+use crate::model::check_table_model;
 use crate::record::{COMMIT, RECORD_VERSION, score};
 use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
 use crate::{
@@ -114,6 +115,10 @@ impl Experiment {
     /// Refuses what cannot work before anything is computed.
     fn check(&self, methods: &[&'static dyn Consensus], inputs: &Inputs, budget: MemoryBudget) -> Result<(), AppError> {
         let size = self.size(inputs)?;
+        let learned = self.outputs.model.as_ref().is_some_and(|model| model.predict_with.is_some());
+        if let Some(table) = self.table().filter(|_| learned) {
+            check_table_model(table, inputs.features().as_ref())?;
+        }
         for (method, choice) in methods.iter().zip(&self.methods) {
             methods::check(*method, &choice.settings, &size, budget)
                 .map_err(|source| AppError::Consensus { input: self.source().into(), source })?;
@@ -186,7 +191,8 @@ impl Experiment {
             let confidence = confidence_of(ensemble, &outcome.partition, weights);
             record.confidence = mean(&confidence);
             let result = MethodResult { outcome: &outcome, confidence: &confidence };
-            outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref())?;
+            let table = self.table();
+            outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref(), table)?;
             outcomes.push(outcome);
             confidences.push(confidence);
             records.push(record);

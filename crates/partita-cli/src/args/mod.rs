@@ -251,8 +251,13 @@ Example:
 pub(crate) struct PredictArgs {
     /// A model that `partita consensus --model` wrote.
     pub(crate) model: PathBuf,
-    /// New objects in the form that the model reads: label rows of the same base clusterings, matched by name.
+    /// New objects in the form that the model reads: label rows of the same base clusterings, or a table with the same
+    /// columns, matched by name; a table may have others too, and is read with the encoding and imputation of the model's.
     pub(crate) input: PathBuf,
+    /// What becomes of values that the model has never seen (labels of a base clustering, words of a column): they are
+    /// taken as missing with a warning, or the input is refused.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub(crate) unknown: UnknownHow,
     /// A column of the input that is the truth.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
@@ -265,6 +270,26 @@ pub(crate) struct PredictArgs {
     /// Replace outputs that exist.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Print sizes, certainty and what the model could not use as one JSON object on stdout, instead of labels.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What becomes of values that a model has never seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UnknownHow {
+    #[default]
+    Missing,
+    Refuse,
+}
+
+impl From<UnknownHow> for partita_app::UnknownValues {
+    fn from(how: UnknownHow) -> Self {
+        match how {
+            UnknownHow::Missing => Self::Missing,
+            UnknownHow::Refuse => Self::Refuse,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use partita::ssce::Predictor;
 use partita_app::ClusterCount;
 
 use super::suggested::{method_names, setting_names};
@@ -46,6 +47,7 @@ Examples:
   partita run kddcup99.csv.gz --label label --encode one-hot \\
     --filter-labels smurf.,neptune.,normal. --max-per-label 40000 \\
     --preset kdd -k 3 -m pcc-l2 -o out
+  partita run table.csv -k 5 --model model.json -o out
   partita run --from out/record.json -o again
 
 Writes labels.csv (object,label,certainty,confidence) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
@@ -88,6 +90,12 @@ pub(crate) struct RunArgs {
     /// The folder to write into.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+    /// Where a model goes that `partita predict` labels new rows of such a table with.
+    #[arg(long, value_name = "MODEL.json")]
+    pub(crate) model: Option<PathBuf>,
+    /// What the model is: ssce (logistic regression), centroid or knn:5.
+    #[arg(long, value_name = "HOW", requires = "model", default_value = "ssce")]
+    pub(crate) predict_with: Predictor,
     /// Write no report.html.
     #[arg(long)]
     pub(crate) no_report: bool,

@@ -1,25 +1,28 @@
 //! `partita run`: an experiment from a table to labels, described by flags or by the record of an earlier run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita::SettingMap;
-use partita_app::{AppError, ClusterCount, Experiment, Input, MethodChoice, Outputs, RunRecord};
+use partita_app::{AppError, ClusterCount, Experiment, Input, MethodChoice, ModelOutput, Outputs, RunRecord};
 
 use crate::args::{RunArgs, recipe};
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{may_fill, print};
+use crate::output::{check_outputs, may_fill, print};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
+    check_outputs(&args.model, &args.table.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
     let mut experiment = match &args.from {
         Some(record) => recorded(record, args.allow_changed_input)?,
         None => described(args)?,
     };
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes).or(experiment.max_memory);
     let (folder, report) = (Some(args.output.clone()), !args.no_report);
-    experiment.outputs = Outputs { folder, report, ..Outputs::default() };
+    let predict_with = Some(args.predict_with.to_string());
+    let model = args.model.clone().map(|file| ModelOutput { file, predict_with });
+    experiment.outputs = Outputs { folder, report, model, ..Outputs::default() };
     experiment.arguments = std::env::args().skip(1).collect();
     start_threads(&args.compute)?;
     let record = experiment.run(&Terminal)?;
