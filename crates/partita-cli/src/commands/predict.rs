@@ -1,28 +1,29 @@
 //! `partita predict`: labels for new objects.
 
-use partita::files::{self, TableOptions};
+use partita::files;
 use partita::{Features, ModelInput, ModelReads};
 
-use partita_app::{default_budget, load_model, read_ensemble};
+use partita_app::{default_budget, load_model, read_ensemble, say_roles};
 
 use crate::args::PredictArgs;
 use crate::failure::Failure;
 use crate::output::{Targets, check_outputs, print_labels, write_result};
+use crate::terminal::Terminal;
 
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let inputs = [args.model.as_path(), &args.input];
     check_outputs([&args.output, &args.soft].into_iter().flatten(), &inputs, args.force)?;
     let model = load_model(&args.model)?;
+    let mut options = args.read.options(default_budget());
     let (soft, names) = match model.reads() {
         ModelReads::Labels => {
-            let ensemble = read_ensemble(&args.input, args.label.as_ref(), default_budget())?.ensemble;
+            let ensemble = read_ensemble(&args.input, &options, &Terminal)?.ensemble;
             (model.predict(&ModelInput::Labels(&ensemble))?, ensemble.object_names().map(<[String]>::to_vec))
         }
         ModelReads::Features => {
-            let mut options = TableOptions::default();
-            options.budget = default_budget();
-            (options.label, options.clusterable) = (args.label.clone(), false);
-            let table = files::read_table(&args.input, &options)?;
+            options.clusterable = false;
+            let (table, roles) = files::load_table(&args.input, &options)?;
+            say_roles(&args.input, &roles, &Terminal);
             let features = Features::new(&table.columns, table.values.view()).map_err(Failure::input)?;
             (model.predict(&ModelInput::Features(features))?, table.object_names)
         }
