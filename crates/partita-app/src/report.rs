@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, LabelColumn};
+use partita::files::{self, LabelColumn, ReadOptions};
 use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Partition, Seed, SoftPartition};
 use partita_report::{ClusterCurves, Rendered, Report, render};
 
 use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
-use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
 use crate::result_files::{CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
 use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves};
@@ -161,10 +160,13 @@ impl RunFolder {
     /// The base clusterings: those that the run made, else those that it read.
     fn ensemble(&self) -> Result<files::LoadedEnsemble, AppError> {
         match &self.record.experiment.input {
-            Input::Ensemble { file, label, .. } => {
-                read_ensemble(&self.record.locate(file), label.as_ref(), default_budget())
+            Input::Ensemble { file, read, .. } => {
+                Ok(files::read_ensemble(&self.record.locate(file), &read.clone().within(default_budget()))?)
             }
-            Input::Table { .. } => read_ensemble(&self.folder.join(ENSEMBLE), None, default_budget()),
+            Input::Table { .. } => {
+                let options = ReadOptions::default().within(default_budget());
+                Ok(files::read_ensemble(&self.folder.join(ENSEMBLE), &options)?)
+            }
         }
     }
 
