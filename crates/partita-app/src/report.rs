@@ -11,7 +11,7 @@ use crate::experiment::{Input, TableInput};
 use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
 use crate::result_files::{ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
-use crate::{AppError, InputTable, Observer, RunRecord};
+use crate::{AppError, InputTable, Observer, RunRecord, methods};
 
 /// The results of a method, as a report shows them.
 pub(crate) struct Shown<'a> {
@@ -23,6 +23,8 @@ pub(crate) struct Shown<'a> {
     ensemble: &'a Ensemble,
     features: Option<Features<'a>>,
     truth: Option<&'a LabelColumn>,
+    /// The labels of all methods of the run, where there were several.
+    methods: Vec<(String, Partition)>,
 }
 
 impl<'a> Shown<'a> {
@@ -43,7 +45,13 @@ impl<'a> Shown<'a> {
             ensemble,
             features,
             truth,
+            methods: Vec::new(),
         }
+    }
+
+    /// The same beside the labels of all methods of the run.
+    pub(crate) fn beside(self, methods: Vec<(String, Partition)>) -> Self {
+        Self { methods, ..self }
     }
 }
 
@@ -62,6 +70,8 @@ pub(crate) fn page(
     (report.soft, report.dendrogram, report.ensemble) = (shown.soft, shown.tree, Some(shown.ensemble));
     (report.objects, report.features, report.choice) = (shown.ensemble.object_names(), shown.features, choice);
     report.truth = shown.truth.map(|truth| truth.values.as_slice());
+    report.method = methods::find(method).ok().map(|method| method.info());
+    report.methods.clone_from(&shown.methods);
     report.labels_file = Some(LABELS.into());
     Ok(render(&report)?)
 }
@@ -141,8 +151,17 @@ impl RunFolder {
             ensemble: &loaded.ensemble,
             features: table.as_ref().and_then(InputTable::features),
             truth: loaded.truth.as_ref(),
+            methods: self.all_labels(loaded.ensemble.objects()),
         };
         page(&self.record, place, &shown, choice)
+    }
+
+    /// The labels of all methods whose results are there.
+    fn all_labels(&self, objects: usize) -> Vec<(String, Partition)> {
+        let labels = |place: usize| read_labels(&self.results_of(place).join(LABELS)).ok();
+        let of = |(place, method): (usize, &crate::MethodRecord)| Some((method.method.clone(), labels(place)?.0));
+        let found = self.record.methods.iter().enumerate().filter_map(of);
+        found.filter(|(_, partition)| partition.objects() == objects).collect()
     }
 
     /// How many objects were labelled.
