@@ -144,7 +144,7 @@ pub struct Outputs {
     pub folder: Option<PathBuf>,
     /// Whether the folder gets a `report.html` beside every `labels.csv`.
     pub report: bool,
-    /// Labels and certainty of the first method (`object,label,certainty`).
+    /// Labels, certainty and confidence of the first method (`object,label,certainty,confidence`).
     pub labels: Option<PathBuf>,
     /// Probabilities of the first method (`object,p0,p1,…`).
     pub soft: Option<PathBuf>,

@@ -2,11 +2,11 @@
 
 use partita::metrics::{Relations, relations};
 use partita::ssce::Predictor;
-use partita::{Consensus, Ensemble, Features, ModelReads, Outcome};
+use partita::{Consensus, Ensemble, Features, ModelReads};
 
 use crate::experiment::{ModelOutput, Outputs};
 use crate::model::with_reading;
-use crate::result_files::{RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
+use crate::result_files::{MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
 use crate::{AppError, RunRecord, TableInput, methods, model_of};
 
 /// Refuses outputs that the first method does not have.
@@ -31,22 +31,23 @@ pub(crate) fn write_result(
     outputs: &Outputs,
     place: usize,
     method: &str,
-    outcome: &Outcome,
+    result: &MethodResult<'_>,
     ensemble: &Ensemble,
     features: Option<&Features<'_>>,
     table: Option<&TableInput>,
 ) -> Result<(), AppError> {
+    let (outcome, names) = (result.outcome, ensemble.object_names());
     if let Some(folder) = &outputs.folder {
-        write_outcome(&folder_of(folder, method, place), ensemble.object_names(), outcome)?;
+        write_outcome(&folder_of(folder, method, place), names, result)?;
     }
     if place > 0 {
         return Ok(());
     }
     if let Some(path) = &outputs.labels {
-        partita::files::write_labels(path, ensemble.object_names(), &outcome.partition, &outcome.certainty)?;
+        result.write_labels(path, names)?;
     }
     if let (Some(path), Some(soft)) = (&outputs.soft, &outcome.soft) {
-        partita::files::write_soft(path, ensemble.object_names(), soft)?;
+        partita::files::write_soft(path, names, soft)?;
     }
     if let (Some(output), Some(soft)) = (&outputs.relations, &outcome.soft) {
         write_text(&output.file, &relations_csv(&relations(soft, output.threshold)?))?;

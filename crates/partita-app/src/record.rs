@@ -114,6 +114,9 @@ pub struct MethodRecord {
     pub mean_certainty: Option<f64>,
     /// Mean NMI with the base clusterings, by which Strehl and Ghosh compare consensus clusterings.
     pub anmi: Option<f64>,
+    /// Mean confidence of all labels, which compares between methods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// Wall seconds.
     pub seconds: f64,
     /// CPU seconds of all threads.
@@ -288,8 +291,9 @@ impl MethodRecord {
             kkt_gap: outcome.kkt_gap,
             clusters: outcome.partition.live_clusters(),
             sizes: outcome.partition.sizes(),
-            mean_certainty: mean(&outcome.certainty),
+            mean_certainty: crate::confidence::mean(&outcome.certainty),
             anmi: anmi(&outcome.partition, ensemble).ok(),
+            confidence: None,
             seconds: spent.seconds,
             cpu_seconds: spent.cpu_seconds,
             peak_bytes: spent.peak_bytes,
@@ -304,10 +308,6 @@ impl MethodRecord {
             scores: None,
         }
     }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Scores of labels against the truth; objects that lack either do not count.

@@ -3,19 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use partita::files::{self, LabelColumn};
-use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Outcome, Partition, Seed, SoftPartition};
+use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Partition, Seed, SoftPartition};
 use partita_report::{ClusterCurves, Rendered, Report, render};
 
+use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
 use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
-use crate::result_files::{CHOICE, ENSEMBLE, LABELS, RECORD, REPORT, SOFT, folder_of, read_labels};
+use crate::result_files::{CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
 use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves};
 
 /// The results of a method, as a report shows them.
 pub(crate) struct Shown<'a> {
     partition: &'a Partition,
     certainty: &'a [f64],
+    confidence: &'a [f64],
     soft: Option<&'a SoftPartition>,
     tree: Option<&'a Dendrogram>,
     ensemble: &'a Ensemble,
@@ -26,14 +28,16 @@ pub(crate) struct Shown<'a> {
 impl<'a> Shown<'a> {
     /// An outcome, with what it was found from.
     pub(crate) fn of(
-        outcome: &'a Outcome,
+        result: &MethodResult<'a>,
         ensemble: &'a Ensemble,
         features: Option<Features<'a>>,
         truth: Option<&'a LabelColumn>,
     ) -> Self {
+        let outcome = result.outcome;
         Self {
             partition: &outcome.partition,
             certainty: &outcome.certainty,
+            confidence: result.confidence,
             soft: outcome.soft.as_ref(),
             tree: outcome.dendrogram.as_ref(),
             ensemble,
@@ -54,6 +58,7 @@ pub(crate) fn page(
     let method = record.methods.get(place).map_or("", |method| &method.method);
     let title = format!("{} by {method}", data.to_string_lossy());
     let mut report = Report::new(title, record.seen_from(place), shown.partition, shown.certainty);
+    report.confidence = Some(shown.confidence);
     (report.soft, report.dendrogram, report.ensemble) = (shown.soft, shown.tree, Some(shown.ensemble));
     (report.objects, report.features, report.choice) = (shown.ensemble.object_names(), shown.features, choice);
     report.truth = shown.truth.map(|truth| truth.values.as_slice());
@@ -122,14 +127,16 @@ impl RunFolder {
         let place = self.place(method)?;
         let results = self.results_of(place);
         let loaded = self.ensemble()?;
-        let (partition, certainty) = read_labels(&results.join(LABELS))?;
+        let (partition, certainty, confidence) = read_labels(&results.join(LABELS))?;
         let soft = results.join(SOFT);
         let soft = if soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
         let table = self.table(observer);
         let choice = choice.map_or_else(|| self.choice(), |choice| Ok(Some(choice)))?;
+        let confidence = confidence.unwrap_or_else(|| confidence_of(&loaded.ensemble, &partition, None));
         let shown = Shown {
             partition: &partition,
             certainty: &certainty,
+            confidence: &confidence,
             soft: soft.as_ref(),
             tree: None,
             ensemble: &loaded.ensemble,

@@ -31,10 +31,31 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), AppError> {
     fs::create_dir_all(folder).map_err(|error| AppError::io(folder, "be made", error))
 }
 
+/// What a method found, and how confident its labels are.
+#[derive(Clone, Copy)]
+pub(crate) struct MethodResult<'a> {
+    pub(crate) outcome: &'a Outcome,
+    /// Confidence of every label, n numbers.
+    pub(crate) confidence: &'a [f64],
+}
+
+impl MethodResult<'_> {
+    /// Writes `object,label,certainty,confidence`.
+    pub(crate) fn write_labels(&self, path: &Path, names: Option<&[String]>) -> Result<(), AppError> {
+        let numbers = [("certainty", &self.outcome.certainty[..]), ("confidence", self.confidence)];
+        Ok(files::write_labels(path, names, &self.outcome.partition, &numbers)?)
+    }
+}
+
 /// Writes labels and, where there are some, probabilities; those of an earlier run go.
-pub(crate) fn write_outcome(folder: &Path, names: Option<&[String]>, outcome: &Outcome) -> Result<(), AppError> {
+pub(crate) fn write_outcome(
+    folder: &Path,
+    names: Option<&[String]>,
+    result: &MethodResult<'_>,
+) -> Result<(), AppError> {
     make_folder(folder)?;
-    files::write_labels(&folder.join(LABELS), names, &outcome.partition, &outcome.certainty)?;
+    let outcome = result.outcome;
+    result.write_labels(&folder.join(LABELS), names)?;
     let soft = folder.join(SOFT);
     match &outcome.soft {
         Some(probabilities) => files::write_soft(&soft, names, probabilities)?,
@@ -44,19 +65,22 @@ pub(crate) fn write_outcome(folder: &Path, names: Option<&[String]>, outcome: &O
     Ok(())
 }
 
-/// Labels and certainties as a run wrote them.
-pub(crate) fn read_labels(path: &Path) -> Result<(Partition, Vec<f64>), AppError> {
+/// Labels, certainties and, where there are some, confidences as a run wrote them.
+pub(crate) fn read_labels(path: &Path) -> Result<(Partition, Vec<f64>, Option<Vec<f64>>), AppError> {
     let column = |name: &str| label_files::read_labels(path, Some(name)).map(|read| read.column.values);
     let label = |text: &str| text.parse::<u32>().ok();
     let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
-    let certainty = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
-    let certainty = numbers(path, &column("certainty")?, certainty, "the certainty is not in 0 to 1")?;
+    let share = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    let certainty = numbers(path, &column("certainty")?, share, "the certainty is not in 0 to 1")?;
+    // Runs of earlier versions have none.
+    let confidence = column("confidence").ok();
+    let confidence = confidence.map(|texts| numbers(path, &texts, share, "the confidence is not in 0 to 1"));
     let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
     if clusters > labels.len() {
         return Err(AppError::content(path, format!("label {} of {} objects", clusters - 1, labels.len())));
     }
     let partition = Partition::new(labels, clusters).map_err(|error| AppError::content(path, error.to_string()))?;
-    Ok((partition, certainty))
+    Ok((partition, certainty, confidence.transpose()?))
 }
 
 fn numbers<T>(

@@ -7,12 +7,13 @@ use partita::metrics::Scores;
 use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
 use partita_select::Choice;
 
+use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
 use crate::record::{COMMIT, RECORD_VERSION, score};
-use crate::result_files::{ENSEMBLE, REPORT, folder_of, make_folder, write_text};
+use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
 use crate::{
     AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights, choice,
     curves, make_ensemble, methods, outputs, report,
@@ -28,6 +29,8 @@ pub struct Finished {
     pub ensemble: Ensemble,
     /// The results of the methods that were finished, in the order of the record.
     pub outcomes: Vec<Outcome>,
+    /// The confidence of all labels of these results, n numbers each, which compare between methods.
+    pub confidences: Vec<Vec<f64>>,
 }
 
 /// The base clusterings, and what it took to make them if they were made.
@@ -64,7 +67,8 @@ impl Experiment {
         self.check(&methods, &inputs, budget)?;
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let bases = self.base_clusterings(&mut inputs, budget, observer)?;
-        let (outcomes, records) = self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
+        let (outcomes, confidences, records) =
+            self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
         }
@@ -90,7 +94,7 @@ impl Experiment {
         };
         outputs::write_record(&record)?;
         self.write_choice(&number)?;
-        let finished = Finished { record, ensemble: bases.ensemble, outcomes };
+        let finished = Finished { record, ensemble: bases.ensemble, outcomes, confidences };
         self.write_reports(&finished, &inputs, number.choice.as_ref())?;
         Ok(finished)
     }
@@ -168,12 +172,12 @@ impl Experiment {
         inputs: &Inputs,
         ensemble: &Ensemble,
         observer: &dyn Observer,
-    ) -> Result<(Vec<Outcome>, Vec<MethodRecord>), AppError> {
+    ) -> Result<(Vec<Outcome>, Vec<Vec<f64>>, Vec<MethodRecord>), AppError> {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
         let (features, source) = (inputs.features(), self.source());
         let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
         let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
-        let (mut outcomes, mut records) = (Vec::new(), Vec::new());
+        let (mut outcomes, mut confidences, mut records) = (Vec::new(), Vec::new(), Vec::new());
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
             if observer.stop_asked() {
                 break;
@@ -184,32 +188,33 @@ impl Experiment {
             };
             let labels = outcome.partition.labels().iter().map(|&label| Some(label as usize));
             record.scores = inputs.truth.as_ref().and_then(|truth| score(labels, truth));
+            let confidence = confidence_of(ensemble, &outcome.partition, weights);
+            record.confidence = mean(&confidence);
+            let result = MethodResult { outcome: &outcome, confidence: &confidence };
             outputs::write_result(
                 &self.outputs,
                 place,
                 &choice.name,
-                &outcome,
+                &result,
                 ensemble,
                 features.as_ref(),
                 self.table(),
             )?;
             outcomes.push(outcome);
+            confidences.push(confidence);
             records.push(record);
         }
-        Ok((outcomes, records))
+        Ok((outcomes, confidences, records))
     }
 
     /// A page beside the labels of every method, where pages are asked for.
     fn write_reports(&self, finished: &Finished, inputs: &Inputs, choice: Option<&Choice>) -> Result<(), AppError> {
         let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
         for (place, outcome) in finished.outcomes.iter().enumerate() {
-            let shown = report::Shown::of(outcome, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
-            let page = report::page(
-                &finished.record,
-                place,
-                &shown,
-                choice.map(|choice| curves(choice, finished.ensemble.objects())),
-            )?;
+            let result = MethodResult { outcome, confidence: &finished.confidences[place] };
+            let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
+            let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));
+            let page = report::page(&finished.record, place, &shown, choice)?;
             let method = &finished.record.methods[place].method;
             write_text(&folder_of(folder, method, place).join(REPORT), &page.html)?;
         }

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use partita::files;
+use partita::files::{self, LabelNumbers};
 use partita::{Partition, SoftPartition};
 use partita_app::json_text;
 
@@ -143,11 +143,11 @@ pub(crate) fn write_result(
     targets: &Targets<'_>,
     names: Option<&[String]>,
     partition: &Partition,
-    certainty: &[f64],
+    numbers: &[LabelNumbers<'_>],
     soft: &SoftPartition,
 ) -> Result<(), Failure> {
     if let Some(path) = targets.labels {
-        files::write_labels(path, names, partition, certainty)?;
+        files::write_labels(path, names, partition, numbers)?;
     }
     if let Some(path) = targets.soft {
         files::write_soft(path, names, soft)?;
@@ -156,8 +156,12 @@ pub(crate) fn write_result(
 }
 
 /// Prints labels as CSV on stdout.
-pub(crate) fn print_labels(names: Option<&[String]>, partition: &Partition, certainty: &[f64]) -> Result<(), Failure> {
+pub(crate) fn print_labels(
+    names: Option<&[String]>,
+    partition: &Partition,
+    numbers: &[LabelNumbers<'_>],
+) -> Result<(), Failure> {
     let mut text = Vec::new();
-    files::labels_csv(&mut text, names, partition, certainty).map_err(failed)?;
+    files::labels_csv(&mut text, names, partition, numbers).map_err(failed)?;
     print(&String::from_utf8_lossy(&text))
 }

@@ -55,7 +55,7 @@ fn from_a_table_to_labels() {
 
     let labels = fs::read_to_string(place.path("out/labels.csv")).unwrap();
     let rows: Vec<Vec<&str>> = labels.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!((rows.len(), &rows[0][..]), (151, &["object", "label", "certainty"][..]));
+    assert_eq!((rows.len(), &rows[0][..]), (151, &["object", "label", "certainty", "confidence"][..]));
     assert!(rows[1..].iter().all(|row| (0.0..=1.0).contains(&row[2].parse::<f64>().unwrap())));
 }
 

@@ -70,6 +70,7 @@ mod problem_size;
 mod progress_counter;
 #[cfg(feature = "methods")]
 mod result_warnings;
+#[cfg(feature = "methods")]
 mod row_consensus;
 mod row_passes;
 mod seed;
@@ -106,8 +107,8 @@ pub use {
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
     problem::{Problem, RowProblem},
-    row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows},
-    row_passes::{Assigned, RowFit},
+    row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, fit_rows},
+    row_passes::{Assigned, LabelledMap, RowFit},
     settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
 };
 

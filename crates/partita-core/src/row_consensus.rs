@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::result_warnings::{self, Found};
 use crate::{
     Assigned, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective, Outcome, Partition,
-    PartitionError, PassError, Problem, ProblemSize, RowProblem, SoftPartition, Stopped, Weights,
+    PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SoftPartition, Stopped, Weights,
 };
 
 /// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
@@ -69,24 +69,52 @@ pub fn consense_rows(
     monitor: &dyn Monitor,
     sink: &mut LabelSink<'_>,
 ) -> Result<RowOutcome, ConsensusError> {
-    let (info, settings) = (method.info(), problem.check(method)?);
-    if monitor.flow() == Flow::Stop {
-        return Err(ConsensusError::Interrupted);
-    }
-    let fit = method.fit_rows(problem, monitor)?;
-    let fit = if problem.soft { fit } else { fit.without_soft() };
+    let (fit, settings) = fit_rows(method, problem, monitor)?;
     let mut sizes = vec![0u64; fit.clusters];
     let labelled = fit.label(&problem.passes(), &mut |first, assigned| {
         assigned.labels.iter().for_each(|&label| sizes[label as usize] += 1);
         sink(first, assigned)
     });
-    labelled.map_err(|error| of_pass(info.name, error))?;
-    let (stopped, rounds) = (fit.stopped, fit.rounds);
-    let (objective, model, mut warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
-    let live = sizes.iter().filter(|size| **size > 0).count();
-    let found = Found { info, settings: &settings, asked: problem.clusters, live, stopped }.warnings();
-    result_warnings::add(&mut warnings, found.into_iter().chain(result_warnings::no_information(problem.rows.bases())));
-    Ok(RowOutcome { sizes, stopped, rounds, objective, model, settings, warnings, details })
+    labelled.map_err(|error| ConsensusError::of_pass(method.info().name, error))?;
+    Ok(RowOutcome::of(method, problem, fit, settings, sizes))
+}
+
+/// The first half of [`consense_rows`]: a fit that was checked and has not labelled the rows, and all its settings. For those who
+/// need more of the rows than their labels: [`RowFit::each`] hands out both, as often as it is called.
+///
+/// # Errors
+/// As [`consense_rows`].
+pub fn fit_rows(
+    method: &dyn Consensus,
+    problem: &RowProblem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<(RowFit<Map<String, Value>>, Map<String, Value>), ConsensusError> {
+    let settings = problem.check(method)?;
+    if monitor.flow() == Flow::Stop {
+        return Err(ConsensusError::Interrupted);
+    }
+    let fit = method.fit_rows(problem, monitor)?;
+    Ok((if problem.soft { fit } else { fit.without_soft() }, settings))
+}
+
+impl RowOutcome {
+    /// The outcome of a fit whose labels were handed out: `sizes` has the objects of every cluster.
+    pub fn of(
+        method: &dyn Consensus,
+        problem: &RowProblem<'_>,
+        fit: RowFit<Map<String, Value>>,
+        settings: Map<String, Value>,
+        sizes: Vec<u64>,
+    ) -> Self {
+        let (stopped, rounds) = (fit.stopped, fit.rounds);
+        let (objective, model, mut warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
+        let live = sizes.iter().filter(|size| **size > 0).count();
+        let asked = problem.clusters;
+        let found = Found { info: method.info(), settings: &settings, asked, live, stopped }.warnings();
+        let nothing = result_warnings::no_information(problem.rows.bases());
+        result_warnings::add(&mut warnings, found.into_iter().chain(nothing));
+        Self { sizes, stopped, rounds, objective, model, settings, warnings, details }
+    }
 }
 
 /// Whether an ensemble of this size is read by blocks where the method can.
@@ -136,10 +164,13 @@ fn held(info: &MethodInfo, size: &ProblemSize) -> u64 {
     (n * (soft + Saturating(12))).0
 }
 
-fn of_pass(method: &'static str, error: PassError) -> ConsensusError {
-    match error {
-        PassError::Interrupted => ConsensusError::Interrupted,
-        other => ConsensusError::Method { method, source: Box::new(other) },
+impl ConsensusError {
+    /// The error of a method whose rows were not passed over to the end.
+    pub fn of_pass(method: &'static str, error: PassError) -> Self {
+        match error {
+            PassError::Interrupted => Self::Interrupted,
+            other => Self::Method { method, source: Box::new(other) },
+        }
     }
 }
 

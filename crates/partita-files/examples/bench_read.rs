@@ -62,7 +62,7 @@ fn main() -> Result<(), Failure> {
             let labels: Vec<u32> = (0..10_000_000).map(|object| u32::from(label(object, 0))).collect();
             let certainty: Vec<f64> = (0..labels.len()).map(|object| (object % 21) as f64 / 20.0).collect();
             let (partition, start) = (Partition::new(labels, 12)?, Instant::now());
-            write_labels(Path::new(file), None, &partition, &certainty)?;
+            write_labels(Path::new(file), None, &partition, &[("certainty", &certainty)])?;
             writeln!(std::io::stdout(), "{file}: written in {:.2} s", start.elapsed().as_secs_f64())?;
         }
     }

@@ -17,6 +17,7 @@
 //! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
 //! | [`anmi`], [`agreement_weights`] | mean NMI with the base clusterings; among them | O(M n), O(M² n) |
+//! | [`confidence`](confidence()) | how far the ensemble supports each label: comparable between methods | O(n M C) |
 //! | [`relations`](relations()), [`centres`] | what clusters of a soft partition share, and where they are | O(n K²), O(n K d) |
 //! | [`ConsensusCdf`] | distribution of co-occurrences, area under it, PAC | O(values) |
 //!
@@ -38,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod align;
+mod confidence;
 mod contingency;
 mod error;
 mod information;
@@ -52,6 +54,7 @@ pub use align::{
     Alignment, BaseTables, Surplus, agreement_weights, align, align_by, align_to, align_to_partition, anmi,
     best_reference,
 };
+pub use confidence::{CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins};
 pub use contingency::Contingency;
 pub use error::MetricsError;
 pub use information::Normalisation;

@@ -13,11 +13,11 @@ pub(crate) const SHOWN: usize = 60;
 pub(crate) struct Cluster {
     /// Its number in the file of labels.
     pub(crate) label: usize,
-    /// Its objects, the most certain first.
+    /// Its objects, those whose labels can be trusted most first.
     pub(crate) members: Vec<u32>,
-    /// Mean certainty of its objects.
+    /// Mean confidence of its objects, or certainty where there is none.
     pub(crate) mean: f64,
-    /// Certainty that a tenth, a half and nine tenths of its objects do not exceed.
+    /// Confidence (or certainty) that a tenth, a half and nine tenths of its objects do not exceed.
     pub(crate) deciles: [f64; 3],
 }
 
@@ -45,7 +45,7 @@ impl Clusters {
         live.truncate(SHOWN);
         live.sort_unstable();
         let shown: Vec<Cluster> =
-            live.into_iter().map(|k| Cluster::new(k, std::mem::take(&mut members[k]), report.certainty)).collect();
+            live.into_iter().map(|k| Cluster::new(k, std::mem::take(&mut members[k]), report.trust())).collect();
         let groups: Vec<&[u32]> = shown.iter().map(|cluster| cluster.members.as_slice()).collect();
         let evidence = report.ensemble.map(|ensemble| together(ensemble, &groups));
         Self { shown, live: found, evidence }
@@ -69,8 +69,8 @@ impl Clusters {
 }
 
 impl Cluster {
-    fn new(label: usize, mut members: Vec<u32>, certainty: &[f64]) -> Self {
-        let sure = |object: u32| certainty[object as usize];
+    fn new(label: usize, mut members: Vec<u32>, trust: &[f64]) -> Self {
+        let sure = |object: u32| trust[object as usize];
         members.sort_by_cached_key(|&i| (std::cmp::Reverse(rank(sure(i))), i));
         let mean = members.iter().map(|&object| sure(object)).sum::<f64>() / members.len() as f64;
         let last = members.len() - 1;

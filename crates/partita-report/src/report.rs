@@ -18,6 +18,9 @@ pub struct Report<'a> {
     pub partition: &'a Partition,
     /// How sure the method is of every object's label, n numbers in 0..=1.
     pub certainty: &'a [f64],
+    /// How far the ensemble supports every label, n numbers in 0..=1 that compare between methods. Objects are sorted by it and as
+    /// opaque as it says; by the certainty where there is none.
+    pub confidence: Option<&'a [f64]>,
     /// Probabilities, n × K, where the method has them.
     pub soft: Option<&'a SoftPartition>,
     /// Names of the objects, n of them; those of the ensemble are taken where there are none.
@@ -44,6 +47,7 @@ impl<'a> Report<'a> {
             record,
             partition,
             certainty,
+            confidence: None,
             soft: None,
             objects: None,
             ensemble: None,
@@ -74,6 +78,7 @@ impl<'a> Report<'a> {
         }
         let parts = [
             ("certainties", Some(self.certainty.len())),
+            ("confidences", self.confidence.map(<[f64]>::len)),
             ("probabilities", self.soft.map(SoftPartition::objects)),
             ("names", self.objects.map(<[String]>::len)),
             ("base clusterings", self.ensemble.map(Ensemble::objects)),
@@ -88,10 +93,21 @@ impl<'a> Report<'a> {
                 return Err(ReportError::Sizes { objects, part, found });
             }
         }
-        match self.certainty.iter().position(|value| !(0.0..=1.0 + 1e-9).contains(value)) {
-            Some(object) => Err(ReportError::Certainty { object, value: self.certainty[object] }),
+        let shares = self.certainty.iter().enumerate().chain(self.confidence.into_iter().flatten().enumerate());
+        match { shares }.find(|(_, value)| !(0.0..=1.0 + 1e-9).contains(*value)) {
+            Some((object, &value)) => Err(ReportError::Certainty { object, value }),
             None => Ok(()),
         }
+    }
+
+    /// How far labels can be trusted: the confidence, else the certainty.
+    pub(crate) fn trust(&self) -> &'a [f64] {
+        self.confidence.unwrap_or(self.certainty)
+    }
+
+    /// What [`trust`](Self::trust) is called.
+    pub(crate) fn trust_name(&self) -> &'static str {
+        if self.confidence.is_some() { "confidence" } else { "certainty" }
     }
 
     /// Number of objects, n.

@@ -19,6 +19,12 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
+/// A word with a capital at its front, as headings have it.
+pub(crate) fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// At most `limit` characters: the rest gives way to an ellipsis. Marks that turn the direction of writing are taken
 /// out, so that a name cannot reorder the text around it.
 pub(crate) fn cut(text: &str, limit: usize) -> String {

@@ -60,7 +60,7 @@ pub(crate) struct ConsensusArgs {
     pub(crate) features_label: Option<String>,
     #[command(flatten)]
     pub(crate) compute: ComputeArgs,
-    /// Where the labels go (object,label,certainty); stdout if not given or -. A folder (it exists, or ends in /) gets
+    /// Where the labels go (object,label,certainty,confidence); stdout if not given or -. A folder (it exists, or ends in /) gets
     /// labels.csv, soft.csv, report.html, record.json and summary.txt.
     #[arg(short, long, value_name = "LABELS.csv|DIR/")]
     pub(crate) output: Option<PathBuf>,

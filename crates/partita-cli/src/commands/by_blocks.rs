@@ -3,8 +3,10 @@
 use std::io::{self, BufWriter, Write};
 
 use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
-use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap, consense_rows};
-use partita_app::{AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, seeds, write_json};
+use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
+use partita_app::{
+    AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, seeds, write_json,
+};
 use serde_json::{Value, json};
 
 use crate::args::ConsensusArgs;
@@ -85,12 +87,12 @@ pub(super) fn consensus(
         None if args.json => fit(&mut io::sink()).map_err(output::failed),
         None => fit(&mut io::stdout().lock()).map_err(output::failed),
     };
-    let found = found?;
+    let (found, confidence) = found?;
     written?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
         write_json(path, &model.to_json())?;
     }
-    let record = record(args, rows, compute, &found, &stopwatch);
+    let record = record(args, rows, compute, (&found, confidence), &stopwatch);
     if let Some(folder) = folder {
         write_json(&folder.join("record.json"), &record)?;
         say(
@@ -110,7 +112,7 @@ fn run(
     rows: &LabelGroups,
     compute: &Compute,
     out: &mut dyn Write,
-) -> Result<RowOutcome, Failure> {
+) -> Result<(RowOutcome, f64), Failure> {
     let weights = args.weight_source().map(|source| base_weights_of_rows(&source, rows, compute.budget)).transpose()?;
     let mut problem = RowProblem::new(rows, args.clusters.clusters());
     (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
@@ -124,14 +126,16 @@ fn run(
     let here = args.ensemble.display();
     say(&format!("{here}: {} label rows are read in {} groups", rows.objects(), rows.groups()));
     let progress = Progress::new(args.method.clone());
-    let found = consense_rows(method, &problem, &progress, &mut |first, block| {
-        let heading = if first == 0 { "object,label,certainty\n" } else { "" };
+    let mut total = 0.0;
+    let found = consense_rows_with_confidence(method, &problem, &progress, &mut |first, block, confidence| {
+        let heading = if first == 0 { "object,label,certainty,confidence\n" } else { "" };
+        total += confidence.iter().sum::<f64>();
         let written = out.write_all(heading.as_bytes());
         written
-            .and_then(|()| label_lines(&mut *out, first, &block.labels, &block.certainty))
+            .and_then(|()| label_lines(&mut *out, first, &block.labels, &[&block.certainty, &confidence]))
             .map_err(|error| error.to_string())
     });
-    Ok(found.map_err(wrong)?)
+    Ok((found.map_err(wrong)?, total / rows.objects().max(1) as f64))
 }
 
 /// Label rows that are held after they were read first, at most: beyond it, reading again is little beside the rest.
@@ -148,7 +152,7 @@ fn record(
     args: &ConsensusArgs,
     rows: &LabelGroups,
     compute: &Compute,
-    found: &RowOutcome,
+    (found, confidence): (&RowOutcome, f64),
     stopwatch: &Stopwatch,
 ) -> Value {
     let spent = stopwatch.read();
@@ -162,6 +166,7 @@ fn record(
         "stopped": found.stopped,
         "clusters": found.sizes.iter().filter(|size| **size > 0).count(),
         "sizes": found.sizes,
+        "confidence": confidence,
         "seconds": spent.seconds,
         "cpu_seconds": spent.cpu_seconds,
         "peak_bytes": spent.peak_bytes,

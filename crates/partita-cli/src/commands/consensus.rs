@@ -35,7 +35,8 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     if args.json {
         print(&finished.record.to_json()?)?;
     } else if args.output.as_deref().is_none_or(is_stdout) {
-        print_labels(finished.ensemble.object_names(), &outcome.partition, &outcome.certainty)?;
+        let numbers = [("certainty", &outcome.certainty[..]), ("confidence", &finished.confidences[0][..])];
+        print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }

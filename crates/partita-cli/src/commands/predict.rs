@@ -14,11 +14,11 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let request = PredictionInput { model, input, label, unknown: args.unknown.into() };
     let found = request.predict(&Terminal)?;
     let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
-    let names = found.object_names.as_deref();
-    write_result(&targets, names, &found.partition, &found.certainty, &found.soft)?;
+    let (names, numbers) = (found.object_names.as_deref(), [("certainty", &found.certainty[..])]);
+    write_result(&targets, names, &found.partition, &numbers, &found.soft)?;
     match &args.output {
         _ if args.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),
-        None => print_labels(names, &found.partition, &found.certainty),
+        None => print_labels(names, &found.partition, &numbers),
     }
 }

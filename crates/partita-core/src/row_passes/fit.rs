@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{PassError, PassRunner, RowBlock, RowMap};
-use crate::{Model, Objective, Stopped};
+use crate::{Label, Model, Objective, Stopped};
 
 /// Labels of consecutive objects.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,10 +89,45 @@ impl<D> RowFit<D> {
         rows: &PassRunner<'_>,
         take: &mut dyn FnMut(u64, Assigned) -> Result<(), String>,
     ) -> Result<(), PassError> {
+        self.each(rows, &LabelsAlone, take)
+    }
+
+    /// Hands what `map` makes of all rows and their labels to `take`, block by block in their order, with the number of the first row.
+    ///
+    /// # Errors
+    /// As [`label`](Self::label).
+    pub fn each<M: LabelledMap>(
+        &self,
+        rows: &PassRunner<'_>,
+        map: &M,
+        take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
+    ) -> Result<(), PassError> {
         let (assign, soft) = (&self.assign, self.soft);
         let told = |assigned: Assigned| Assigned { soft: assigned.soft.filter(|_| soft), ..assigned };
-        rows.each_of(&|block| told(assign.bytes(block)), &|block| told(assign.words(block)), take)
+        let bytes = |block: &RowBlock<'_, u8>| map.map(block, told(assign.bytes(block)));
+        let words = |block: &RowBlock<'_, u16>| map.map(block, told(assign.words(block)));
+        rows.each_of(&bytes, &words, take)
     }
+}
+
+/// The labels as they are.
+struct LabelsAlone;
+
+impl LabelledMap for LabelsAlone {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, _: &RowBlock<'_, L>, assigned: Assigned) -> Assigned {
+        assigned
+    }
+}
+
+/// A function of rows and the labels that a [`RowFit`] gives them.
+pub trait LabelledMap: Sync {
+    /// What is made of some rows.
+    type Out: Send;
+
+    /// What is made of these rows with these labels.
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> Self::Out;
 }
 
 /// A [`RowMap`] to labels, whatever the width of the stored labels.

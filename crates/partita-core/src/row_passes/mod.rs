@@ -14,7 +14,7 @@ mod sample;
 
 pub use blocks::{EnsembleRows, GroupRows, RowBlock, RowBlocks, SourceError};
 #[cfg(feature = "methods")]
-pub use fit::{Assigned, RowFit};
+pub use fit::{Assigned, LabelledMap, RowFit};
 pub use merge_tree::{MergeTree, Mergeable};
 pub use runner::{PassError, PassRunner, RowMap, RowPass, sums_under_way};
 pub use sample::RowSample;

@@ -115,22 +115,25 @@ fn from_position(reader: &dyn Reader, column: &str, limit: &Limit) -> Result<(La
     Ok((Labels { object_names: None, column: LabelColumn { name: "label".into(), values: labelled(texts) } }, roles))
 }
 
-/// Writes `object,label,certainty`, one line an object. Objects without names are numbered from 0. Numbers read back
-/// to the same bits.
+/// Writes `object,label` and a column of numbers for each of `numbers` (its name and values), one line an object. Objects without
+/// names are numbered from 0. Numbers read back to the same bits.
 ///
 /// # Errors
 /// [`FileError`] for what cannot be written.
 ///
 /// # Panics
-/// If there is not one name and one certainty an object.
+/// If there is not one name and one of all numbers an object.
 pub fn write_labels(
     path: &Path,
     object_names: Option<&[String]>,
     partition: &Partition,
-    certainty: &[f64],
+    numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
-    write_text(path, |out| lines(out, text_delimiter(path), object_names, partition, certainty))
+    write_text(path, |out| lines(out, text_delimiter(path), object_names, partition, numbers))
 }
+
+/// A column of numbers beside labels: its name, and one number an object.
+pub type LabelNumbers<'a> = (&'a str, &'a [f64]);
 
 /// Writes what [`write_labels`] writes to any place, as CSV.
 ///
@@ -138,14 +141,14 @@ pub fn write_labels(
 /// What the place refuses.
 ///
 /// # Panics
-/// If there is not one name and one certainty an object.
+/// As [`write_labels`].
 pub fn labels_csv(
     out: &mut dyn Write,
     object_names: Option<&[String]>,
     partition: &Partition,
-    certainty: &[f64],
+    numbers: &[LabelNumbers<'_>],
 ) -> io::Result<()> {
-    lines(out, b',', object_names, partition, certainty)
+    lines(out, b',', object_names, partition, numbers)
 }
 
 /// Lines as [`labels_csv`] writes them below its heading, for objects that are called by their numbers from `first`: for results
@@ -153,11 +156,14 @@ pub fn labels_csv(
 ///
 /// # Errors
 /// What the place refuses.
-pub fn label_lines(out: &mut dyn Write, first: u64, labels: &[u32], certainty: &[f64]) -> io::Result<()> {
+///
+/// # Panics
+/// As [`write_labels`].
+pub fn label_lines(out: &mut dyn Write, first: u64, labels: &[u32], numbers: &[&[f64]]) -> io::Result<()> {
     let name = |object: usize, text: &mut Vec<u8>| {
         text.extend_from_slice(itoa::Buffer::new().format(first + object as u64).as_bytes());
     };
-    blocks(out, b',', labels, certainty, &name)
+    Lines { delimiter: b',', labels, numbers, name: &name }.write(out)
 }
 
 fn lines(
@@ -165,79 +171,71 @@ fn lines(
     delimiter: u8,
     object_names: Option<&[String]>,
     partition: &Partition,
-    certainty: &[f64],
+    numbers: &[LabelNumbers<'_>],
 ) -> io::Result<()> {
-    assert_eq!(partition.objects(), certainty.len(), "one certainty an object");
-    assert!(object_names.is_none_or(|names| names.len() == certainty.len()), "one name an object");
-    let heading = ["object", "label", "certainty"].join(if delimiter == b'\t' { "\t" } else { "," });
-    writeln!(out, "{heading}")?;
-    match object_names {
-        None => label_lines_of(out, delimiter, partition, certainty),
-        Some(names) => {
-            let name = |object: usize, text: &mut Vec<u8>| quoted(&names[object], delimiter, text);
-            blocks(out, delimiter, partition.labels(), certainty, &name)
-        }
-    }
-}
-
-fn label_lines_of(out: &mut dyn Write, delimiter: u8, partition: &Partition, certainty: &[f64]) -> io::Result<()> {
-    let name = |object: usize, text: &mut Vec<u8>| {
-        text.extend_from_slice(itoa::Buffer::new().format(object).as_bytes());
+    let labels = partition.labels();
+    assert!(object_names.is_none_or(|names| names.len() == labels.len()), "one name an object");
+    let heading = ["object", "label"].into_iter().chain(numbers.iter().map(|(name, _)| *name)).collect::<Vec<_>>();
+    writeln!(out, "{}", heading.join(if delimiter == b'\t' { "\t" } else { "," }))?;
+    let numbers: Vec<&[f64]> = numbers.iter().map(|(_, values)| *values).collect();
+    let name = |object: usize, text: &mut Vec<u8>| match object_names {
+        Some(names) => quoted(&names[object], delimiter, text),
+        None => text.extend_from_slice(itoa::Buffer::new().format(object).as_bytes()),
     };
-    blocks(out, delimiter, partition.labels(), certainty, &name)
+    Lines { delimiter, labels, numbers: &numbers, name: &name }.write(out)
 }
 
-/// Writes lines in blocks that are formatted in parallel.
-fn blocks(
-    out: &mut dyn Write,
+/// Lines of labels, an object each.
+struct Lines<'a> {
     delimiter: u8,
-    labels: &[u32],
-    certainty: &[f64],
-    name: &(dyn Fn(usize, &mut Vec<u8>) + Sync),
-) -> io::Result<()> {
-    const LINES: usize = 1 << 14;
-    let blocks: Vec<usize> = (0..labels.len()).step_by(LINES).collect();
-    for some in blocks.chunks(4 * rayon::current_num_threads()) {
-        let text = |&first: &usize| {
-            let last = labels.len().min(first + LINES);
-            block(first..last, delimiter, labels, certainty, name)
-        };
-        let texts: Vec<Vec<u8>> = some.par_iter().map(text).collect();
-        texts.iter().try_for_each(|text| out.write_all(text))?;
-    }
-    Ok(())
+    labels: &'a [u32],
+    numbers: &'a [&'a [f64]],
+    name: &'a (dyn Fn(usize, &mut Vec<u8>) + Sync),
 }
 
-fn block(
-    objects: std::ops::Range<usize>,
-    delimiter: u8,
-    labels: &[u32],
-    certainty: &[f64],
-    name: &(dyn Fn(usize, &mut Vec<u8>) + Sync),
-) -> Vec<u8> {
-    let mut text = Vec::with_capacity(objects.len() * 24);
-    let (mut certainties, mut number) = (Certainties::default(), itoa::Buffer::new());
-    for object in objects {
-        name(object, &mut text);
-        text.push(delimiter);
-        text.extend_from_slice(number.format(labels[object]).as_bytes());
-        text.push(delimiter);
-        text.extend_from_slice(certainties.text(certainty[object]));
-        text.push(b'\n');
+impl Lines<'_> {
+    /// Writes them in blocks that are formatted in parallel.
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        const LINES: usize = 1 << 14;
+        let n = self.labels.len();
+        assert!(self.numbers.iter().all(|values| values.len() == n), "one of all numbers an object");
+        let blocks: Vec<usize> = (0..n).step_by(LINES).collect();
+        for some in blocks.chunks(4 * rayon::current_num_threads()) {
+            let text = |&first: &usize| self.text(first..n.min(first + LINES));
+            let texts: Vec<Vec<u8>> = some.par_iter().map(text).collect();
+            texts.iter().try_for_each(|text| out.write_all(text))?;
+        }
+        Ok(())
     }
-    text
+
+    fn text(&self, objects: std::ops::Range<usize>) -> Vec<u8> {
+        let mut text = Vec::with_capacity(objects.len() * (16 + 8 * self.numbers.len()));
+        let mut known: Vec<NumberTexts> = self.numbers.iter().map(|_| NumberTexts::default()).collect();
+        let mut number = itoa::Buffer::new();
+        for object in objects {
+            (self.name)(object, &mut text);
+            text.push(self.delimiter);
+            text.extend_from_slice(number.format(self.labels[object]).as_bytes());
+            for (values, known) in self.numbers.iter().zip(&mut known) {
+                text.push(self.delimiter);
+                text.extend_from_slice(known.text(values[object]));
+            }
+            text.push(b'\n');
+        }
+        text
+    }
 }
 
-/// Numbers as text, remembered: objects with equal labels are equally certain.
-struct Certainties(Vec<(u64, Vec<u8>)>);
+/// Numbers as text, remembered: objects with equal labels have equal numbers.
+struct NumberTexts(Vec<(u64, Vec<u8>)>);
 
-impl Default for Certainties {
+impl Default for NumberTexts {
     fn default() -> Self {
         Self(vec![(f64::NAN.to_bits(), b"NaN".to_vec()); 1 << 10])
     }
 }
 
-impl Certainties {
+impl NumberTexts {
     fn text(&mut self, value: f64) -> &[u8] {
         let bits = value.to_bits();
         let place = (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
@@ -306,7 +304,7 @@ mod tests {
             let (_folder, path) = file(name, "");
             let partition = Partition::new(vec![2, 0, 1], 3).unwrap();
             let names = ["a", "b,\"c\"\n", "d"].map(String::from);
-            write_labels(&path, Some(&names), &partition, &[0.1 + 0.2, 1.0, 1.0 / 3.0]).unwrap();
+            write_labels(&path, Some(&names), &partition, &[("certainty", &[0.1 + 0.2, 1.0, 1.0 / 3.0])]).unwrap();
             let labels = read_labels(&path, None).unwrap();
             assert_eq!(labels.object_names.unwrap()[1], names[1].trim());
             let values: Vec<_> = labels.column.values.into_iter().flatten().collect();

@@ -1,4 +1,4 @@
-//! Figures: histogram of the certainty, and its spread within each cluster.
+//! Figures: histogram of the confidence (of the certainty where there is none), and its spread within each cluster.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,15 @@ use crate::axes::Frame;
 use crate::clusters::Clusters;
 use crate::figure::Drawn;
 use crate::svg::Svg;
-use crate::text::{count, number, percent};
+use crate::text::{capital, count, number, percent};
 
 const BINS: usize = 20;
 
-/// Certainty of all objects, in steps of 0.05.
+/// Confidence of all objects, in steps of 0.05.
 pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
     let mut counts = [0usize; BINS];
-    for &sure in report.certainty {
+    let word = report.trust_name();
+    for &sure in report.trust() {
         counts[((sure * BINS as f64) as usize).min(BINS - 1)] += 1;
     }
     let (width, height) = (460.0, 270.0);
@@ -27,25 +28,26 @@ pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
         let top = y.at(objects as f64).min(frame.bottom - 1.0);
         svg.rect([left + 1.0, top, right - left - 2.0, frame.bottom - top], "a");
     }
-    frame.draw_x(&mut svg, &x, "certainty", &x.ticks(5));
+    frame.draw_x(&mut svg, &x, word, &x.ticks(5));
     let mut csv = "from,to,objects\n".to_owned();
     for (bin, objects) in counts.iter().enumerate() {
         let _ = writeln!(csv, "{},{},{objects}", bin as f64 / BINS as f64, (bin + 1) as f64 / BINS as f64);
     }
     let n = report.n() as f64;
-    let share = |low: f64| report.certainty.iter().filter(|&&sure| sure >= low).count() as f64 / n;
+    let share = |low: f64| report.trust().iter().filter(|&&sure| sure >= low).count() as f64 / n;
     let alt = format!(
-        "Histogram of the certainty of {} objects: {} are at 0.9 or above, {} below 0.5.",
+        "Histogram of the {word} of {} objects: {} are at 0.9 or above, {} below 0.5.",
         count(report.n() as i64),
         percent(share(0.9)),
         percent(1.0 - share(0.5))
     );
-    let title = "Certainty of the objects".to_owned();
+    let title = format!("{} of the objects", capital(word));
     Drawn { name: "certainty", title, alt, svg, csv, note: String::new(), points: Vec::new() }
 }
 
-/// Certainty within each cluster: from the lowest to the highest tenth, and the middle.
-pub(crate) fn by_cluster(clusters: &Clusters) -> Drawn {
+/// Confidence within each cluster: from the lowest to the highest tenth, and the middle.
+pub(crate) fn by_cluster(report: &Report<'_>, clusters: &Clusters) -> Drawn {
+    let word = report.trust_name();
     let rows = clusters.shown.len();
     let (width, step) = (460.0, if rows > 24 { 13.0 } else { (200.0 / rows as f64).clamp(22.0, 44.0) });
     let height = 14.0 + rows as f64 * step + 46.0;
@@ -70,13 +72,13 @@ pub(crate) fn by_cluster(clusters: &Clusters) -> Drawn {
         let _ =
             writeln!(csv, "{label},{},{},{lowest},{median},{highest},{cohesion}", cluster.members.len(), cluster.mean);
     }
-    frame.draw_x(&mut svg, &x, "certainty: lowest tenth, median, highest tenth", &x.ticks(5));
+    frame.draw_x(&mut svg, &x, &format!("{word}: lowest tenth, median, highest tenth"), &x.ticks(5));
     let least = clusters.shown.iter().filter(|cluster| cluster.mean < 0.9995).min_by(|a, b| a.mean.total_cmp(&b.mean));
     let least = least.map_or_else(String::new, |cluster| {
-        format!(" Least certain is cluster {} with a mean of {}.", cluster.label, number(cluster.mean))
+        format!(" It is least in cluster {}: {} on average.", cluster.label, number(cluster.mean))
     });
-    let alt = format!("Range of certainty in each of {rows} clusters.{least}");
-    let title = "Certainty within each cluster".to_owned();
+    let alt = format!("Range of the {word} in each of {rows} clusters.{least}");
+    let title = format!("{} within each cluster", capital(word));
     Drawn { name: "certainty-by-cluster", title, alt, svg, csv, note: left_out(clusters), points: Vec::new() }
 }
 

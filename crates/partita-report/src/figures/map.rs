@@ -171,12 +171,12 @@ fn scatter(
     svg.upwards([18.0, 0.5 * height - 11.0], "m", &up);
     // The certain ones first, so that doubtful objects lie on top of them.
     let mut order: Vec<usize> = (0..sample.len()).collect();
-    let sure = |at: usize| report.certainty[sample[at] as usize].clamp(0.0, 1.0);
+    let sure = |at: usize| report.trust()[sample[at] as usize].clamp(0.0, 1.0);
     order.sort_by_key(|&at| (std::cmp::Reverse(rank(sure(at))), at));
     let size = if sample.len() > 1_000 { 0.7 } else { 0.95 };
     svg.stamps(name, size);
     let mut points = Vec::with_capacity(sample.len());
-    let mut csv = "object,x,y,cluster,certainty\n".to_owned();
+    let mut csv = format!("object,x,y,cluster,{}\n", report.trust_name());
     for at in order {
         let (object, label) = (sample[at], report.partition.labels()[sample[at] as usize] as usize);
         let place = [x.at(places[[at, 0]]), y.at(places[[at, 1]])];
@@ -196,6 +196,6 @@ fn scatter(
     } else {
         String::new()
     };
-    let note = format!("{note}{sampled} Pale objects are less certain.");
+    let note = format!("{note}{sampled} Pale objects have a smaller {}.", report.trust_name());
     Drawn { name, title: title.to_owned(), alt, svg, csv, note, points }
 }

@@ -31,7 +31,7 @@ pub(crate) fn all(report: &Report<'_>, clusters: &Clusters, agreement: Option<&A
         drawn.extend([choice::certainty(choice), choice::objective(choice)].into_iter().flatten());
         drawn.extend(flow::figure(choice, report.partition));
     }
-    drawn.extend([certainty::histogram(report), certainty::by_cluster(clusters)]);
+    drawn.extend([certainty::histogram(report), certainty::by_cluster(report, clusters)]);
     drawn.extend(report.soft.map(|soft| membership::bars(soft, clusters)));
     drawn.extend(relations::graph(report.soft, clusters));
     if let Some(table) = report.features.filter(|table| table.values().ncols() > 0) {

@@ -1,7 +1,8 @@
-//! The section on certainty: figures, the table of clusters, the table of objects.
+//! The section on confidence and certainty: figures, the table of clusters, the table of objects.
 
 use super::Page;
 use super::parts::{Cell, SHORT, card, section, table};
+use crate::Report;
 use crate::figures::certainty::left_out;
 use crate::text::{count, cut, named, number};
 
@@ -15,8 +16,18 @@ pub(super) fn certainty(page: &Page<'_, '_>) -> String {
     let mut figures = String::new();
     page.figures("certainty").for_each(|figure| figures.push_str(&card(figure, false)));
     let body = format!("<div class=\"figs\">{figures}</div>{}{}", clusters(page), objects(page));
-    let lead = "How far each label can be trusted. 1 is certain; what the number means is in the method's info.";
-    section("sure", "How sure", lead, &body)
+    section("sure", "How sure", lead(page.report), &body)
+}
+
+fn lead(report: &Report<'_>) -> &'static str {
+    match report.confidence {
+        Some(_) => {
+            "How far each label can be trusted. The confidence is the share of the base clusterings' evidence for an object's own \
+             cluster against the best other one, calibrated as the probability that the label is right; it compares between \
+             methods. 1/K is chance. The certainty is the method's own number."
+        }
+        None => "How far each label can be trusted. 1 is certain; what the number means is in the method's info.",
+    }
 }
 
 fn clusters(page: &Page<'_, '_>) -> String {
@@ -40,15 +51,9 @@ fn clusters(page: &Page<'_, '_>) -> String {
             row
         })
         .collect();
-    let heads = [
-        "Cluster",
-        "Objects",
-        "Mean certainty",
-        "Lowest tenth",
-        "Together within",
-        "With the nearest",
-        "Nearest cluster",
-    ];
+    let mean = format!("Mean {}", page.report.trust_name());
+    let heads =
+        ["Cluster", "Objects", mean.as_str(), "Lowest tenth", "Together within", "With the nearest", "Nearest cluster"];
     let caption = format!(
         "Clusters. “Together within” is how often the base clusterings put two of its objects together, “with the nearest” \
          one of its objects and one of the cluster that comes next. {}",
@@ -60,15 +65,13 @@ fn clusters(page: &Page<'_, '_>) -> String {
 
 fn objects(page: &Page<'_, '_>) -> String {
     let report = page.report;
-    let shown = least_certain(page);
+    let shown = doubtful(page);
     let (with_second, with_class) = (report.soft.is_some_and(|soft| soft.clusters() > 1), report.truth.is_some());
     let row = |&object: &u32| {
         let i = object as usize;
-        let mut row = vec![
-            Cell::Name(report.name(i)),
-            Cell::Cluster(report.partition.labels()[i] as usize),
-            Cell::Number(report.certainty[i], number(report.certainty[i])),
-        ];
+        let mut row = vec![Cell::Name(report.name(i)), Cell::Cluster(report.partition.labels()[i] as usize)];
+        let both = [report.confidence.map(|of| of[i]), Some(report.certainty[i])];
+        row.extend(both.into_iter().flatten().map(|share| Cell::Number(share, number(share))));
         if with_second {
             let (name, p) = second(page, i);
             row.extend([name, p]);
@@ -79,13 +82,15 @@ fn objects(page: &Page<'_, '_>) -> String {
         row
     };
     let rows: Vec<Vec<Cell>> = shown.iter().map(row).collect();
-    let mut heads = vec!["Object", "Cluster", "Certainty"];
+    let mut heads = vec!["Object", "Cluster"];
+    heads.extend(report.confidence.map(|_| "Confidence"));
+    heads.push("Certainty");
     heads.extend(["Second cluster", "Its probability"].iter().take(if with_second { 2 } else { 0 }));
     heads.extend(with_class.then_some("Known class"));
     let search = "<div class=\"bar\" hidden><label for=\"search\">Search</label><input id=\"search\" type=\"search\" \
                   autocomplete=\"off\"><output id=\"found\" class=\"soft\"></output></div>";
     let table = table("objects-table", "sorts long", &caption(page, shown.len()), &heads, &rows);
-    format!("<h3>Objects, least certain first</h3>{search}{table}")
+    format!("<h3>Objects, doubtful ones first</h3>{search}{table}")
 }
 
 fn caption(page: &Page<'_, '_>, shown: usize) -> String {
@@ -94,15 +99,15 @@ fn caption(page: &Page<'_, '_>, shown: usize) -> String {
     if shown == n {
         return format!("All {} objects{}.", count(n as i64), file.unwrap_or_default());
     }
-    format!("The {} least certain of {} objects{}.", count(shown as i64), count(n as i64), file.unwrap_or_default())
+    format!("The {} most doubtful of {} objects{}.", count(shown as i64), count(n as i64), file.unwrap_or_default())
 }
 
-/// The least certain objects, as many as there is room for.
-fn least_certain(page: &Page<'_, '_>) -> Vec<u32> {
+/// The objects whose labels can be trusted least, as many as there is room for.
+fn doubtful(page: &Page<'_, '_>) -> Vec<u32> {
     let report = page.report;
     let mut order: Vec<u32> = (0..report.n() as u32).collect();
     let by = |a: &u32, b: &u32| {
-        let sure = |i: u32| report.certainty[i as usize];
+        let sure = |i: u32| report.trust()[i as usize];
         sure(*a).total_cmp(&sure(*b)).then(a.cmp(b))
     };
     if order.len() > ROWS {

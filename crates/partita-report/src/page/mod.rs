@@ -144,7 +144,7 @@ impl Page<'_, '_> {
     /// What a map says of an object.
     fn said(&self, object: usize, limit: usize) -> String {
         let report = self.report;
-        let (label, sure) = (report.partition.labels()[object], number(report.certainty[object]));
-        format!("{}: cluster {label}, certainty {sure}", cut(&report.name(object), limit))
+        let (label, sure) = (report.partition.labels()[object], number(report.trust()[object]));
+        format!("{}: cluster {label}, {} {sure}", cut(&report.name(object), limit), report.trust_name())
     }
 }

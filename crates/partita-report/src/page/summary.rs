@@ -13,16 +13,17 @@ use crate::text::{command, count, cut, escape, number, percent, seconds};
 pub(super) fn headline(page: &Page<'_, '_>) -> String {
     let report = page.report;
     let n = report.n() as i64;
-    let sure = report.certainty.iter().filter(|&&sure| sure >= 0.9).count() as f64 / n as f64;
+    let (trust, word) = (report.trust(), report.trust_name());
+    let doubtful = trust.iter().filter(|&&sure| sure < 0.5).count() as f64 / n as f64;
     let (objects, clusters) = (plural(n, "object"), plural(page.clusters.live as i64, "cluster"));
     let agreement = page.agreement.as_ref().map_or_else(String::new, |agreement| {
         format!(" The base clusterings agree with the result to an NMI of {} on average.", number(agreement.mean()))
     });
-    let mean = report.certainty.iter().sum::<f64>() / n as f64;
+    let mean = trust.iter().sum::<f64>() / n as f64;
     format!(
-        "{objects} in {clusters}; {} of them with a certainty of at least 0.9, {} on average.{agreement}",
-        percent(sure),
-        number(mean)
+        "{objects} in {clusters}; their mean {word} is {}, {} are below 0.5.{agreement}",
+        number(mean),
+        percent(doubtful)
     )
 }
 
@@ -49,11 +50,11 @@ fn warnings(record: &Value) -> String {
 
 fn tiles(page: &Page<'_, '_>) -> String {
     let report = page.report;
-    let mean = report.certainty.iter().sum::<f64>() / report.n() as f64;
+    let mean = report.trust().iter().sum::<f64>() / report.n() as f64;
     let mut tiles = vec![
         (count(report.n() as i64), "objects"),
         (count(page.clusters.live as i64), "clusters"),
-        (number(mean), "mean certainty"),
+        (number(mean), if report.confidence.is_some() { "mean confidence" } else { "mean certainty" }),
     ];
     if let Some(ensemble) = report.ensemble {
         tiles.push((count(ensemble.bases().len() as i64), "base clusterings"));
