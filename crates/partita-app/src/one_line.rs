@@ -8,10 +8,10 @@ use crate::MethodRecord;
 const SIZES: usize = 8;
 
 impl MethodRecord {
-    /// Such as `lwgp: 3 clusters (59, 71, 48 objects); converged after 12 rounds; mean certainty 0.93; ARI 0.897`.
+    /// Such as `lwgp: 3 clusters (59, 71, 48 objects); converged after 12 rounds; mean confidence 0.93; ARI 0.897`.
     pub fn one_line(&self) -> String {
         let mut parts = vec![format!("{}: {}", self.method, self.clusters_and_sizes()), self.ending()];
-        parts.extend(self.mean_certainty.map(|mean| format!("mean certainty {mean:.2}")));
+        parts.extend(self.confidence.map(|mean| format!("mean confidence {mean:.2}")));
         if self.missing_labels > 0 {
             parts.push(format!("{} of {} labels missing", self.missing_labels, self.n * self.base_clusterings));
         }

@@ -109,9 +109,6 @@ pub struct MethodRecord {
     /// Objects of every cluster.
     #[serde(default)]
     pub sizes: Vec<usize>,
-    /// Mean certainty of the objects.
-    #[serde(default)]
-    pub mean_certainty: Option<f64>,
     /// Mean NMI with the base clusterings, by which Strehl and Ghosh compare consensus clusterings.
     pub anmi: Option<f64>,
     /// Mean confidence of all labels, which compares between methods.
@@ -291,7 +288,6 @@ impl MethodRecord {
             kkt_gap: outcome.kkt_gap,
             clusters: outcome.partition.live_clusters(),
             sizes: outcome.partition.sizes(),
-            mean_certainty: crate::confidence::mean(&outcome.certainty),
             anmi: anmi(&outcome.partition, ensemble).ok(),
             confidence: None,
             seconds: spent.seconds,

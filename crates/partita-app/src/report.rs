@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, LabelColumn};
+use partita::files::{self, LabelColumn, ReadOptions};
 use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Partition, Seed, SoftPartition};
 use partita_report::{ClusterCurves, Rendered, Report, render};
 
 use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
-use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
 use crate::result_files::{CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
-use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves};
+use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves, methods};
 
 /// The results of a method, as a report shows them.
 pub(crate) struct Shown<'a> {
@@ -23,6 +22,8 @@ pub(crate) struct Shown<'a> {
     ensemble: &'a Ensemble,
     features: Option<Features<'a>>,
     truth: Option<&'a LabelColumn>,
+    /// The labels of all methods of the run, where there were several.
+    methods: Vec<(String, Partition)>,
 }
 
 impl<'a> Shown<'a> {
@@ -43,7 +44,13 @@ impl<'a> Shown<'a> {
             ensemble,
             features,
             truth,
+            methods: Vec::new(),
         }
+    }
+
+    /// The same beside the labels of all methods of the run.
+    pub(crate) fn beside(self, methods: Vec<(String, Partition)>) -> Self {
+        Self { methods, ..self }
     }
 }
 
@@ -62,6 +69,8 @@ pub(crate) fn page(
     (report.soft, report.dendrogram, report.ensemble) = (shown.soft, shown.tree, Some(shown.ensemble));
     (report.objects, report.features, report.choice) = (shown.ensemble.object_names(), shown.features, choice);
     report.truth = shown.truth.map(|truth| truth.values.as_slice());
+    report.method = methods::find(method).ok().map(|method| method.info());
+    report.methods.clone_from(&shown.methods);
     report.labels_file = Some(LABELS.into());
     Ok(render(&report)?)
 }
@@ -142,6 +151,7 @@ impl RunFolder {
             ensemble: &loaded.ensemble,
             features: table.as_ref().and_then(InputTable::features),
             truth: loaded.truth.as_ref(),
+            methods: self.all_labels(loaded.ensemble.objects()),
         };
         page(&self.record, place, &shown, choice)
     }
@@ -153,6 +163,14 @@ impl RunFolder {
         Ok(if chosen { Some(curves(&SavedChoice::open(&saved)?.choice, self.objects())) } else { None })
     }
 
+    /// The labels of all methods whose results are there.
+    fn all_labels(&self, objects: usize) -> Vec<(String, Partition)> {
+        let labels = |place: usize| read_labels(&self.results_of(place).join(LABELS)).ok();
+        let of = |(place, method): (usize, &crate::MethodRecord)| Some((method.method.clone(), labels(place)?.0));
+        let found = self.record.methods.iter().enumerate().filter_map(of);
+        found.filter(|(_, partition)| partition.objects() == objects).collect()
+    }
+
     /// How many objects were labelled.
     pub fn objects(&self) -> usize {
         self.record.methods.first().map_or(0, |method| method.n)
@@ -161,10 +179,13 @@ impl RunFolder {
     /// The base clusterings: those that the run made, else those that it read.
     fn ensemble(&self) -> Result<files::LoadedEnsemble, AppError> {
         match &self.record.experiment.input {
-            Input::Ensemble { file, label, .. } => {
-                read_ensemble(&self.record.locate(file), label.as_ref(), default_budget())
+            Input::Ensemble { file, read, .. } => {
+                Ok(files::read_ensemble(&self.record.locate(file), &read.clone().within(default_budget()))?)
             }
-            Input::Table { .. } => read_ensemble(&self.folder.join(ENSEMBLE), None, default_budget()),
+            Input::Table { .. } => {
+                let options = ReadOptions::default().within(default_budget());
+                Ok(files::read_ensemble(&self.folder.join(ENSEMBLE), &options)?)
+            }
         }
     }
 

@@ -191,15 +191,8 @@ impl Experiment {
             let confidence = confidence_of(ensemble, &outcome.partition, weights);
             record.confidence = mean(&confidence);
             let result = MethodResult { outcome: &outcome, confidence: &confidence };
-            outputs::write_result(
-                &self.outputs,
-                place,
-                &choice.name,
-                &result,
-                ensemble,
-                features.as_ref(),
-                self.table(),
-            )?;
+            let table = self.table();
+            outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref(), table)?;
             outcomes.push(outcome);
             confidences.push(confidence);
             records.push(record);
@@ -210,9 +203,12 @@ impl Experiment {
     /// A page beside the labels of every method, where pages are asked for.
     fn write_reports(&self, finished: &Finished, inputs: &Inputs, choice: Option<&Choice>) -> Result<(), AppError> {
         let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
+        let names = finished.record.methods.iter().map(|method| method.method.clone());
+        let all: Vec<_> = names.zip(finished.outcomes.iter().map(|outcome| outcome.partition.clone())).collect();
         for (place, outcome) in finished.outcomes.iter().enumerate() {
             let result = MethodResult { outcome, confidence: &finished.confidences[place] };
             let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
+            let shown = shown.beside(all.clone());
             let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));
             let page = report::page(&finished.record, place, &shown, choice)?;
             let method = &finished.record.methods[place].method;

@@ -41,6 +41,7 @@ mod axes;
 mod clusters;
 mod curves;
 mod error;
+mod features;
 mod figure;
 mod figures;
 mod order;

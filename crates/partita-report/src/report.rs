@@ -1,6 +1,6 @@
 //! The input of a report: labels, certainty and whatever else there is.
 
-use partita_core::{Dendrogram, Ensemble, Features, Outcome, Partition, SoftPartition};
+use partita_core::{Dendrogram, Ensemble, Features, MethodInfo, Outcome, Partition, SoftPartition};
 use serde_json::Value;
 
 use crate::{ClusterCurves, ReportError};
@@ -35,6 +35,10 @@ pub struct Report<'a> {
     pub dendrogram: Option<&'a Dendrogram>,
     /// What was found for other numbers of clusters.
     pub choice: Option<ClusterCurves>,
+    /// What the method is, and what its certainty means.
+    pub method: Option<&'static MethodInfo>,
+    /// The labels of all methods of the run, by name, where there were several.
+    pub methods: Vec<(String, Partition)>,
     /// Name of the file with all labels, to be named beside the table of objects.
     pub labels_file: Option<String>,
 }
@@ -55,6 +59,8 @@ impl<'a> Report<'a> {
             truth: None,
             dendrogram: None,
             choice: None,
+            method: None,
+            methods: Vec::new(),
             labels_file: None,
         }
     }
@@ -87,8 +93,9 @@ impl<'a> Report<'a> {
             ("leaves of the tree", self.dendrogram.map(Dendrogram::objects)),
         ];
         let tracks = self.choice.iter().flat_map(|choice| &choice.partitions);
+        let others = self.methods.iter().map(|(_, partition)| ("labels of other methods", Some(partition.objects())));
         let tracks = tracks.map(|partition| ("labels for other numbers of clusters", Some(partition.objects())));
-        for (part, found) in parts.into_iter().chain(tracks) {
+        for (part, found) in parts.into_iter().chain(tracks).chain(others) {
             if let Some(found) = found.filter(|&found| found != objects) {
                 return Err(ReportError::Sizes { objects, part, found });
             }

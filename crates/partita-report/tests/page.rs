@@ -170,3 +170,41 @@ fn little_is_enough() {
         }
     }
 }
+
+#[test]
+fn a_confidence_is_what_objects_are_sorted_and_shaded_by() {
+    let partition = Partition::new(vec![0, 0, 0, 1, 1, 1], 2).unwrap();
+    let (certainty, confidence) = ([1.0; 6], [0.9, 0.8, 0.7, 0.25, 0.9, 0.9]);
+    let mut report = Report::new("six", Value::Null, &partition, &certainty);
+    report.confidence = Some(&confidence);
+    report.methods = vec![("one".into(), partition.clone()), ("two".into(), partition.clone())];
+    let page = html(&report).unwrap();
+    well_formed(&page);
+    assert!(page.contains("their mean confidence is 0.742, 16.7\u{202f}% are below 0.5"), "{}", &page[..9000]);
+    let table = &page[page.find("objects-table").unwrap()..];
+    assert!(table.find(">3</th>").unwrap() < table.find(">2</th>").unwrap());
+    assert!(page.contains("Methods against each other") && page.contains("Confidence of the objects"));
+    report.confidence = Some(&confidence[..5]);
+    assert_eq!(
+        html(&report).unwrap_err().to_string(),
+        "the labels are those of 6 objects, but confidences are given for 5"
+    );
+}
+
+#[test]
+fn no_clusters_are_said_first() {
+    let (one, two) = (Partition::new(vec![0; 4], 1).unwrap(), Partition::new(vec![0, 0, 1, 1], 2).unwrap());
+    let certainty = [1.0; 4];
+    let headline = |partition: &Partition, chosen: Option<usize>| {
+        let mut report = Report::new("four", Value::Null, partition, &certainty);
+        report.choice = chosen.map(|chosen| ClusterCurves { chosen: Some(chosen), ..ClusterCurves::default() });
+        let page = html(&report).unwrap();
+        page.split("<p class=\"lead\">").nth(1).unwrap().split("</p>").next().unwrap().to_owned()
+    };
+    assert_eq!(headline(&one, None), "4 objects in one cluster: no groups are told apart.");
+    assert!(headline(&one, Some(1)).starts_with("No clusters: 4 objects are one group."));
+    assert!(
+        headline(&two, Some(1)).starts_with("No clusters are supported by the data; 2 clusters below were asked for")
+    );
+    assert!(headline(&two, Some(2)).starts_with("4 objects in 2 clusters"));
+}

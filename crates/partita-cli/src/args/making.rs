@@ -125,7 +125,7 @@ and rows brought to length 1. Each step is a setting, given as --set NAME=VALUE:
 numbers (true or false), shortest, least_documents, terms, frequency (count or log), idf (none, plain or smooth),
 unit_length. The file is what scipy.sparse.save_npz writes.")]
 pub(crate) struct TextArgs {
-    /// A table with a column of texts (CSV or TSV; .gz is read too).
+    /// A table with a column of texts (CSV or TSV; .gz and .zst are read too).
     pub(crate) documents: PathBuf,
     /// The column with the texts, by name or position from 1.
     #[arg(long, value_name = "COLUMN")]

@@ -1,11 +1,13 @@
 //! Consensus of label rows that stay on the disk and are read block by block.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
-use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
+use partita::files::{LabelFormat, LabelGroups, label_lines, write_whole};
 use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
 use partita_app::{
-    AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, seeds, write_json,
+    AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
+    write_json,
 };
 use serde_json::{Value, json};
 
@@ -13,7 +15,7 @@ use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
 use crate::output::{self, is_folder, is_stdout, print_json, say};
-use crate::terminal::{Progress, unless_interrupted};
+use crate::terminal::{Progress, Terminal, unless_interrupted};
 
 /// Label rows on the disk, where there are so many that the method reads them block by block. Whether it does depends on
 /// the size of the ensemble alone; rows in memory are then read in the same blocks, with the same labels.
@@ -35,11 +37,9 @@ pub(super) fn rows_of(
     if let ClusterCount::Chosen { .. } = args.clusters {
         return refuse("the choice of K looks at label rows in memory; with --stream name a number with -k".into());
     }
-    let mut options = EnsembleOptions::default();
-    options.budget = compute.budget;
-    options.truth.clone_from(&args.label);
-    let Some(groups) = LabelGroups::open(&args.ensemble, &options)? else {
-        return refuse(format!("{}: files of this format are not read in groups", args.ensemble.display()));
+    let Some(groups) = LabelGroups::open(&args.ensemble, &args.read.options(compute.budget))? else {
+        let here = args.ensemble.display();
+        return refuse(format!("{here}: only numbers in Parquet, Arrow or NPY are read in groups; leave out --stream"));
     };
     if let Some(what) = wants_memory(args, info, &groups) {
         return refuse(format!("{}: {what}; leave out --stream", args.ensemble.display()));
@@ -52,12 +52,18 @@ pub(super) fn rows_of(
 fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, groups: &LabelGroups) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
+        (args.output.as_deref().is_some_and(|path| !is_text(path)), "only text is written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (model, "--model learns from the labels of all objects"),
         (groups.roles().objects().is_some(), "the names of all objects are held"),
     ];
     wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
+}
+
+/// Whether labels that go there are text.
+fn is_text(path: &Path) -> bool {
+    is_folder(path) || is_stdout(path) || LabelFormat::of(path).is_ok_and(|format| format == LabelFormat::Text)
 }
 
 /// Finds the consensus and writes labels and model.
@@ -123,6 +129,7 @@ fn run(
     if !args.stream {
         rows.hold(room(method, &problem, rows));
     }
+    say_roles(&args.ensemble, rows.roles(), &Terminal);
     let here = args.ensemble.display();
     say(&format!("{here}: {} label rows are read in {} groups", rows.objects(), rows.groups()));
     let progress = Progress::new(args.method.clone());

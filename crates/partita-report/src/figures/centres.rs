@@ -64,9 +64,17 @@ pub(crate) fn figure(table: &Features<'_>, means: &Array2<f64>, clusters: &Clust
         alt,
         svg,
         csv,
-        note: format!("{note} {}", left_out(clusters)).trim().to_owned(),
+        note: format!("{note} {}", first_drawn(clusters)).trim().to_owned(),
         points: Vec::new(),
     }
+}
+
+/// What to say where not all clusters are drawn.
+fn first_drawn(clusters: &Clusters) -> String {
+    if clusters.shown.len() <= DRAWN {
+        return left_out(clusters);
+    }
+    format!("The {DRAWN} of {} clusters with the smallest numbers.", clusters.live)
 }
 
 fn csv(table: &Features<'_>, means: &Array2<f64>, clusters: &Clusters) -> String {

@@ -35,10 +35,12 @@ pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
     }
     let n = report.n() as f64;
     let share = |low: f64| report.trust().iter().filter(|&&sure| sure >= low).count() as f64 / n;
+    // A confidence seldom goes beyond 0.9.
+    let high = if report.confidence.is_some() { 0.75 } else { 0.9 };
     let alt = format!(
-        "Histogram of the {word} of {} objects: {} are at 0.9 or above, {} below 0.5.",
+        "Histogram of the {word} of {} objects: {} are at {high} or above, {} below 0.5.",
         count(report.n() as i64),
-        percent(share(0.9)),
+        percent(share(high)),
         percent(1.0 - share(0.5))
     );
     let title = format!("{} of the objects", capital(word));

@@ -12,7 +12,7 @@ use crate::clusters::{Clusters, sample};
 use crate::figure::Drawn;
 use crate::palette::COLOURS;
 use crate::svg::{Svg, n};
-use crate::text::number;
+use crate::text::{count, number};
 
 /// Clusters on the ring at most, and edges at most.
 const RING: usize = 24;
@@ -74,7 +74,11 @@ pub(crate) fn graph(soft: Option<&SoftPartition>, clusters: &Clusters) -> Option
         alt,
         svg,
         csv,
-        note: left_out(clusters),
+        note: if ring.len() < clusters.shown.len() {
+            format!("The {} largest of {} clusters.", ring.len(), count(clusters.live as i64))
+        } else {
+            left_out(clusters)
+        },
         points: Vec::new(),
     })
 }

@@ -7,7 +7,7 @@ use super::parts::{Cell, table};
 use crate::text::{count, cut};
 
 /// Classes that the table has room for.
-const CLASSES: usize = 24;
+const CLASSES: usize = 30;
 
 /// How many objects of every cluster shown are in every known class; of more classes, the largest.
 pub(super) fn known(page: &Page<'_, '_>) -> String {

@@ -3,6 +3,7 @@
 mod bases;
 mod certainty;
 mod choice;
+mod features;
 mod known;
 mod parts;
 mod summary;
@@ -46,6 +47,7 @@ impl Page<'_, '_> {
             ("choice", "How many", self.choice()),
             ("sure", "How sure", certainty::certainty(self)),
             ("soft", "Clusters", self.soft()),
+            ("features", "Features", features::features(self)),
             ("bases", "Base clusterings", bases::bases(self)),
             ("map", "Map", self.map()),
         ];

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use partita_core::Partition;
+use partita_metrics::Contingency;
 use serde_json::Value;
 
 use super::Page;
@@ -15,6 +17,9 @@ pub(super) fn headline(page: &Page<'_, '_>) -> String {
     let n = report.n() as i64;
     let (trust, word) = (report.trust(), report.trust_name());
     let doubtful = trust.iter().filter(|&&sure| sure < 0.5).count() as f64 / n as f64;
+    if page.clusters.live == 1 || page.report.choice.as_ref().is_some_and(|choice| choice.chosen == Some(1)) {
+        return no_clusters(page);
+    }
     let (objects, clusters) = (plural(n, "object"), plural(page.clusters.live as i64, "cluster"));
     let agreement = page.agreement.as_ref().map_or_else(String::new, |agreement| {
         format!(" The base clusterings agree with the result to an NMI of {} on average.", number(agreement.mean()))
@@ -25,6 +30,23 @@ pub(super) fn headline(page: &Page<'_, '_>) -> String {
         number(mean),
         percent(doubtful)
     )
+}
+
+/// What to say first where there is one group of objects.
+fn no_clusters(page: &Page<'_, '_>) -> String {
+    let objects = plural(page.report.n() as i64, "object");
+    let choice = page.report.choice.as_ref().filter(|choice| choice.chosen == Some(1));
+    match choice {
+        None => format!("{objects} in one cluster: no groups are told apart."),
+        Some(choice) if page.clusters.live == 1 => {
+            format!("No clusters: {objects} are one group. {}", cut(&choice.reason, 300))
+        }
+        Some(choice) => format!(
+            "No clusters are supported by the data; {} below were asked for, and {objects} are in them. {}",
+            plural(page.clusters.live as i64, "cluster"),
+            cut(&choice.reason, 300)
+        ),
+    }
 }
 
 pub(crate) fn plural(count_of: i64, word: &str) -> String {
@@ -38,6 +60,7 @@ pub(super) fn summary(page: &Page<'_, '_>) -> String {
     body.push_str(&facts(page));
     body.push_str(&repeat(record));
     body.push_str(&methods(record));
+    body.push_str(&agreement(page.report));
     body.push_str(&scores(record));
     body.push_str(&super::known::known(page));
     section("summary", "Summary", "What was clustered, how, and how to do it again.", &body)
@@ -75,7 +98,8 @@ fn facts(page: &Page<'_, '_>) -> String {
     let (report, record) = (page.report, &page.report.record);
     let text = |key: &str| record[key].as_str().map(|text| cut(text, 300));
     let data = format!("{}{}", text("table").map_or_else(String::new, |table| format!("{table}, ")), size(report));
-    let mut list = vec![("Data", Some(data)), ("Base clusterings", ensemble(report)), ("Method", text("method"))];
+    let mut list = vec![("Data", Some(data)), ("Base clusterings", ensemble(report)), ("Method", method(report))];
+    list.push(("Its certainty", report.method.map(|info| info.certainty.to_owned())));
     list.push(("Number of clusters", Some(chosen(page))));
     list.push(("Settings", plain(&record["settings"])));
     list.push(("Objective", objective(record)));
@@ -92,6 +116,17 @@ fn facts(page: &Page<'_, '_>) -> String {
         "<div class=\"card\"><dl class=\"facts\">{}</dl></div>",
         list.into_iter().filter_map(fact).collect::<String>()
     )
+}
+
+/// The method's name, and what it does where that is known.
+fn method(report: &Report<'_>) -> Option<String> {
+    let name = report.record["method"].as_str().map(|text| cut(text, 300));
+    match report.method {
+        None => name,
+        Some(info) => {
+            Some(format!("{}: {} ({})", name.unwrap_or_else(|| info.name.into()), info.summary, info.reference))
+        }
+    }
 }
 
 fn size(report: &Report<'_>) -> String {
@@ -221,6 +256,28 @@ fn methods(record: &Value) -> String {
     let rows: Vec<Vec<Cell>> = methods.iter().take(100).map(row).collect();
     let caption = "The first method is the one that this report shows.";
     format!("<h3>Methods side by side</h3>{}", table("methods-table", "sorts", caption, &heads, &rows))
+}
+
+/// Methods that the table of agreement has room for.
+const METHODS: usize = 12;
+
+/// How far the methods of a run agree, two by two.
+fn agreement(report: &Report<'_>) -> String {
+    let methods = &report.methods[..report.methods.len().min(METHODS)];
+    if methods.len() < 2 {
+        return String::new();
+    }
+    let ari = |a: &Partition, b: &Partition| Contingency::new(a, b).map_or(f64::NAN, |table| table.ari());
+    let row = |(name, a): &(String, Partition)| {
+        let cells = methods.iter().map(|(_, b)| ari(a, b)).map(|ari| Cell::Number(ari, number(ari)));
+        std::iter::once(Cell::Name(name.clone())).chain(cells).collect()
+    };
+    let rows: Vec<Vec<Cell>> = methods.iter().map(row).collect();
+    let heads: Vec<&str> = std::iter::once("Method").chain(methods.iter().map(|(name, _)| name.as_str())).collect();
+    let left = report.methods.len() - methods.len();
+    let left = if left > 0 { format!(" {left} more are left out.") } else { String::new() };
+    let caption = format!("Adjusted Rand index of every two methods: 1 is the same grouping, 0 is chance.{left}");
+    format!("<h3>Methods against each other</h3>{}", table("agreement-table", "sorts", &caption, &heads, &rows))
 }
 
 /// Scores against known classes, the base clusterings' beside them.

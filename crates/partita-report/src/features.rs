@@ -1,0 +1,214 @@
+//! Which columns of the table tell a cluster from all other objects: effect sizes and rank tests.
+
+use std::cmp::Ordering;
+
+use partita_core::Features;
+use partita_core::ndarray::ArrayView1;
+use rayon::prelude::*;
+use statrs::function::erf::erfc;
+
+use crate::Report;
+use crate::clusters::{Clusters, sample};
+
+/// Values looked at, about: of more, a sample of the objects is.
+const VALUES: usize = 20_000_000;
+
+/// Objects looked at: at least and at most.
+const OBJECTS: (usize, usize) = (1_000, 50_000);
+
+/// Corrected p-values from which on a column is not said to differ.
+const LEVEL: f64 = 0.05;
+
+/// A column in which the objects of a cluster differ from all others.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Marker {
+    /// Place of the cluster among those shown.
+    pub(crate) cluster: usize,
+    pub(crate) column: usize,
+    /// Mean of the cluster, and of all other objects.
+    pub(crate) means: [f64; 2],
+    /// Cohen's d: the difference of the means over the pooled standard deviation; 0 where that is 0.
+    pub(crate) d: f64,
+    /// How often an object of the cluster has a larger value than another one; ties count half.
+    pub(crate) auc: f64,
+    /// p-value of the Mann–Whitney test by its normal approximation, corrected by Benjamini and Hochberg over all clusters and columns.
+    pub(crate) p: f64,
+}
+
+impl Marker {
+    /// How far the cluster and the rest are apart in this column, from 0 to 0.5.
+    fn strength(&self) -> f64 {
+        (self.auc - 0.5).abs()
+    }
+}
+
+/// The columns that tell clusters apart, and from how many objects that was computed.
+pub(crate) struct Markers {
+    /// Those of a cluster side by side, the clearest first.
+    pub(crate) found: Vec<Marker>,
+    /// Objects looked at.
+    pub(crate) objects: usize,
+    /// Clusters and columns compared.
+    pub(crate) tests: usize,
+}
+
+/// At most `each` columns for every cluster shown; none where there is one cluster.
+///
+/// # Cost
+/// O(d n log n + d K) for n objects looked at.
+pub(crate) fn markers(report: &Report<'_>, table: &Features<'_>, clusters: &Clusters, each: usize) -> Option<Markers> {
+    let columns = table.values().ncols();
+    if clusters.shown.len() < 2 || columns == 0 {
+        return None;
+    }
+    let objects = sample(clusters, (VALUES / columns).clamp(OBJECTS.0, OBJECTS.1));
+    let mut place = vec![usize::MAX; report.partition.clusters()];
+    clusters.shown.iter().enumerate().for_each(|(at, cluster)| place[cluster.label] = at);
+    let groups: Vec<usize> = objects.iter().map(|&i| place[report.partition.labels()[i as usize] as usize]).collect();
+    let of_column = |column: usize| {
+        let values = table.values();
+        compared(column, values.column(column), &objects, &groups, clusters.shown.len())
+    };
+    let mut found: Vec<Marker> = (0..columns).into_par_iter().flat_map_iter(of_column).collect();
+    let tests = found.len();
+    corrected(&mut found);
+    found.retain(|marker| marker.p < LEVEL);
+    let clearest = |a: &Marker, b: &Marker| {
+        let by = a.cluster.cmp(&b.cluster).then(b.strength().total_cmp(&a.strength()));
+        by.then(b.d.abs().total_cmp(&a.d.abs())).then(a.column.cmp(&b.column))
+    };
+    found.sort_unstable_by(clearest);
+    let mut taken = vec![0; clusters.shown.len()];
+    found.retain(|marker| {
+        taken[marker.cluster] += 1;
+        taken[marker.cluster] <= each
+    });
+    Some(Markers { found, objects: objects.len(), tests })
+}
+
+/// Sums of one group of objects.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    count: f64,
+    sum: f64,
+    squares: f64,
+    ranks: f64,
+}
+
+/// One column: every group against all other objects. p-values are not corrected.
+fn compared(
+    column: usize,
+    values: ArrayView1<'_, f64>,
+    objects: &[u32],
+    groups: &[usize],
+    count: usize,
+) -> Vec<Marker> {
+    let n = objects.len();
+    let mean = objects.iter().map(|&i| values[i as usize]).sum::<f64>() / n as f64;
+    let value = |at: usize| values[objects[at] as usize] - mean;
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_unstable_by(|&a, &b| value(a).total_cmp(&value(b)).then(Ordering::Equal));
+    let (mut sums, mut below, mut ties) = (vec![Sums::default(); count], 0.0, 0.0);
+    for equal in order.chunk_by(|&a, &b| value(a) == value(b)) {
+        let size = equal.len() as f64;
+        for &at in equal {
+            let (x, of) = (value(at), &mut sums[groups[at]]);
+            *of = Sums {
+                count: of.count + 1.0,
+                sum: of.sum + x,
+                squares: of.squares + x * x,
+                ranks: of.ranks + below + 0.5 * (size + 1.0),
+            };
+        }
+        below += size;
+        ties += size * size * size - size;
+    }
+    let squares: f64 = sums.iter().map(|of| of.squares).sum();
+    let marker = |(cluster, of): (usize, &Sums)| {
+        against_rest(of, n as f64, squares, ties).map(|found| {
+            let [inside, outside, d, auc, p] = found;
+            Marker { cluster, column, means: [inside + mean, outside + mean], d, auc, p }
+        })
+    };
+    sums.iter().enumerate().filter_map(marker).collect()
+}
+
+/// Means of a group and of the rest (around the mean of all), Cohen's d, AUC and p-value; none where either side has fewer than two
+/// objects or all values are equal.
+fn against_rest(of: &Sums, n: f64, squares: f64, ties: f64) -> Option<[f64; 5]> {
+    let (inside, outside) = (of.count, n - of.count);
+    // Values are around their mean, so that the rest has the opposite sum.
+    let (mean, rest) = (of.sum / inside, -of.sum / outside);
+    let spread = squares - inside * mean * mean - outside * rest * rest;
+    let variance = inside * outside / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
+    if inside < 2.0 || outside < 2.0 || variance <= 0.0 {
+        return None;
+    }
+    let deviation = (spread.max(0.0) / (n - 2.0)).sqrt();
+    let d = if deviation > 0.0 { (mean - rest) / deviation } else { 0.0 };
+    let u = of.ranks - 0.5 * inside * (inside + 1.0);
+    let z = ((u - 0.5 * inside * outside).abs() - 0.5).max(0.0) / variance.sqrt();
+    Some([mean, rest, d, u / (inside * outside), erfc(z / std::f64::consts::SQRT_2)])
+}
+
+/// Corrects p-values for their number, by Benjamini and Hochberg.
+fn corrected(found: &mut [Marker]) {
+    let tests = found.len() as f64;
+    found.sort_unstable_by(|a, b| a.p.total_cmp(&b.p).then((a.cluster, a.column).cmp(&(b.cluster, b.column))));
+    let mut least = 1.0f64;
+    for (at, marker) in found.iter_mut().enumerate().rev() {
+        least = least.min(marker.p * tests / (at + 1) as f64);
+        marker.p = least;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::Partition;
+    use partita_core::ndarray::Array2;
+    use serde_json::Value;
+
+    #[test]
+    fn numbers_are_those_of_scipy() {
+        // scipy.stats.mannwhitneyu([1, 2, 4, 7], [3, 5, 6, 8, 9, 4], method="asymptotic"): U = 5.5, p = 0.19945761.
+        let values = Array2::from_shape_vec((10, 1), vec![1., 2., 4., 7., 3., 5., 6., 8., 9., 4.]).unwrap();
+        let objects: Vec<u32> = (0..10).collect();
+        let groups = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1];
+        let found = compared(0, values.column(0), &objects, &groups, 2);
+        assert!((found[0].auc - 5.5 / 24.0).abs() < 1e-12 && (found[1].auc - 18.5 / 24.0).abs() < 1e-12);
+        assert!((found[0].p - 0.199_457_61).abs() < 1e-8, "{}", found[0].p);
+        // (3.5 - 35/6) over the pooled deviation √((21 + 185/6) / 8).
+        let d = (3.5 - 35.0 / 6.0) / ((21.0 + 161.0 / 6.0) / 8.0f64).sqrt();
+        assert!((found[0].d - d).abs() < 1e-9, "{} {d}", found[0].d);
+        assert!((found[0].means[0] - 3.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn benjamini_and_hochberg_correct_for_the_number_of_tests() {
+        let marker = |column, p| Marker { cluster: 0, column, means: [0.0; 2], d: 0.0, auc: 0.5, p };
+        let mut found: Vec<Marker> =
+            [0.04, 0.01, 0.03, 0.5].into_iter().enumerate().map(|(at, p)| marker(at, p)).collect();
+        corrected(&mut found);
+        let expected = [0.04, 0.16 / 3.0, 0.16 / 3.0, 0.5];
+        assert!(found.iter().zip(expected).all(|(marker, p)| (marker.p - p).abs() < 1e-12), "{found:?}");
+    }
+
+    #[test]
+    fn the_columns_that_differ_are_found_and_noise_is_not() {
+        let n = 300;
+        let labels: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+        let partition = Partition::new(labels, 3).unwrap();
+        let noise = |i: usize, j: usize| ((i * 7919 + j * 104_729) % 1000) as f64 / 1000.0;
+        let shift = |i: usize, j: usize| if i % 3 == j { 3.0 } else { 0.0 };
+        let values = Array2::from_shape_fn((n, 6), |(i, j)| noise(i, j) + shift(i, j));
+        let columns: Vec<String> = (0..6).map(|j| format!("c{j}")).collect();
+        let table = Features::new(&columns, values.view()).unwrap();
+        let certainty = vec![1.0; n];
+        let report = Report::new("", Value::Null, &partition, &certainty);
+        let markers = markers(&report, &table, &Clusters::of(&report), 1).unwrap();
+        let found: Vec<(usize, usize)> = markers.found.iter().map(|marker| (marker.cluster, marker.column)).collect();
+        assert_eq!((found, markers.tests), (vec![(0, 0), (1, 1), (2, 2)], 18));
+        assert!(markers.found.iter().all(|marker| marker.auc > 0.99 && marker.d > 3.0 && marker.p < 1e-20));
+    }
+}
