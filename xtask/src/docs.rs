@@ -114,9 +114,9 @@ fn reference(methods: &[Method]) -> String {
 fn section(method: &Method) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let clusters = match (method.chooses_clusters, method.clusters_is_maximum) {
-        (true, _) => "a number, or `auto`",
-        (false, true) => "the most it may use",
-        (false, false) => "a number",
+        (true, _) => "a number, a range, `auto`, or `method`",
+        (false, true) => "the most it may use, a range or `auto`",
+        (false, false) => "a number, a range or `auto`",
     };
     let facts = [
         ("crate", format!("`partita-{}`", method.family)),

@@ -1,14 +1,94 @@
-//! A saved choice of the number of clusters, and the curves that a report draws of it.
+//! The choice of the number of clusters of a table or an ensemble; saved choices, and the curves that a report draws.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use partita::Partition;
+use partita::{Consensus, Partition, Problem, Seed};
 use partita_report::{ClusterCurves, CurvePoint, Measure};
-use partita_select::{Choice, ChoiceRow};
+use partita_select::{
+    Choice, ChoiceRow, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble,
+};
 use serde::{Deserialize, Serialize};
 
-use crate::AppError;
 use crate::result_files::read_json;
+use crate::{AppError, InputTable, Observer, TextTable, methods, seeds};
+
+/// How many clusters a table has, if any ([`choose_clusters`]); `source` is the file that messages name.
+///
+/// # Errors
+/// [`AppError::Select`].
+///
+/// # Cost
+/// That of [`choose_clusters`] on a sample of the rows where there are many.
+pub fn choose_of_table(
+    table: &InputTable,
+    range: RangeInclusive<usize>,
+    settings: &ChooseSettings,
+    seed: Seed,
+    budget: partita::MemoryBudget,
+    source: &Path,
+    observer: &dyn Observer,
+) -> Result<Choice, AppError> {
+    let monitor = observer.begin("number of clusters");
+    choose_clusters(table.view(), range, seeds::choice(seed), settings, budget, &*monitor)
+        .map_err(|error| AppError::Select { input: source.into(), source: error })
+}
+
+/// How many clusters an ensemble has for a method ([`choose_clusters_of_ensemble`]); `source` is the file that messages
+/// name.
+///
+/// # Errors
+/// [`AppError::Select`].
+///
+/// # Cost
+/// That of [`choose_clusters_of_ensemble`] on a sample of the objects where there are many.
+pub fn choose_of_ensemble(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    range: RangeInclusive<usize>,
+    settings: &EnsembleChoiceSettings,
+    source: &Path,
+    observer: &dyn Observer,
+) -> Result<Choice, AppError> {
+    let monitor = observer.begin(&format!("number of clusters ({})", methods::name_of(method)));
+    choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
+        .map_err(|error| AppError::Select { input: source.into(), source: error })
+}
+
+/// What was measured of every number of clusters, for people; columns that nothing fills are left out.
+pub fn choice_table(choice: &Choice) -> TextTable {
+    let number =
+        |value: Option<f64>, digits: usize| value.map_or_else(String::new, |value| format!("{value:.digits$}"));
+    let small = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1e}"));
+    type Cell<'a> = &'a dyn Fn(&ChoiceRow) -> String;
+    let columns: [(&str, Cell<'_>); 10] = [
+        ("k", &|row| row.clusters.to_string()),
+        ("rcsi", &|row| number(row.rcsi, 3)),
+        ("p", &|row| small(row.p)),
+        ("pac", &|row| number(row.pac, 4)),
+        ("delta area", &|row| number(row.delta_area, 4)),
+        ("certainty", &|row| number(row.certainty, 4)),
+        ("anmi", &|row| number(row.anmi, 4)),
+        ("lifetime", &|row| number(row.lifetime, 4)),
+        ("bic", &|row| number(row.bic, 0)),
+        ("", &|row| if row.clusters == choice.clusters { "<- chosen".into() } else { String::new() }),
+    ];
+    let filled = |cell: Cell<'_>| choice.rows.iter().any(|row| !cell(row).is_empty());
+    let columns: Vec<_> = columns.into_iter().filter(|(_, cell)| filled(*cell)).collect();
+    let mut table = TextTable::new(columns.iter().map(|(name, _)| *name));
+    choice.rows.iter().for_each(|row| table.row(columns.iter().map(|(_, cell)| cell(row))));
+    table
+}
+
+/// A choice without the labels and the curves of every number: what a record keeps.
+pub(crate) fn brief(choice: &Choice) -> Choice {
+    let mut brief = choice.clone();
+    for row in &mut brief.rows {
+        (row.partition, row.cdf) = (None, Vec::new());
+    }
+    brief.objects = None;
+    brief
+}
 
 /// A choice with what is needed to make it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,102 @@
-//! A number of clusters in JSON: the number, or `"auto"`.
+//! How many clusters an experiment is asked for: a number, a range to choose from, or each method's own criterion.
+
+use std::fmt;
+use std::str::FromStr;
 
 use partita::Clusters;
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The numbers of clusters that are looked at where none are named.
+const USUAL: ClusterCount = ClusterCount::Chosen { first: 2, last: 12 };
+
+/// How many clusters the consensus of an experiment has.
+///
+/// | as text | meaning |
+/// |---|---|
+/// | `10` | so many |
+/// | `2..12` | the number of these that `choose-k` finds; 1 where it finds no clusters |
+/// | `auto` | the same as `2..12` |
+/// | `method` | what each method finds by its own criterion |
+///
+/// In JSON a number or one of the texts. Records of versions before `2..12` existed say `"auto"` for `method`, and are
+/// read so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterCount {
+    /// So many.
+    Exactly(usize),
+    /// Chosen from these numbers by stability or agreement against a null model; 1 where there are no clusters.
+    Chosen {
+        /// The smallest.
+        first: usize,
+        /// The largest.
+        last: usize,
+    },
+    /// Each method chooses by its own criterion.
+    Method,
+}
+
+impl ClusterCount {
+    /// What a method is asked for, and a recipe that multiplies a number of clusters: no number where it is to be chosen.
+    pub fn clusters(self) -> Clusters {
+        match self {
+            Self::Exactly(clusters) => Clusters::Exactly(clusters),
+            Self::Chosen { .. } | Self::Method => Clusters::Auto,
+        }
+    }
+
+    /// The most that a method may be asked for, of so many objects.
+    pub(crate) fn most(self, objects: usize) -> Clusters {
+        match self {
+            Self::Chosen { last, .. } => Clusters::Exactly(last.min(objects.max(1))),
+            Self::Exactly(_) | Self::Method => self.clusters(),
+        }
+    }
+}
+
+impl From<Clusters> for ClusterCount {
+    fn from(clusters: Clusters) -> Self {
+        match clusters {
+            Clusters::Exactly(clusters) => Self::Exactly(clusters),
+            Clusters::Auto => Self::Method,
+        }
+    }
+}
+
+impl FromStr for ClusterCount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const FORM: &str = "write a number of clusters such as 10, a range such as 2..12, auto, or method";
+        match (text, text.split_once("..")) {
+            ("auto", _) => Ok(USUAL),
+            ("method", _) => Ok(Self::Method),
+            (_, Some((first, last))) => {
+                let number =
+                    |text: &str| text.parse::<usize>().map_err(|_| format!("'{text}' is not a number; {FORM}"));
+                match (number(first)?, number(last)?) {
+                    (first, last) if first > last => Err(format!("{text} is reversed; {FORM}")),
+                    (_, 0 | 1) => Err(format!("{text} holds no number of clusters from 2; {FORM}")),
+                    (first, last) => Ok(Self::Chosen { first, last }),
+                }
+            }
+            (_, None) => match text.parse() {
+                Ok(0) => Err(format!("there is no partition into 0 clusters; {FORM}")),
+                Ok(clusters) => Ok(Self::Exactly(clusters)),
+                Err(_) => Err(FORM.into()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for ClusterCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(clusters) => write!(f, "{clusters}"),
+            Self::Chosen { first, last } => write!(f, "{first}..{last}"),
+            Self::Method => f.write_str("method"),
+        }
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -11,20 +105,49 @@ enum Written {
     Word(String),
 }
 
-pub(crate) fn serialize<S: Serializer>(clusters: &Clusters, serializer: S) -> Result<S::Ok, S::Error> {
-    match clusters {
-        Clusters::Exactly(clusters) => Written::Number(*clusters),
-        Clusters::Auto => Written::Word("auto".into()),
+impl Serialize for ClusterCount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Exactly(clusters) => Written::Number(*clusters),
+            other => Written::Word(other.to_string()),
+        }
+        .serialize(serializer)
     }
-    .serialize(serializer)
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Clusters, D::Error> {
-    match Written::deserialize(deserializer)? {
-        Written::Number(clusters) => Ok(Clusters::Exactly(clusters)),
-        Written::Word(word) if word == "auto" => Ok(Clusters::Auto),
-        Written::Word(word) => {
-            Err(D::Error::custom(format!("'{word}' is not a number of clusters; write one, or auto")))
+impl<'de> Deserialize<'de> for ClusterCount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Number(clusters) => Ok(Self::Exactly(clusters)),
+            Written::Word(word) if word == "auto" => Ok(Self::Method),
+            Written::Word(word) => word.parse().map_err(serde::de::Error::custom),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_say_which_number() {
+        let read = |text: &str| text.parse::<ClusterCount>();
+        assert_eq!(read("7"), Ok(ClusterCount::Exactly(7)));
+        assert_eq!((read("auto"), read("3..5")), (Ok(USUAL), Ok(ClusterCount::Chosen { first: 3, last: 5 })));
+        assert_eq!(read("method"), Ok(ClusterCount::Method));
+        for wrong in ["0", "-3", "x", "5..3", "2..x", "0..1", ".."] {
+            assert!(read(wrong).is_err_and(|error| error.contains("2..12")), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn auto_of_an_older_record_is_the_methods_own() {
+        let json = |count: ClusterCount| serde_json::to_string(&count).unwrap();
+        assert_eq!(json(USUAL), "\"2..12\"");
+        for count in [USUAL, ClusterCount::Method, ClusterCount::Exactly(4)] {
+            assert_eq!(serde_json::from_str::<ClusterCount>(&json(count)).unwrap(), count);
+        }
+        assert_eq!(serde_json::from_str::<ClusterCount>("\"auto\"").unwrap(), ClusterCount::Method);
+        assert!(serde_json::from_str::<ClusterCount>("\"many\"").is_err());
     }
 }

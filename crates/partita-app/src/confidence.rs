@@ -48,7 +48,7 @@ pub fn consense_rows_with_confidence(
     let labelled =
         fit.each(&rows, &Confident(&evidence), &mut |first, (some, confidence)| sink(first, some, confidence));
     labelled.map_err(of_pass)?;
-    Ok(RowOutcome::of(fit, settings, sizes))
+    Ok(RowOutcome::of(method, problem, fit, settings, sizes))
 }
 
 /// Labels with their confidence.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use partita::files::TableOptions;
 use partita::generate::Recipe;
-use partita::{Clusters, MemoryBudget, SettingMap};
+use partita::{MemoryBudget, SettingMap};
 use serde::{Deserialize, Serialize};
 
+use crate::ClusterCount;
 use crate::machine::default_budget;
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
@@ -24,9 +25,8 @@ pub struct Experiment {
     pub version: u32,
     /// Where the objects come from.
     pub input: Input,
-    /// How many clusters the consensus has: a number, or `"auto"` where the methods can choose.
-    #[serde(with = "crate::clusters")]
-    pub clusters: Clusters,
+    /// How many clusters the consensus has: a number, a range to choose from, or the methods' own.
+    pub clusters: ClusterCount,
     /// The consensus methods, the one that matters most first.
     pub methods: Vec<MethodChoice>,
     /// Weights of the base clusterings, for methods that take them.
@@ -179,21 +179,26 @@ pub struct ModelOutput {
 
 impl Experiment {
     /// Base clusterings of a table by a recipe, then a consensus of `clusters` by `method`; writes nothing.
-    pub fn of_table(table: TableInput, recipe: Recipe, clusters: Clusters, method: MethodChoice) -> Self {
+    pub fn of_table(
+        table: TableInput,
+        recipe: Recipe,
+        clusters: impl Into<ClusterCount>,
+        method: MethodChoice,
+    ) -> Self {
         Self::new(Input::Table { table, recipe }, clusters, vec![method], 0)
     }
 
     /// The consensus of an ensemble that exists; writes nothing.
-    pub fn of_ensemble(file: impl Into<PathBuf>, clusters: Clusters, method: MethodChoice) -> Self {
+    pub fn of_ensemble(file: impl Into<PathBuf>, clusters: impl Into<ClusterCount>, method: MethodChoice) -> Self {
         Self::new(Input::Ensemble { file: file.into(), label: None, features: None }, clusters, vec![method], 0)
     }
 
     /// An experiment that writes nothing.
-    pub fn new(input: Input, clusters: Clusters, methods: Vec<MethodChoice>, seed: u64) -> Self {
+    pub fn new(input: Input, clusters: impl Into<ClusterCount>, methods: Vec<MethodChoice>, seed: u64) -> Self {
         Self {
             version: EXPERIMENT_VERSION,
             input,
-            clusters,
+            clusters: clusters.into(),
             methods,
             base_weights: None,
             seed,
@@ -213,6 +218,14 @@ impl Experiment {
         match &self.input {
             Input::Table { table, .. } => &table.file,
             Input::Ensemble { file, .. } => file,
+        }
+    }
+
+    /// The table that it reads, if it reads one.
+    pub fn table(&self) -> Option<&TableInput> {
+        match &self.input {
+            Input::Table { table, .. } => Some(table),
+            Input::Ensemble { features, .. } => features.as_ref(),
         }
     }
 
@@ -276,6 +289,8 @@ impl MethodChoice {
 
 #[cfg(test)]
 mod tests {
+    use partita::Clusters;
+
     use super::*;
 
     #[test]
@@ -290,7 +305,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), experiment);
         let auto = Experiment::of_ensemble("e.npz", Clusters::Auto, MethodChoice::new("eac-average"));
         let text = serde_json::to_string(&auto).unwrap();
-        assert!(text.contains(r#""clusters":"auto""#), "{text}");
+        assert!(text.contains(r#""clusters":"method""#), "{text}");
         assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), auto);
     }
 }

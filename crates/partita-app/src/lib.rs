@@ -11,8 +11,10 @@
 //! | [`Experiment::run`] | runs it and writes its outputs | that of its steps | within its budget |
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
+//! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
 //! | [`consense_rows_with_confidence`] | labels of rows that are read block by block, and their confidence | that of the method, and a pass | O(K ΣJ) |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
+//! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
 //! | [`methods`] | the consensus methods by name | | |
 //! | [`seeds`] | how the seeds of all steps are derived | | |
 //!
@@ -58,9 +60,12 @@ mod label_files;
 mod machine;
 pub mod methods;
 mod model;
+mod number_of_clusters;
 mod observer;
+mod one_line;
 mod outputs;
 pub mod phases;
+mod prediction;
 mod recipes;
 mod record;
 mod report;
@@ -73,7 +78,8 @@ mod table;
 mod text_table;
 mod weights;
 
-pub use choice::{SavedChoice, curves};
+pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
+pub use clusters::ClusterCount;
 pub use confidence::{ConfidentSink, consense_rows_with_confidence};
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
@@ -86,6 +92,7 @@ pub use label_files::{read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
 pub use model::{load_model, model_of};
 pub use observer::{NoObserver, Observer};
+pub use prediction::{Prediction, PredictionInput, UnknownValues};
 pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score};
 pub use report::RunFolder;

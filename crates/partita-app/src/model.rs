@@ -6,10 +6,11 @@ use std::sync::Arc;
 use partita::mixture::RowModel;
 use partita::ssce::{Predictor, learn, learn_soft};
 use partita::{Ensemble, Features, Model, Outcome, SoftPartition};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::AppError;
 use crate::result_files::read_json;
+use crate::{AppError, Encode, Impute, TableInput};
 
 /// The model of an outcome: learned from the table where a predictor is named, else the method's own; where the method
 /// has none, one of the label rows of its clusters.
@@ -38,11 +39,56 @@ pub fn model_of(
     Ok(RowModel::of_consensus(ensemble, &soft).to_json())
 }
 
+/// How the table was read that a model was learned from: kept beside the model in its JSON.
+const READING: &str = "reading";
+
+/// Columns that were left out, and what became of words and of missing numbers.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reading {
+    #[serde(default)]
+    skip: Vec<String>,
+    encode: Option<Encode>,
+    impute: Option<Impute>,
+}
+
+/// Refuses a model of a table that other tables cannot be read like: words became numbers by their place in the alphabet, or
+/// the table is not held in memory.
+pub(crate) fn check_table_model(table: &TableInput, features: Option<&Features<'_>>) -> Result<(), AppError> {
+    if table.encode == Some(Encode::Ordinal) {
+        let reason = "a model cannot keep the numbers of --encode ordinal, which depend on all words; take one-hot";
+        return Err(AppError::request(reason));
+    }
+    let reason = "a model of a table (--model) is learned from a dense table that fits memory";
+    features.map(|_| ()).ok_or_else(|| AppError::content(&table.file, reason))
+}
+
+/// The JSON of a model of a table, with how the table was read.
+pub(crate) fn with_reading(mut model: Value, table: &TableInput) -> Value {
+    let reading = Reading { skip: table.skip.clone(), encode: table.encode, impute: table.impute };
+    model[READING] = serde_json::to_value(reading).unwrap_or_default();
+    model
+}
+
+/// A saved model, and how tables for it are read.
+///
+/// # Errors
+/// [`AppError::Content`] for a file that is not a model of a known format.
+pub(crate) fn open_model(path: &Path) -> Result<(Arc<dyn Model>, TableInput), AppError> {
+    let wrong = |error: &dyn std::fmt::Display| AppError::content(path, format!("{error}; fit it again"));
+    let mut saved = read_json(path, "fit it again")?;
+    let reading = saved.as_object_mut().and_then(|fields| fields.remove(READING));
+    let model = partita::load_model(&saved).map_err(|error| wrong(&error))?;
+    let Some(reading) = reading else { return Ok((model, TableInput::default())) };
+    let Reading { skip, encode, impute } = serde_json::from_value(reading)
+        .map_err(|error| wrong(&format!("how its table was read is damaged: {error}")))?;
+    Ok((model, TableInput { skip, encode, impute, ..TableInput::default() }))
+}
+
 /// A saved model.
 ///
 /// # Errors
 /// [`AppError::Content`] for a file that is not a model of a known format.
 pub fn load_model(path: &Path) -> Result<Arc<dyn Model>, AppError> {
-    let saved = read_json(path, "fit it again")?;
-    partita::load_model(&saved).map_err(|error| AppError::content(path, format!("{error}; fit it again")))
+    open_model(path).map(|(model, _)| model)
 }

@@ -2,11 +2,12 @@
 
 use partita::metrics::{Relations, relations};
 use partita::ssce::Predictor;
-use partita::{Consensus, Ensemble, Features};
+use partita::{Consensus, Ensemble, Features, ModelReads};
 
 use crate::experiment::{ModelOutput, Outputs};
+use crate::model::with_reading;
 use crate::result_files::{MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
-use crate::{AppError, RunRecord, methods, model_of};
+use crate::{AppError, RunRecord, TableInput, methods, model_of};
 
 /// Refuses outputs that the first method does not have.
 pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {
@@ -25,7 +26,7 @@ fn predictor(model: &ModelOutput) -> Result<Option<Predictor>, AppError> {
     model.predict_with.as_ref().map(parse).transpose()
 }
 
-/// Writes the result of the method at this place.
+/// Writes the result of the method at this place; `table` says how the table behind `features` was read.
 pub(crate) fn write_result(
     outputs: &Outputs,
     place: usize,
@@ -33,6 +34,7 @@ pub(crate) fn write_result(
     result: &MethodResult<'_>,
     ensemble: &Ensemble,
     features: Option<&Features<'_>>,
+    table: Option<&TableInput>,
 ) -> Result<(), AppError> {
     let (outcome, names) = (result.outcome, ensemble.object_names());
     if let Some(folder) = &outputs.folder {
@@ -51,7 +53,13 @@ pub(crate) fn write_result(
         write_text(&output.file, &relations_csv(&relations(soft, output.threshold)?))?;
     }
     if let Some(output) = &outputs.model {
-        write_json(&output.file, &model_of(predictor(output)?, ensemble, features, outcome)?)?;
+        let model = model_of(predictor(output)?, ensemble, features, outcome)?;
+        let of_table = partita::load_model(&model)?.reads() == ModelReads::Features;
+        let model = match table.filter(|_| of_table) {
+            Some(table) => with_reading(model, table),
+            None => model,
+        };
+        write_json(&output.file, &model)?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use partita::files::LabelColumn;
 use partita::generate::Recipe;
 use partita::metrics::{Scores, anmi};
 use partita::{Ensemble, Outcome, Partition, Sense, Stopped};
+use partita_select::Choice;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -57,6 +58,12 @@ pub struct RunRecord {
     pub interrupted: bool,
     /// What reading the input took.
     pub read: Spent,
+    /// The choice of the number of clusters, where one was chosen, without labels and curves.
+    #[serde(default)]
+    pub choice: Option<Choice>,
+    /// What that choice took.
+    #[serde(default)]
+    pub choose: Option<Spent>,
     /// What making base clusterings took, where some were made.
     #[serde(default)]
     pub generate: Option<Spent>,
@@ -99,6 +106,9 @@ pub struct MethodRecord {
     pub kkt_gap: Option<f64>,
     /// Clusters that have objects.
     pub clusters: usize,
+    /// Objects of every cluster.
+    #[serde(default)]
+    pub sizes: Vec<usize>,
     /// Mean NMI with the base clusterings, by which Strehl and Ghosh compare consensus clusterings.
     pub anmi: Option<f64>,
     /// Mean confidence of all labels, which compares between methods.
@@ -142,6 +152,10 @@ struct Written<'a> {
     table: Option<&'a Path>,
     recipe: Option<&'a Recipe>,
     read: Spent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<&'a Choice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choose: Option<Spent>,
     generate: Option<Spent>,
     base_asked: Option<usize>,
     base_made: Option<usize>,
@@ -177,6 +191,8 @@ impl RunRecord {
             table,
             recipe,
             read: self.read,
+            choice: self.choice.as_ref(),
+            choose: self.choose,
             generate: self.generate,
             base_asked: self.base_asked,
             base_made: self.base_made,
@@ -271,6 +287,7 @@ impl MethodRecord {
             stopped: outcome.stopped,
             kkt_gap: outcome.kkt_gap,
             clusters: outcome.partition.live_clusters(),
+            sizes: outcome.partition.sizes(),
             anmi: anmi(&outcome.partition, ensemble).ok(),
             confidence: None,
             seconds: spent.seconds,

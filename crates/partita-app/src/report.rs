@@ -10,8 +10,8 @@ use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
 use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
-use crate::result_files::{ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
-use crate::{AppError, InputTable, Observer, RunRecord, methods};
+use crate::result_files::{CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
+use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves, methods};
 
 /// The results of a method, as a report shows them.
 pub(crate) struct Shown<'a> {
@@ -141,6 +141,7 @@ impl RunFolder {
         let soft = results.join(SOFT);
         let soft = if soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
         let table = self.table(observer);
+        let choice = choice.map_or_else(|| self.choice(), |choice| Ok(Some(choice)))?;
         let confidence = confidence.unwrap_or_else(|| confidence_of(&loaded.ensemble, &partition, None));
         let shown = Shown {
             partition: &partition,
@@ -162,6 +163,13 @@ impl RunFolder {
         let of = |(place, method): (usize, &crate::MethodRecord)| Some((method.method.clone(), labels(place)?.0));
         let found = self.record.methods.iter().enumerate().filter_map(of);
         found.filter(|(_, partition)| partition.objects() == objects).collect()
+    }
+
+    /// The choice of the number of clusters that the run made, if it made one.
+    fn choice(&self) -> Result<Option<ClusterCurves>, AppError> {
+        let saved = self.folder.join(CHOICE);
+        let chosen = self.record.choice.is_some() && saved.is_file();
+        Ok(if chosen { Some(curves(&SavedChoice::open(&saved)?.choice, self.objects())) } else { None })
     }
 
     /// How many objects were labelled.

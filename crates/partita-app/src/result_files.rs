@@ -14,6 +14,8 @@ use crate::label_files;
 /// Names of the files in the folder of a run.
 pub(crate) const ENSEMBLE: &str = "ensemble.npz";
 pub(crate) const RECORD: &str = "record.json";
+/// The choice of the number of clusters, as `partita choose-k -o` writes it.
+pub(crate) const CHOICE: &str = "choice.json";
 pub(crate) const SUMMARY: &str = "summary.txt";
 pub(crate) const LABELS: &str = "labels.csv";
 pub(crate) const SOFT: &str = "soft.csv";

@@ -1,19 +1,22 @@
-//! Runs an experiment: read, refuse what cannot work, make base clusterings, find the consensus of every method, write.
+//! Runs an experiment: read, refuse what cannot work, choose the number of clusters where it is open, make base
+//! clusterings, find the consensus of every method, write.
 
 use chrono::{SecondsFormat, Utc};
 use partita::files::{self, LabelColumn};
 use partita::metrics::Scores;
-use partita::{Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
+use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
+use partita_select::Choice;
 
 use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
+use crate::model::check_table_model;
 use crate::record::{COMMIT, RECORD_VERSION, score};
 use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
 use crate::{
-    AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights,
-    make_ensemble, methods, outputs, report,
+    AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights, choice,
+    curves, make_ensemble, methods, outputs, report,
 };
 
 /// An experiment that was run: the record, and the results in memory.
@@ -62,8 +65,10 @@ impl Experiment {
         let methods = self.found_methods()?;
         let mut inputs = Inputs::read(self, budget, observer)?;
         self.check(&methods, &inputs, budget)?;
+        let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let bases = self.base_clusterings(&mut inputs, budget, observer)?;
-        let (outcomes, confidences, records) = self.consensus(&methods, &inputs, &bases.ensemble, budget, observer)?;
+        let (outcomes, confidences, records) =
+            self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
         }
@@ -79,6 +84,8 @@ impl Experiment {
             arguments: self.arguments.clone(),
             interrupted: observer.stop_asked(),
             read: inputs.spent,
+            choice: number.choice.as_ref().map(choice::brief),
+            choose: number.spent,
             generate: bases.spent,
             base_asked: bases.spent.map(|_| bases.asked),
             base_made: bases.spent.map(|_| bases.ensemble.bases().len()),
@@ -86,8 +93,9 @@ impl Experiment {
             methods: records,
         };
         outputs::write_record(&record)?;
+        self.write_choice(&number)?;
         let finished = Finished { record, ensemble: bases.ensemble, outcomes, confidences };
-        self.write_reports(&finished, &inputs)?;
+        self.write_reports(&finished, &inputs, number.choice.as_ref())?;
         Ok(finished)
     }
 
@@ -107,6 +115,10 @@ impl Experiment {
     /// Refuses what cannot work before anything is computed.
     fn check(&self, methods: &[&'static dyn Consensus], inputs: &Inputs, budget: MemoryBudget) -> Result<(), AppError> {
         let size = self.size(inputs)?;
+        let learned = self.outputs.model.as_ref().is_some_and(|model| model.predict_with.is_some());
+        if let Some(table) = self.table().filter(|_| learned) {
+            check_table_model(table, inputs.features().as_ref())?;
+        }
         for (method, choice) in methods.iter().zip(&self.methods) {
             methods::check(*method, &choice.settings, &size, budget)
                 .map_err(|source| AppError::Consensus { input: self.source().into(), source })?;
@@ -117,9 +129,10 @@ impl Experiment {
     /// The size of the problem: that of the ensemble, or what the recipe leads one to expect.
     fn size(&self, inputs: &Inputs) -> Result<ProblemSize, AppError> {
         if let Some(ensemble) = &inputs.ensemble {
-            return Ok(ProblemSize::of(ensemble, self.clusters));
+            return Ok(ProblemSize::of(ensemble, self.clusters.most(ensemble.objects())));
         }
-        let mut size = ProblemSize::of_bases(inputs.objects(), &[], self.clusters);
+        let objects = inputs.objects();
+        let mut size = ProblemSize::of_bases(objects, &[], self.clusters.most(objects));
         if let Input::Table { recipe, .. } = &self.input {
             recipe.check(size.objects)?;
             size.base_clusterings = recipe.runs();
@@ -155,14 +168,14 @@ impl Experiment {
     fn consensus(
         &self,
         methods: &[&'static dyn Consensus],
+        clusters: Clusters,
         inputs: &Inputs,
         ensemble: &Ensemble,
-        budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<(Vec<Outcome>, Vec<Vec<f64>>, Vec<MethodRecord>), AppError> {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
         let (features, source) = (inputs.features(), self.source());
-        let (weights, clusters, seed) = (weights.as_ref(), self.clusters, self.seed);
+        let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
         let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
         let (mut outcomes, mut confidences, mut records) = (Vec::new(), Vec::new(), Vec::new());
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
@@ -178,7 +191,8 @@ impl Experiment {
             let confidence = confidence_of(ensemble, &outcome.partition, weights);
             record.confidence = mean(&confidence);
             let result = MethodResult { outcome: &outcome, confidence: &confidence };
-            outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref())?;
+            let table = self.table();
+            outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref(), table)?;
             outcomes.push(outcome);
             confidences.push(confidence);
             records.push(record);
@@ -187,7 +201,7 @@ impl Experiment {
     }
 
     /// A page beside the labels of every method, where pages are asked for.
-    fn write_reports(&self, finished: &Finished, inputs: &Inputs) -> Result<(), AppError> {
+    fn write_reports(&self, finished: &Finished, inputs: &Inputs, choice: Option<&Choice>) -> Result<(), AppError> {
         let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
         let names = finished.record.methods.iter().map(|method| method.method.clone());
         let all: Vec<_> = names.zip(finished.outcomes.iter().map(|outcome| outcome.partition.clone())).collect();
@@ -195,7 +209,8 @@ impl Experiment {
             let result = MethodResult { outcome, confidence: &finished.confidences[place] };
             let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
             let shown = shown.beside(all.clone());
-            let page = report::page(&finished.record, place, &shown, None)?;
+            let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));
+            let page = report::page(&finished.record, place, &shown, choice)?;
             let method = &finished.record.methods[place].method;
             write_text(&folder_of(folder, method, place).join(REPORT), &page.html)?;
         }

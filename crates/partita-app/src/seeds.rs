@@ -6,6 +6,7 @@
 //!
 //! | seed | what draws from it |
 //! |---|---|
+//! | [`choice`] | the choice of the number of clusters: the run's own seed, so that `choose-k` with it answers the same |
 //! | [`consensus`] | every consensus method |
 //! | [`rows`] | rows taken of a table by their labels (`max_per_label`) |
 //! | [`pairs`] | pairs of objects sampled for evidence outside a method |
@@ -15,6 +16,12 @@ use partita::Seed;
 const CONSENSUS: u64 = u64::MAX;
 const ROWS: u64 = u64::MAX - 1;
 const PAIRS: u64 = u64::MAX - 2;
+
+/// What the choice of the number of clusters draws from.
+#[must_use]
+pub const fn choice(run: Seed) -> Seed {
+    run
+}
 
 /// What every consensus method of a run draws from.
 #[must_use]

@@ -2,6 +2,7 @@
 
 use partita::metrics::Scores;
 
+use crate::choice::choice_table;
 use crate::experiment::Input;
 use crate::record::VERSION;
 use crate::{MethodRecord, RunRecord, TextTable};
@@ -14,7 +15,7 @@ impl RunRecord {
     pub fn summary(&self) -> String {
         let mut methods = TextTable::new(["method", "clusters", "anmi", "rounds", "stopped", "kkt gap", "seconds"]);
         self.methods.iter().for_each(|method| methods.row(method.cells()));
-        let mut text = format!("{}\n\n{}", self.heading(), methods.render());
+        let mut text = format!("{}\n\n{}{}{}", self.heading(), self.choice_text(), methods.render(), self.warnings());
         let truth = self.methods.iter().any(|method| method.scores.is_some());
         if truth || !self.base_scores.is_empty() {
             text = format!("{text}\n{}", self.score_table().render());
@@ -22,6 +23,28 @@ impl RunRecord {
         let place = self.experiment.outputs.folder.as_ref();
         let place = place.map_or_else(String::new, |folder| format!("; results are in {}", folder.display()));
         format!("{text}\npartita {VERSION}{place}\n")
+    }
+
+    /// What to know before trusting the results, line by line; empty where there is nothing.
+    fn warnings(&self) -> String {
+        let of = |method: &MethodRecord| {
+            let line = |warning: &String| format!("warning: {}: {warning}\n", method.method);
+            method.warnings.iter().map(line).collect::<String>()
+        };
+        let chosen = self.choice.iter().flat_map(|choice| &choice.warnings);
+        let lines: String = chosen.map(|warning| format!("warning: number of clusters: {warning}\n")).collect();
+        let lines = self.methods.iter().map(of).fold(lines, |lines, more| lines + &more);
+        if lines.is_empty() { lines } else { format!("\n{lines}") }
+    }
+
+    /// How the number of clusters was chosen, what is true of it first; empty where none was.
+    pub fn choice_text(&self) -> String {
+        let Some(choice) = &self.choice else { return String::new() };
+        let reason = match choice.reason.strip_prefix("1 cluster: ") {
+            Some(why) => format!("no clusters: {why}"),
+            None => choice.reason.clone(),
+        };
+        format!("{reason}\n\n{}\n", choice_table(choice).render())
     }
 
     fn heading(&self) -> String {

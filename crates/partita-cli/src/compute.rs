@@ -24,7 +24,7 @@ impl Compute {
 
 /// Starts the thread pool and listens for Ctrl-C.
 pub(crate) fn start_threads(args: &ComputeArgs) -> Result<(), Failure> {
-    let threads = args.threads.map_or(0, std::num::NonZeroUsize::get);
+    let threads = args.threads.unwrap_or(0);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     pool.map_err(|error| Failure::input(format!("{threads} threads cannot be started: {error}")))?;
     listen_for_ctrl_c()

@@ -9,6 +9,7 @@ mod failure;
 mod output;
 mod terminal;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -51,7 +52,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Synth(args) => commands::synth(&args),
         Command::Inspect(args) => commands::inspect(&args),
         Command::Completions { shell } => commands::completions(shell),
-        Command::Man => commands::man(),
+        Command::Man(args) => commands::man(&args),
     }
 }
 
@@ -72,6 +73,7 @@ fn start_log(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_span_events(FmtSpan::CLOSE)
         .with_target(false)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_filter(filter);
     let ours = filter_fn(|meta| meta.is_span() && meta.target().starts_with("partita"));
     tracing_subscriber::registry().with(lines).with(Phases.with_filter(ours)).init();

@@ -1,7 +1,7 @@
 //! Standard output and standard error, and the check that nothing is overwritten unasked.
 
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use partita::files::{self, LabelNumbers};
@@ -75,6 +75,48 @@ pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses outputs that exist already unless they may be replaced, two outputs of one file, and an output that is an input.
+pub(crate) fn check_outputs<'a>(
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+    inputs: &[&Path],
+    force: bool,
+) -> Result<(), Failure> {
+    let inputs: Vec<PathBuf> = inputs.iter().map(|path| resolved(path)).collect();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for path in outputs {
+        let (here, found) = (path.display(), resolved(path));
+        if inputs.contains(&found) {
+            return Err(Failure::input(format!("{here}: is an input; write to another file")));
+        }
+        if seen.contains(&found) {
+            return Err(Failure::input(format!(
+                "{here}: two outputs cannot be one file; name another for one of them"
+            )));
+        }
+        may_write(path, force)?;
+        seen.push(found);
+    }
+    Ok(())
+}
+
+/// A path without links and relative parts, as far as it exists.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+}
+
+/// Whether a path means standard output, as if no output was named.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether a path means a folder: there is one, or it ends in a slash.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+        || path.as_os_str().as_encoded_bytes().last().is_some_and(|&last| std::path::is_separator(last.into()))
 }
 
 /// Refuses to write into a folder that holds something, unless told to.

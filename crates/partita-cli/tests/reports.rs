@@ -20,7 +20,8 @@ fn a_run_leaves_a_page_and_report_makes_it_again() {
     );
     assert!(pages[1].contains("pcc-kl"));
 
-    place.partita(&["report", "out"]).refused(&["report.html", "--force"]);
+    place.partita(&["report", "out"]).fine();
+    place.partita(&["report", "out", "-o", "out/report.html"]).refused(&["report.html", "--force"]);
     place.partita(&["report", "out", "-o", "again.html", "--figures", "figures"]).fine();
     assert!(place.path("figures/certainty.svg").is_file() && place.path("figures/certainty.csv").is_file());
     place.partita(&["report", "out", "-m", "pcc-kl", "-o", "pcc.html"]).fine();

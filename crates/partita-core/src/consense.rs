@@ -3,6 +3,7 @@
 use ndarray::ArrayView2;
 use serde_json::{Map, Value};
 
+use crate::result_warnings::{self, Found};
 use crate::row_consensus::{by_blocks, over_blocks};
 use crate::{
     Clusters, Consensus, ConsensusError, Ensemble, Label, LabelRows, MethodInfo, MissingLabels, Monitor, Outcome,
@@ -48,7 +49,21 @@ pub fn consense(
     let outcome = method.fit_canonical(&canonical, monitor)?;
     let labels_only = info.capabilities.reads == Reads::Labels;
     let outcome = if labels_only { outcome.level(&same_as_previous(&ensemble)) } else { outcome };
-    Ok(outcome.restored(&order))
+    Ok(judged(outcome, info, problem.clusters, &ensemble).restored(&order))
+}
+
+/// The outcome with the warnings that hold for every method. Where nothing tells objects apart, no method is surer than a
+/// guess among the clusters.
+fn judged(mut outcome: Outcome, info: &'static MethodInfo, asked: Clusters, ensemble: &Ensemble) -> Outcome {
+    let (live, stopped) = (outcome.partition.live_clusters(), outcome.stopped);
+    let found = Found { info, settings: &outcome.settings, asked, live, stopped }.warnings();
+    let nothing = result_warnings::no_information(ensemble.bases());
+    if let (Some(_), Clusters::Exactly(asked)) = (&nothing, asked) {
+        outcome.certainty.iter_mut().for_each(|certainty| *certainty = certainty.min(1.0 / asked as f64));
+    }
+    let nothing = nothing.or_else(|| result_warnings::agreement_by_chance(ensemble));
+    result_warnings::add(&mut outcome.warnings, found.into_iter().chain(nothing));
+    outcome
 }
 
 fn check(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError> {

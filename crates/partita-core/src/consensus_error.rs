@@ -12,7 +12,7 @@ pub enum ConsensusError {
     #[error(transparent)]
     Clusters(#[from] ClustersError),
     /// The method does not choose K.
-    #[error("{method} cannot choose the number of clusters; say how many")]
+    #[error("{method} cannot choose the number of clusters; say how many, or take -k auto")]
     Auto {
         /// Name of the method.
         method: &'static str,

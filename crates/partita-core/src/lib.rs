@@ -69,6 +69,8 @@ mod problem;
 mod problem_size;
 mod progress_counter;
 #[cfg(feature = "methods")]
+mod result_warnings;
+#[cfg(feature = "methods")]
 mod row_consensus;
 mod row_passes;
 mod seed;
@@ -102,7 +104,7 @@ pub use {
     features::Features,
     method::{FitError, Method},
     method_info::{Capabilities, MethodInfo, MissingLabels, Reads, Weights},
-    model::{Model, ModelError, ModelInput, ModelReads},
+    model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
     problem::{Problem, RowProblem},
     row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, fit_rows},

@@ -34,6 +34,17 @@ pub enum ModelError {
     Input(String),
 }
 
+/// What a model cannot use of an input: labels or words that it has never seen, and rows that are left with nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// Values that the model has never seen. They are taken as missing.
+    pub values: u64,
+    /// The first of them: its row, its column and what it is.
+    pub first: Option<(usize, String, String)>,
+    /// Rows without any value that the model knows, rising.
+    pub empty_rows: Vec<u32>,
+}
+
 /// What labels new objects. Saved as one JSON object whose `format` field says what reads it back.
 pub trait Model: Send + Sync + fmt::Debug {
     /// The model as JSON: an object with a string field `format`, such as `"partita label rows 1"`.
@@ -42,6 +53,14 @@ pub trait Model: Send + Sync + fmt::Debug {
     /// What it wants to be given; label rows if it does not say.
     fn reads(&self) -> ModelReads {
         ModelReads::Labels
+    }
+
+    /// What of an input the model cannot use; nothing if it does not say.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    fn unread(&self, _input: &ModelInput<'_>) -> Result<Unread, ModelError> {
+        Ok(Unread::default())
     }
 
     /// Probabilities of the consensus clusters for every new object, n × K.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ndarray::Array2;
 use serde_json::{Map, Value};
 
+use crate::result_warnings::{self, Found};
 use crate::{
     Assigned, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective, Outcome, Partition,
     PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SoftPartition, Stopped, Weights,
@@ -75,7 +76,7 @@ pub fn consense_rows(
         sink(first, assigned)
     });
     labelled.map_err(|error| ConsensusError::of_pass(method.info().name, error))?;
-    Ok(RowOutcome::of(fit, settings, sizes))
+    Ok(RowOutcome::of(method, problem, fit, settings, sizes))
 }
 
 /// The first half of [`consense_rows`]: a fit that was checked and has not labelled the rows, and all its settings. For those who
@@ -98,9 +99,20 @@ pub fn fit_rows(
 
 impl RowOutcome {
     /// The outcome of a fit whose labels were handed out: `sizes` has the objects of every cluster.
-    pub fn of(fit: RowFit<Map<String, Value>>, settings: Map<String, Value>, sizes: Vec<u64>) -> Self {
+    pub fn of(
+        method: &dyn Consensus,
+        problem: &RowProblem<'_>,
+        fit: RowFit<Map<String, Value>>,
+        settings: Map<String, Value>,
+        sizes: Vec<u64>,
+    ) -> Self {
         let (stopped, rounds) = (fit.stopped, fit.rounds);
-        let (objective, model, warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
+        let (objective, model, mut warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
+        let live = sizes.iter().filter(|size| **size > 0).count();
+        let asked = problem.clusters;
+        let found = Found { info: method.info(), settings: &settings, asked, live, stopped }.warnings();
+        let nothing = result_warnings::no_information(problem.rows.bases());
+        result_warnings::add(&mut warnings, found.into_iter().chain(nothing));
         Self { sizes, stopped, rounds, objective, model, settings, warnings, details }
     }
 }

@@ -112,7 +112,7 @@ pub static EAC_AVERAGE: Eac = Eac {
     linkage: Linkage::Average,
     info: &info(
         "eac-average",
-        "average link on how often objects are together; finds K by the longest lifetime, the default of -k auto",
+        "average link on how often objects are together; finds K by the longest lifetime, the default of -k method",
     ),
 };
 

@@ -136,7 +136,8 @@ static INFO: MethodInfo = MethodInfo {
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
     time: "n²M + nM²",
     // Objects move after the cut.
-    capabilities: Capabilities { cuts_tree: false, ..TREE },
+    // The longest lifetime of its tree is that of single objects: evidence is weighted, so that even equal rows merge late.
+    capabilities: Capabilities { auto_clusters: false, cuts_tree: false, ..TREE },
     ..info("lwea", "average link where base clusters that the others break up count less; good all round")
 };
 

@@ -67,6 +67,12 @@ pub(crate) fn write_text(
             write(&mut packed)?;
             packed.finish().map(|_| ())
         }),
+        #[cfg(feature = "zstd")]
+        Compression::Zstandard => write_whole(path, |out| {
+            let mut packed = zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            write(&mut packed)?;
+            packed.finish().map(|_| ())
+        }),
     }
 }
 

@@ -67,6 +67,7 @@ pub use format::{Header, input_parts};
 pub use meaning::ensemble::{EnsembleOptions, LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
 pub use meaning::groups::{LabelBlock, LabelGroups, TableGroups};
 pub use meaning::label_column::{LabelColumn, Labels};
+pub use meaning::label_format::LabelFormat;
 pub use meaning::labels::{LabelNumbers, label_lines, labels_csv, load_labels, read_labels, write_labels};
 pub use meaning::roles::{Role, Roles};
 pub use meaning::soft::{read_soft, write_soft};

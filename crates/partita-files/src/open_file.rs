@@ -12,20 +12,37 @@ use crate::error::{FileError, READ};
 pub(crate) enum Compression {
     None,
     Gzip,
+    #[cfg(feature = "zstd")]
+    Zstandard,
 }
 
 impl Compression {
     pub(crate) fn of(path: &Path) -> Self {
-        let packed = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-        if packed { Self::Gzip } else { Self::None }
+        match path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).as_deref() {
+            Some("gz") => Self::Gzip,
+            #[cfg(feature = "zstd")]
+            Some("zst") => Self::Zstandard,
+            _ => Self::None,
+        }
     }
 
     /// The bytes of a file, unpacked.
-    pub(crate) fn unpack(self, file: File) -> Box<dyn Read + Send> {
-        match self {
+    ///
+    /// # Errors
+    /// What the decoder cannot begin with.
+    pub(crate) fn unpack(self, file: File) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
             Self::None => Box::new(file),
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))),
-        }
+            #[cfg(feature = "zstd")]
+            Self::Zstandard => Box::new(zstd::stream::read::Decoder::new(file)?),
+        })
+    }
+
+    /// A name without the ending that says how the file is packed.
+    pub(crate) fn plain_name(name: &str) -> &str {
+        const ENDINGS: &[&str] = if cfg!(feature = "zstd") { &[".gz", ".zst"] } else { &[".gz"] };
+        ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Table views: the dense, sparse or grouped table that base clusterings are made of.
 
-use partita_core::ndarray::{Array2, ArrayView2, CowArray, Ix2, s};
+use partita_core::ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2, s};
 use sprs::CsMatView;
 
 use crate::GenerateError;
@@ -62,6 +62,35 @@ impl<'a> TableView<'a> {
             Self::Sparse(values) => values.shape(),
             Self::Groups(values) => values.dim(),
         }
+    }
+
+    /// Some rows (rising numbers below n), dense.
+    ///
+    /// # Errors
+    /// [`GenerateError::Read`] for groups that cannot be read.
+    ///
+    /// # Cost
+    /// 8 bytes a number of these rows; groups are read once, one by one.
+    pub fn select(&self, rows: &[usize]) -> Result<Array2<f64>, GenerateError> {
+        let mut selected = Array2::zeros((rows.len(), self.dim().1));
+        match self {
+            Self::Dense(values) => return Ok(values.select(Axis(0), rows)),
+            Self::Sparse(values) => values.iter().for_each(|(&value, (row, column))| {
+                if let Ok(place) = rows.binary_search(&row) {
+                    selected[[place, column]] += value;
+                }
+            }),
+            Self::Groups(_) => self.each_group(|first, group| {
+                let places = rows.partition_point(|&row| row < first)..;
+                for (place, &row) in
+                    places.clone().zip(&rows[places]).take_while(|(_, row)| **row < first + group.nrows())
+                {
+                    selected.row_mut(place).assign(&group.row(row - first));
+                }
+                Ok(())
+            })?,
+        }
+        Ok(selected)
     }
 
     /// Every number in its place.
@@ -200,6 +229,7 @@ mod tests {
         let view = TableView::Groups(&cut);
         assert_eq!((view.dim(), view.check()), ((10, 3), Ok(())));
         assert_eq!(view.dense().unwrap(), table);
+        assert_eq!(view.select(&[0, 3, 4, 9]).unwrap(), table.select(Axis(0), &[0, 3, 4, 9]));
         assert_eq!(view.fingerprint(), TableView::from(table.view()).fingerprint());
         let mut wrong = cut.0.clone();
         wrong[2][[1, 2]] = f64::NAN;
@@ -216,6 +246,7 @@ mod tests {
             entries.iter().for_each(|&(row, column, value)| table.add_triplet(row, column, value));
             let table = table.to_csr::<usize>();
             let (sparse, dense) = (TableView::from(table.view()), TableView::from(table.view()).dense().unwrap());
+            assert_eq!(sparse.select(&[0, 2]).unwrap(), dense.select(Axis(0), &[0, 2]));
             let answer = sparse.check();
             assert!(format!("{answer:?}") == format!("{:?}", TableView::from(dense.view()).check()));
             answer

@@ -23,14 +23,17 @@ pub fn cut_longest_lifetime(tree: &Dendrogram) -> Partition {
 
 /// The number of clusters that lives over the longest range of heights: the partition into k clusters lives
 /// from the merge that makes it to the merge that ends it. One cluster competes only if all merges are at
-/// height 0; ties go to fewer clusters.
+/// height 0; ties go to fewer clusters. Heights are sums of fractions: lifetimes that differ by less than 1e-11 of the
+/// tree's height are equal but for rounding, and count as ties.
 pub fn longest_lifetime(tree: &Dendrogram) -> usize {
+    const ROUNDING: f64 = 1e-11;
     let merges = tree.merges();
+    let same = ROUNDING * merges.last().map_or(0.0, |merge| merge.height);
     let (mut best, mut longest) = (1, 0.0);
     for clusters in 2..=tree.objects() {
         let ends = merges.len() + 1 - clusters;
         let begins = if ends == 0 { 0.0 } else { merges[ends - 1].height };
-        if merges[ends].height - begins > longest {
+        if merges[ends].height - begins > longest + same {
             (best, longest) = (clusters, merges[ends].height - begins);
         }
     }
@@ -87,6 +90,16 @@ mod tests {
         assert_eq!(cut_at_height(&tree, 0.5).clusters(), 4);
         assert_eq!(cut_at_height(&tree, 2.0).clusters(), 2);
         assert_eq!(cut_longest_lifetime(&tree).clusters(), 2);
+    }
+
+    /// 0.3 − 0.2 is less than 0.2 − 0.1 by rounding, and 1/10 as well.
+    #[test]
+    fn equal_lifetimes_are_ties_whatever_rounding_says() {
+        let tree = link(vec![0.1, 0.9, 0.9, 0.2, 0.9, 0.3], 4, Linkage::Single).unwrap();
+        let heights: Vec<f64> = tree.merges().iter().map(|merge| merge.height).collect();
+        assert_eq!(heights, [0.1, 0.2, 0.3]);
+        assert!(heights[2] - heights[1] < heights[1] - heights[0]);
+        assert_eq!(longest_lifetime(&tree), 2);
     }
 
     #[test]

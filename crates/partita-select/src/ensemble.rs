@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use partita_core::ndarray::Axis;
+use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
     Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, Outcome, Problem,
     Seed, Sense, Settings, Stopped, consense,
@@ -46,7 +46,7 @@ use crate::{EnsembleChoiceSettings, SelectError};
 /// the method has, or the monitor asks to stop before any K was finished.
 ///
 /// # Cost
-/// The method's for every K and draw; of a tree method, once for all K.
+/// The method's for every K and draw, over at most `sample` objects; of a tree method, once for all K.
 ///
 /// # References
 /// A. Fred, A. Jain: Combining multiple clusterings using evidence accumulation, IEEE TPAMI 27(6), 2005.
@@ -58,9 +58,59 @@ pub fn choose_clusters_of_ensemble(
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
     settings.check_ranges()?;
+    let Some(sample) = Sample::of(problem, settings.sample) else {
+        return choose(method, problem, range, settings, monitor);
+    };
+    let mut choice = choose(method, &sample.problem(problem)?, range, settings, monitor)?;
+    choice.objects = Some(sample.objects);
+    Ok(choice)
+}
+
+/// Some of the objects of a problem.
+struct Sample {
+    objects: Vec<u32>,
+    ensemble: Ensemble,
+    columns: Vec<String>,
+    values: Option<Array2<f64>>,
+}
+
+impl Sample {
+    /// So many objects, where there are more.
+    fn of(problem: &Problem<'_>, most: usize) -> Option<Self> {
+        let ensemble = problem.ensemble;
+        let objects = (ensemble.objects() > most).then(|| draw(ensemble.objects(), most, problem.seed.child(3)))?;
+        let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+        let (columns, values) = features_of(problem, &objects);
+        Some(Self { ensemble: ensemble.select(&objects, &bases), objects, columns, values })
+    }
+
+    fn problem<'a>(&'a self, whole: &'a Problem<'_>) -> Result<Problem<'a>, SelectError> {
+        let features = self.values.as_ref().map(|values| Features::new(&self.columns, values.view()));
+        let mut problem = Problem::new(&self.ensemble, whole.clusters);
+        (problem.seed, problem.budget, problem.weights) = (whole.seed, whole.budget, whole.weights);
+        (problem.settings, problem.features) =
+            (whole.settings.clone(), features.transpose().map_err(SelectError::Table)?);
+        Ok(problem)
+    }
+}
+
+/// The columns of the table behind an ensemble, and its rows of these objects.
+fn features_of(problem: &Problem<'_>, objects: &[u32]) -> (Vec<String>, Option<Array2<f64>>) {
+    let Some(features) = problem.features else { return (Vec::new(), None) };
+    let rows: Vec<usize> = objects.iter().map(|&object| object as usize).collect();
+    (features.columns().to_vec(), Some(features.values().select(Axis(0), &rows)))
+}
+
+fn choose(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    range: RangeInclusive<usize>,
+    settings: &EnsembleChoiceSettings,
+    monitor: &dyn Monitor,
+) -> Result<Choice, SelectError> {
     let ensemble = problem.ensemble;
     let (numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
-    let steps = Steps::new((numbers.len() * (1 + settings.draws as usize)) as u64, monitor);
+    let steps = Steps::in_turn(numbers.len() * (1 + settings.draws as usize), monitor);
     let mut solved = info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &steps))?;
     let criterion = settings.criterion.unwrap_or_else(|| solved.criterion());
     let choosing = decide(&solved.rows, criterion, method.info().name)?;
@@ -124,7 +174,7 @@ fn solve(
             row.lifetime = Some(lifetime(tree, clusters));
             row.take(problem.ensemble, partition.clone(), &certainty(problem.ensemble, &partition))?;
             solved.rows.push(row);
-            steps.finished(1);
+            steps.finished_one();
             continue;
         }
         inner.clusters = Clusters::Exactly(clusters);
@@ -136,7 +186,7 @@ fn solve(
         let (row, tree) = taken(problem.ensemble, clusters, outcome)?;
         solved.rows.push(row);
         solved.tree = tree.filter(|_| method.info().capabilities.cuts_tree);
-        steps.finished(1);
+        steps.finished_one();
         if stopped {
             break;
         }
@@ -196,9 +246,7 @@ fn draws(
 ) -> Result<Vec<Vec<ChoiceRow>>, SelectError> {
     let mut drawn = Vec::with_capacity(settings.draws as usize);
     let objects = draw(problem.ensemble.objects(), settings.objects, problem.seed.child(1));
-    let rows: Vec<usize> = objects.iter().map(|&object| object as usize).collect();
-    let values = problem.features.map(|features| features.values().select(Axis(0), &rows));
-    let columns: Vec<String> = problem.features.map_or(Vec::new(), |features| features.columns().to_vec());
+    let (columns, values) = features_of(problem, &objects);
     for at in 0..u64::from(settings.draws) {
         let seed = problem.seed.child(2).child(at);
         let ensemble = permuted(problem.ensemble, &objects, seed.child(0))?;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::{Settings, SettingsError};
-use partita_generate::BaseKind;
+use partita_generate::{BaseKind, Scale};
 use serde::{Deserialize, Serialize};
 
 use crate::{Criterion, Null, SelectError};
@@ -15,6 +15,8 @@ use crate::{Criterion, Null, SelectError};
 pub struct ChooseSettings {
     /// Name of the base clusterer; any but `kmeans-cosine`. Dispersion is measured where it is some k-means.
     pub base: String,
+    /// Scaling of the columns before anything is measured: `none`, `zscore` or `minmax`.
+    pub scale: String,
     /// Base clusterings at each K.
     #[setting(range = 2..=1_000_000)]
     pub runs: NonZeroU32,
@@ -49,6 +51,7 @@ impl Default for ChooseSettings {
     fn default() -> Self {
         Self {
             base: BaseKind::KMeansGreedy.to_string(),
+            scale: Scale::None.to_string(),
             runs: NonZeroU32::new(100).expect("100 is not 0"),
             subsample: 0.8,
             nulls: vec![Null::Gaussian, Null::Box],
@@ -94,6 +97,9 @@ pub struct EnsembleChoiceSettings {
     /// Chance of finding agreement where there is none.
     #[setting(range = 0.0..=1.0)]
     pub significance: f64,
+    /// Most objects looked at; of more, so many are drawn.
+    #[setting(range = 4..)]
+    pub sample: usize,
     /// Most objects of a drawn ensemble.
     pub objects: usize,
     /// Most pairs counted; of more, all pairs of some objects.
@@ -102,6 +108,6 @@ pub struct EnsembleChoiceSettings {
 
 impl Default for EnsembleChoiceSettings {
     fn default() -> Self {
-        Self { criterion: None, draws: 10, significance: 0.05, objects: 1000, pairs: 2_000_000 }
+        Self { criterion: None, draws: 10, significance: 0.05, sample: 5000, objects: 1000, pairs: 2_000_000 }
     }
 }

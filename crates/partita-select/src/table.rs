@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use partita_core::ndarray::{ArrayView2, Axis};
+use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Monitor, Problem, Seed, consense};
-use partita_generate::{BaseK, BaseSpec, Recipe, generate};
+use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale};
 use rayon::prelude::*;
 use serde_json::json;
 use tracing::info_span;
@@ -16,8 +16,8 @@ use crate::pair_histogram::{PairHistogram, draw};
 use crate::progress::Steps;
 use crate::{ChooseSettings, SelectError};
 
-/// Chooses the number of clusters of a table (n objects × d finite numbers) by how stable its clusterings are, compared
-/// with tables that have no clusters.
+/// Chooses the number of clusters of a table (n objects × d finite numbers, dense, sparse or in groups of rows) by how
+/// stable its clusterings are, compared with tables that have no clusters.
 ///
 /// For every K of the range many base clusterings with K clusters are made, each of a share of the objects. Where K is a
 /// number of clusters that the table has, they agree. How far they agree by chance alone depends on K and on the shape of
@@ -56,8 +56,8 @@ use crate::{ChooseSettings, SelectError};
 /// of consensus clustering in class discovery, Scientific Reports 4, 2014. C. John and others: M3C, Monte Carlo
 /// reference-based consensus clustering, Scientific Reports 10, 2020. A. Ben-Hur and others: A stability based method for
 /// discovering structure in clustered data, PSB 2002.
-pub fn choose_clusters(
-    table: ArrayView2<'_, f64>,
+pub fn choose_clusters<'a>(
+    table: impl Into<TableView<'a>>,
     range: RangeInclusive<usize>,
     seed: Seed,
     settings: &ChooseSettings,
@@ -65,17 +65,9 @@ pub fn choose_clusters(
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
     settings.refuse()?;
-    if let Some((at, value)) = table.indexed_iter().find(|(_, value)| !value.is_finite()) {
-        return Err(SelectError::Table(format!("object {} has {value} in column {}", at.0, at.1)));
-    }
-    let objects = (table.nrows() > settings.objects).then(|| draw(table.nrows(), settings.objects, seed.child(0)));
-    let chosen = objects.as_ref().map(|objects| {
-        let rows: Vec<usize> = objects.iter().map(|&object| object as usize).collect();
-        table.select(Axis(0), &rows)
-    });
-    let table = chosen.as_ref().map_or(table, |chosen| chosen.view());
+    let (table, objects) = looked_at(&table.into(), settings, seed.child(0))?;
     let (range, warnings) = numbers(&range, table.nrows(), settings.subsample)?;
-    let scores = Scores::of(table, settings.variance)?;
+    let scores = Scores::of(table.view(), settings.variance)?;
     let look = Look::new(&scores, range, seed, settings, budget, monitor)?;
     let mut rows = look.rows()?;
     let draws = if look.steps.stopped() { Vec::new() } else { look.draws()? };
@@ -92,6 +84,25 @@ pub fn choose_clusters(
         settings: json!(settings),
         seed: seed.number(),
     })
+}
+
+/// The rows looked at with scaled columns, and which they are where they are a sample.
+fn looked_at(
+    table: &TableView<'_>,
+    settings: &ChooseSettings,
+    seed: Seed,
+) -> Result<(Array2<f64>, Option<Vec<u32>>), SelectError> {
+    let (n, how): (usize, Scale) = (table.dim().0, settings.scale.parse()?);
+    let objects = (n > settings.objects).then(|| draw(n, settings.objects, seed));
+    let rows: Vec<usize> = objects
+        .as_ref()
+        .map_or_else(|| (0..n).collect(), |drawn| drawn.iter().map(|&object| object as usize).collect());
+    let values = table.select(&rows)?;
+    if let Some(((row, column), value)) = values.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        return Err(SelectError::Table(format!("object {} has {value} in column {column}", rows[row])));
+    }
+    let values = if how == Scale::None { values } else { scale(values.view(), how) };
+    Ok((values, objects))
 }
 
 /// The numbers of clusters of a range that a subsample has room for.

@@ -60,6 +60,24 @@ fn nothing_is_found_where_nothing_is() {
     }
 }
 
+/// Correlated Gaussian noise: a random mixture of independent columns.
+fn correlated(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
+    gaussian(objects, &vec![1.0; columns], seed).dot(&gaussian(columns, &vec![1.0; columns], seed + 1000))
+}
+
+#[test]
+fn noise_of_fifty_seeds_has_no_clusters() {
+    let kinds: [(&str, fn(u64) -> Array2<f64>); 3] = [
+        ("Gaussian", |seed| gaussian(100, &[1.0; 5], seed)),
+        ("uniform", |seed| uniform(100, 5, seed)),
+        ("correlated", |seed| correlated(100, 5, seed)),
+    ];
+    for (name, table) in kinds {
+        let found = (0..50).filter(|&seed| choose(&table(seed), 8, seed, &small()).clusters != 1).count();
+        assert!(found <= 2, "{name}: clusters were found {found} times of 50");
+    }
+}
+
 #[test]
 fn what_is_there_is_found() {
     for seed in 0..3 {
@@ -128,6 +146,17 @@ fn components_left_out_do_not_change_the_answer() {
         assert_ne!(fewer.rows, all.rows, "{name}: some are left out");
         assert_eq!(fewer.clusters, all.clusters, "{name}: {} {}", fewer.reason, all.reason);
     }
+}
+
+#[test]
+fn a_sample_of_a_sparse_table_is_that_of_the_dense_one() {
+    let made = synthesise("gaussians", 500, Seed::new(5), &SynthSettings::default()).unwrap();
+    let sparse = sprs::CsMat::csr_from_dense(made.table.values.view(), 0.0);
+    let mut settings = small();
+    (settings.objects, settings.draws, settings.scale) = (200, 3, "zscore".into());
+    let found =
+        choose_clusters(sparse.view(), 2..=4, Seed::new(5), &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
+    assert_eq!(found, choose(&made.table.values, 4, 5, &settings));
 }
 
 #[test]

@@ -81,6 +81,19 @@ fn labels_without_agreement_are_one_cluster() {
 }
 
 #[test]
+fn large_ensembles_are_sampled() {
+    let ensemble = fine("half-rings", 400, 1);
+    let mut settings = EnsembleChoiceSettings::default();
+    (settings.sample, settings.draws) = (150, 3);
+    let choice = choose("eac-single", &ensemble, 6, &settings);
+    let objects = choice.objects.as_ref().unwrap();
+    assert!(objects.len() == 150 && objects.is_sorted_by(|a, b| a < b));
+    assert!(choice.rows.iter().all(|row| row.partition.as_ref().unwrap().objects() == 150));
+    settings.sample = 400;
+    assert_eq!(choose("eac-single", &ensemble, 6, &settings).objects, None);
+}
+
+#[test]
 fn a_method_with_a_likelihood_is_judged_by_bic() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/iris.csv");
     let table = read_table(&path, &TableOptions::default()).unwrap();

@@ -1,7 +1,7 @@
 //! What all models of tables share: columns by name, scaling, JSON.
 
 use partita_core::ndarray::Array2;
-use partita_core::{ModelError, ModelInput};
+use partita_core::{ModelError, ModelInput, Unread};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,30 +76,56 @@ fn twice(names: &[String]) -> Option<&String> {
     names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
 }
 
-/// The columns of the model, in its order, from a table that has them in any order.
+/// The columns of the model, in its order, from a table that has them in any order, and others. A column `name=value` of a
+/// word that the table does not have is 0, if the table has other words of `name`.
 pub(crate) fn table(scaling: &Scaling, input: &ModelInput<'_>) -> Result<Array2<f64>, ModelError> {
     let ModelInput::Features(features) = input else {
         return Err(ModelError::Input("it reads a table, not label rows".into()));
     };
-    let given = features.columns();
-    let list = |names: Vec<&String>| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    let missing: Vec<&String> = scaling.columns.iter().filter(|name| !given.contains(name)).collect();
-    let unknown: Vec<&String> = given.iter().filter(|name| !scaling.columns.contains(name)).collect();
+    let (given, given_values) = (features.columns(), features.values());
     if let Some(name) = twice(given) {
         return Err(ModelError::Input(format!("the table has two columns called '{name}'")));
     }
-    let problem = match (missing.is_empty(), unknown.is_empty()) {
-        (true, true) => None,
-        (false, true) => Some(format!("the table lacks column {}", list(missing))),
-        (true, false) => Some(format!("the model does not know column {}", list(unknown))),
-        (false, false) => {
-            Some(format!("the table lacks column {}; the model does not know {}", list(missing), list(unknown)))
-        }
-    };
-    if let Some(problem) = problem {
-        return Err(ModelError::Input(problem));
+    let place = |name: &String| given.iter().position(|other| other == name);
+    let encoded =
+        |name: &String| variable(name).is_some_and(|own| given.iter().any(|other| variable(other) == Some(own)));
+    let missing = scaling.columns.iter().filter(|name| place(name).is_none() && !encoded(name));
+    let missing: Vec<String> = missing.map(|name| format!("'{name}'")).collect();
+    if !missing.is_empty() {
+        return Err(ModelError::Input(format!("the table lacks column {}", missing.join(", "))));
     }
-    let place = |name: &String| given.iter().position(|other| other == name).expect("no column is missing");
-    let places: Vec<usize> = scaling.columns.iter().map(place).collect();
-    Ok(features.values().select(partita_core::ndarray::Axis(1), &places))
+    let mut values = Array2::zeros((features.values().nrows(), scaling.columns.len()));
+    for (name, mut column) in scaling.columns.iter().zip(values.columns_mut()) {
+        if let Some(place) = place(name) {
+            column.assign(&given_values.column(place));
+        }
+    }
+    Ok(values)
+}
+
+/// The column that a column of zeros and ones was made of.
+fn variable(name: &str) -> Option<&str> {
+    name.split_once('=').map(|(variable, _)| variable)
+}
+
+/// Words of a table that the model has never seen, in columns of which it knows other words.
+pub(crate) fn unread(scaling: &Scaling, input: &ModelInput<'_>) -> Unread {
+    let mut found = Unread::default();
+    let ModelInput::Features(features) = input else { return found };
+    let values = features.values();
+    for (place, name) in features.columns().iter().enumerate() {
+        let Some((variable_name, word)) = name.split_once('=') else { continue };
+        let known = scaling.columns.iter().any(|own| variable(own) == Some(variable_name));
+        if !known || scaling.columns.contains(name) {
+            continue;
+        }
+        let rows: Vec<usize> = (0..values.nrows()).filter(|&row| values[[row, place]] != 0.0).collect();
+        found.values += rows.len() as u64;
+        if let Some(&row) = rows.first()
+            && found.first.as_ref().is_none_or(|first| row < first.0)
+        {
+            found.first = Some((row, variable_name.to_owned(), word.to_owned()));
+        }
+    }
+    found
 }

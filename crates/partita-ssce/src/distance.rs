@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView1, Axis};
-use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partition, SoftPartition};
+use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partition, SoftPartition, Unread};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::SsceError;
-use crate::columns::{SavedScaling, damaged, opened, sealed, table};
+use crate::columns::{SavedScaling, damaged, opened, sealed, table, unread};
 use crate::design::{Scaling, check_table};
 use crate::target::Target;
 
@@ -113,6 +113,10 @@ impl Model for CentroidModel {
 
     fn reads(&self) -> ModelReads {
         ModelReads::Features
+    }
+
+    fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
+        Ok(unread(&self.scaling, input))
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {
@@ -235,6 +239,10 @@ impl Model for NeighbourModel {
 
     fn reads(&self) -> ModelReads {
         ModelReads::Features
+    }
+
+    fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
+        Ok(unread(&self.scaling, input))
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {

@@ -3,12 +3,12 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::Array2;
-use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partition, Silent, SoftPartition};
+use partita_core::{Features, Model, ModelError, ModelInput, ModelReads, Partition, Silent, SoftPartition, Unread};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::aligned_labels::MISSING;
-use crate::columns::{SavedScaling, damaged, opened, sealed, table};
+use crate::columns::{SavedScaling, damaged, opened, sealed, table, unread};
 use crate::design::{Design, Scaling, check_table};
 use crate::fit::fit;
 use crate::loss::{Loss, probabilities};
@@ -116,6 +116,10 @@ impl Model for LinearModel {
 
     fn reads(&self) -> ModelReads {
         ModelReads::Features
+    }
+
+    fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
+        Ok(unread(&self.scaling, input))
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {

@@ -51,7 +51,7 @@ pub use partita_core::{
     Model, ModelError, ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError, PassError,
     PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice,
     SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition,
-    Stopped, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
+    Stopped, Unread, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;

@@ -3,38 +3,45 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use partita::Clusters;
 use partita::ssce::Predictor;
-use partita_app::WeightSource;
+use partita_app::{ClusterCount, WeightSource};
 
 use super::ComputeArgs;
-use super::values::parse_clusters;
+use super::suggested::{method_names, setting_names};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   partita consensus ensemble.npz -m eac-average -k 10 -o labels.csv
-  partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 --set restarts=8 --soft soft.csv -o labels.csv
+  partita consensus cells.csv --label celltype -k 6 -o out/
+  partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 \\
+    --set restarts=8 --soft soft.csv -o labels.csv
   partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
-  partita consensus ensemble.npz -m best --set among=eac-average,lwgp,pcc-l2 -k 10 -o labels.csv
-  partita consensus ensemble.npz -m lwgp -k 3 --features table.csv --model model.json --predict-with knn:9 -o labels.csv
-  partita consensus ensemble.npz -m pcc-l2 -k 6 --relations relations.csv --threshold 0.05 -o labels.csv")]
+  partita consensus ensemble.npz -m best \\
+    --set among=eac-average,lwgp,pcc-l2 -k 10 -o labels.csv
+  partita consensus ensemble.npz -m lwgp -k 3 --features table.csv \\
+    --model model.json --predict-with knn:9 -o labels.csv
+  partita consensus ensemble.npz -m pcc-l2 -k 6 \\
+    --relations relations.csv --threshold 0.05 -o labels.csv")]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other. Empty, NaN and −1 mean that the label is missing.
     pub(crate) ensemble: PathBuf,
-    /// The consensus method; `partita methods` lists them. With -k auto: eac-average if not given.
+    /// The consensus method; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD", default_value = super::PICK)]
-    #[arg(default_value_if("clusters", "auto", super::PICK_OF_AUTO))]
+    #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]
+    #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: String,
-    /// Clusters of the consensus, or auto where the method can choose.
-    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
-    pub(crate) clusters: Clusters,
+    /// Clusters of the consensus: a number; a range such as 2..12, of which `partita choose-k` takes one (the method's
+    /// where it cuts a tree, else that of eac-average), or 1 if base clusterings agree no more than by chance; auto, which
+    /// is 2..12; or method, where the method finds its own.
+    #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
+    pub(crate) clusters: ClusterCount,
     /// A column of the ensemble's file that holds the true labels instead of a base clustering.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
     /// Weights of the base clusterings, for methods that take them: `agreement` (its mean NMI with the others)
     /// or a CSV with the columns name and weight.
@@ -53,9 +60,14 @@ pub(crate) struct ConsensusArgs {
     pub(crate) features_label: Option<String>,
     #[command(flatten)]
     pub(crate) compute: ComputeArgs,
-    /// Where the labels go (object,label,certainty,confidence); stdout if not given.
-    #[arg(short, long, value_name = "LABELS.csv")]
+    /// Where the labels go (object,label,certainty,confidence); stdout if not given or -. The ending
+    /// says the format: .csv, .tsv, .parquet, .json, or .npy for the labels alone. A folder (it exists, or ends in /) gets
+    /// labels.csv, soft.csv, report.html, record.json and summary.txt.
+    #[arg(short, long, value_name = "LABELS.csv|DIR/")]
     pub(crate) output: Option<PathBuf>,
+    /// Write no report.html into the folder.
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Where the probabilities go (object,p0,p1,…).
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,

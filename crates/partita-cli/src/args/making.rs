@@ -46,15 +46,35 @@ pub(crate) struct RecipeArgs {
     pub(crate) recipe: Option<PathBuf>,
 }
 
+impl RecipeArgs {
+    /// Whether any of them is given.
+    pub(crate) fn given(&self) -> bool {
+        let options = [
+            self.base.is_some(),
+            self.base_k.is_some(),
+            self.subsample.is_some(),
+            self.features.is_some(),
+            self.projection.is_some(),
+            self.scale.is_some(),
+            self.preset.is_some(),
+            self.recipe.is_some(),
+        ];
+        self.replacement || options.contains(&true)
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  partita generate table.csv --base kmeans:100 --base-k 4..20 --subsample 0.9 --scale zscore --seed 1 -o ensemble.npz
-  partita generate table.csv --base kmeans:60,average:10,ward:10,spectral:20 -o ensemble.npz
+  partita generate table.csv --base kmeans:100 --base-k 4..20 \\
+    --subsample 0.9 --scale zscore --seed 1 -o ensemble.npz
+  partita generate table.csv \\
+    --base kmeans:60,average:10,ward:10,spectral:20 -o ensemble.npz
   partita generate table.csv --preset nbce -k 3 -o ensemble.npz
   partita generate table.csv --recipe ensemble.npz -o the_same_again.npz
   partita generate table.csv --recipe recipe.toml -o ensemble.npz
-  partita generate table.csv --base kmeans:400 --part 2/4 -o ensemble.2      # on four machines, then
+  partita generate table.csv --base kmeans:400 --part 2/4 -o ensemble.2
+  # the other parts on other machines, then
   partita merge ensemble.1 ensemble.2 ensemble.3 ensemble.4 -o ensemble.npz
 
 A recipe.toml has lines such as
@@ -95,7 +115,8 @@ pub(crate) struct GenerateArgs {
 #[command(after_help = "\
 Examples:
   partita text documents.csv --column text --label topic -o words.npz
-  partita text documents.csv --column text --set least_documents=40 --set terms=500 -o words.npz
+  partita text documents.csv --column text --set least_documents=40 \\
+    --set terms=500 -o words.npz
   partita generate words.npz --preset peace-text -o ensemble.npz
 
 Message headers and HTML go, words are made lower case, English stop words go, the rest is stemmed; words of few
@@ -104,7 +125,7 @@ and rows brought to length 1. Each step is a setting, given as --set NAME=VALUE:
 numbers (true or false), shortest, least_documents, terms, frequency (count or log), idf (none, plain or smooth),
 unit_length. The file is what scipy.sparse.save_npz writes.")]
 pub(crate) struct TextArgs {
-    /// A table with a column of texts (CSV or TSV; .gz is read too).
+    /// A table with a column of texts (CSV or TSV; .gz and .zst are read too).
     pub(crate) documents: PathBuf,
     /// The column with the texts, by name or position from 1.
     #[arg(long, value_name = "COLUMN")]

@@ -4,6 +4,7 @@ mod consensus;
 mod making;
 mod recipe;
 mod run;
+mod suggested;
 mod table;
 mod values;
 
@@ -17,14 +18,17 @@ pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
+use suggested::method_names;
 pub(crate) use table::TableArgs;
 use values::{parse_memory, parse_range};
 
 const AFTER_HELP: &str = "\
 Examples:
   partita run datasets/digits.csv --label label -k 10 -o out
-  partita generate table.csv --base kmeans:200 --base-k 4..20 -o ensemble.npz
-  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv --soft soft.csv
+  partita generate table.csv --base kmeans:200 --base-k 4..20 \\
+    -o ensemble.npz
+  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv \\
+    --soft soft.csv
   partita evaluate labels.csv --truth table.csv:label
 
 Exit codes: 0 done; 1 something failed while working: a method, a full disk, a read or write that the system refused;
@@ -76,8 +80,25 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Prints the manual page.
-    Man,
+    /// Prints a manual page, or writes those of all commands into a folder.
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita man run > partita-run.1
+  partita man -o man1")]
+pub(crate) struct ManArgs {
+    /// The command; the program itself if not given.
+    #[arg(conflicts_with = "output")]
+    pub(crate) command: Option<String>,
+    /// A folder that gets a page for every command.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace pages that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// What every computing command takes.
@@ -86,9 +107,9 @@ pub(crate) struct ComputeArgs {
     /// Where all random numbers start: the same seed gives the same bytes. [default: 0, or that of an ensemble given as --recipe]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Threads to use; all cores if not given. The result does not depend on it.
+    /// Threads to use; all cores if not given or 0. The result does not depend on it.
     #[arg(long, value_name = "T")]
-    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    pub(crate) threads: Option<usize>,
     /// Memory that may be held at once, such as 500MiB or 4GiB; three quarters of the machine's if not given.
     #[arg(long, value_name = "BYTES", value_parser = parse_memory)]
     pub(crate) max_memory: Option<MemoryBudget>,
@@ -97,18 +118,20 @@ pub(crate) struct ComputeArgs {
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
 const PICK: &str = "lwgp";
 
-/// Where K is to be found: by the longest lifetime in a tree.
+/// Where the method finds K: by the longest lifetime in a tree.
 const PICK_OF_AUTO: &str = "eac-average";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   partita choose-k table.csv --label label -k 2..12
+  partita choose-k table.csv --scale zscore --base kmeans:200 -k 2..12
   partita choose-k ensemble.npz -k 2..12 -m eac-single
   partita choose-k labels_of_many_tools.csv --kind ensemble -k 2..12 --json
 
 Of a table: base clusterings of subsamples at every K, and the same of tables without clusters (Gaussian, box); a K is
-chosen if it is more stable than those, else the answer is 1. Of an ensemble: the consensus at every K, by the longest
+chosen if it is more stable than those, else the answer is 1; --base (one kind), --subsample and --scale change those base
+clusterings, which have the K that is looked at and see the principal components of at most 2000 rows. Of an ensemble: the consensus at every K, by the longest
 lifetime of the tree or what --set criterion= names, against the same ensemble with the labels of every base
 clustering permuted at random.
 rcsi is log10 of how many times less base clusterings contradict each other than they do without clusters; p is the
@@ -122,8 +145,11 @@ pub(crate) struct ChooseArgs {
     /// Numbers of clusters to look at.
     #[arg(short = 'k', long = "clusters", value_name = "FROM..TO", value_parser = parse_range, default_value = "2..12")]
     pub(crate) clusters: RangeInclusive<usize>,
+    #[command(flatten)]
+    pub(crate) recipe: RecipeArgs,
     /// The consensus method at every K of an ensemble.
     #[arg(short, long, value_name = "METHOD", default_value = "eac-average")]
+    #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: String,
     /// A setting of the choice, such as runs=200, draws=30 or, of an ensemble, criterion=anmi.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -154,7 +180,8 @@ pub(crate) enum Source {
 #[command(after_help = "\
 Examples:
   partita evaluate out/labels.csv --truth datasets/digits.csv:label
-  partita evaluate labels.csv --truth truth.csv --soft soft.csv --soft-truth soft_truth.csv --json
+  partita evaluate labels.csv --truth truth.csv --soft soft.csv \\
+    --soft-truth soft_truth.csv --json
   partita evaluate --model model.json --held-out new_rows.csv
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
@@ -190,7 +217,8 @@ pub(crate) struct EvaluateArgs {
 Examples:
   partita report out
   partita report out --method pcc-kl -o pcc.html --figures figures
-  partita choose-k table.csv -o choice.json && partita report out --choice choice.json --force
+  partita choose-k table.csv --label label -o choice.json \\
+    && partita report out --choice choice.json
 
 One HTML file that needs no network: summary, heat map of the evidence, certainty of every object, memberships, base
 clusterings, a map. --figures writes each picture as SVG and its numbers as CSV.")]
@@ -200,7 +228,7 @@ pub(crate) struct ReportArgs {
     /// Which of its methods; the first if not given.
     #[arg(short, long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
-    /// Where the page goes. [default: report.html beside the labels]
+    /// Where the page goes. [default: report.html beside the labels, which it replaces]
     #[arg(short, long, value_name = "REPORT.html")]
     pub(crate) output: Option<PathBuf>,
     /// What `partita choose-k -o` found, for the section on the number of clusters.
@@ -217,13 +245,19 @@ pub(crate) struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv --model model.json
+  partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv \\
+    --model model.json
   partita predict model.json new_rows.csv -o new_labels.csv")]
 pub(crate) struct PredictArgs {
     /// A model that `partita consensus --model` wrote.
     pub(crate) model: PathBuf,
-    /// New objects in the form that the model reads: label rows of the same base clusterings, matched by name.
+    /// New objects in the form that the model reads: label rows of the same base clusterings, or a table with the same
+    /// columns, matched by name; a table may have others too, and is read with the encoding and imputation of the model's.
     pub(crate) input: PathBuf,
+    /// What becomes of values that the model has never seen (labels of a base clustering, words of a column): they are
+    /// taken as missing with a warning, or the input is refused.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub(crate) unknown: UnknownHow,
     /// A column of the input that is the truth.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
@@ -236,11 +270,32 @@ pub(crate) struct PredictArgs {
     /// Replace outputs that exist.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Print sizes, certainty and what the model could not use as one JSON object on stdout, instead of labels.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What becomes of values that a model has never seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UnknownHow {
+    #[default]
+    Missing,
+    Refuse,
+}
+
+impl From<UnknownHow> for partita_app::UnknownValues {
+    fn from(how: UnknownHow) -> Self {
+        match how {
+            UnknownHow::Missing => Self::Missing,
+            UnknownHow::Refuse => Self::Refuse,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MethodsArgs {
     /// Say everything about this method.
+    #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Option<String>,
     /// Print one JSON object on stdout.
     #[arg(long)]

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use partita::Clusters;
+use partita::ssce::Predictor;
+use partita_app::ClusterCount;
 
+use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
-use super::values::parse_clusters;
 use super::{ComputeArgs, RecipeArgs};
 
 /// Flags that say what a record says already.
@@ -40,18 +41,22 @@ const OF_A_NEW_RUN: [&str; 23] = [
 #[command(after_help = "\
 Examples:
   partita run iris.csv --label label -k 3 -o out
-  partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 --base-k 8..40 --scale zscore -o out
-  partita run kddcup99.csv.gz --label label --encode one-hot --filter-labels smurf.,neptune.,normal. \\
-    --max-per-label 40000 --preset kdd -k 3 -m pcc-l2 -o out
+  partita run table.csv -k auto --scale zscore -o out
+  partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 \\
+    --base-k 8..40 --scale zscore -o out
+  partita run kddcup99.csv.gz --label label --encode one-hot \\
+    --filter-labels smurf.,neptune.,normal. --max-per-label 40000 \\
+    --preset kdd -k 3 -m pcc-l2 -o out
+  partita run table.csv -k 5 --model model.json -o out
   partita run --from out/record.json -o again
 
 Writes labels.csv (object,label,certainty,confidence) and soft.csv (object,p0,p1,…, where the method has probabilities) of the
 first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
-record.json, summary.txt.
+record.json, summary.txt; with -k auto or a range also choice.json, which says how K was chosen.
 record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
 the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included.")]
 pub(crate) struct RunArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz is read too), or a sparse
+    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz and .zst are read too), or a sparse
     /// matrix of SciPy or `partita text`.
     #[arg(required_unless_present = "from")]
     pub(crate) table: Option<PathBuf>,
@@ -63,17 +68,20 @@ pub(crate) struct RunArgs {
     pub(crate) allow_changed_input: bool,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
-    /// Clusters of the consensus, or auto where the method can choose.
-    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = parse_clusters)]
+    /// Clusters of the consensus: a number; a range such as 2..12, of which the most stable number is taken if it is more
+    /// stable than tables without clusters (`partita choose-k`), else 1; auto, which is 2..12; or method, where every
+    /// method finds its own.
+    #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
     #[arg(required_unless_present = "from")]
-    pub(crate) clusters: Option<Clusters>,
-    /// Consensus methods, separated by commas; `partita methods` lists them. With -k auto: eac-average if not given.
+    pub(crate) clusters: Option<ClusterCount>,
+    /// Consensus methods, separated by commas; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = super::PICK)]
-    #[arg(default_value_if("clusters", "auto", super::PICK_OF_AUTO))]
+    #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]
+    #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Vec<String>,
     /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given
     /// several times.
-    #[arg(long, value_name = "[METHOD.]NAME=VALUE")]
+    #[arg(long, value_name = "[METHOD.]NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) recipe: RecipeArgs,
@@ -82,6 +90,12 @@ pub(crate) struct RunArgs {
     /// The folder to write into.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+    /// Where a model goes that `partita predict` labels new rows of such a table with.
+    #[arg(long, value_name = "MODEL.json")]
+    pub(crate) model: Option<PathBuf>,
+    /// What the model is: ssce (logistic regression), centroid or knn:5.
+    #[arg(long, value_name = "HOW", requires = "model", default_value = "ssce")]
+    pub(crate) predict_with: Predictor,
     /// Write no report.html.
     #[arg(long)]
     pub(crate) no_report: bool,

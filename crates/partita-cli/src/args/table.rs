@@ -10,7 +10,7 @@ use partita_app::{Encode, Impute, TableInput};
 /// A table and how to read it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TableArgs {
-    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ, Parquet or Arrow; .gz is read too), or a
+    /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ, Parquet or Arrow; .gz and .zst are read too), or a
     /// folder of Parquet, Arrow or NPY files whose rows follow each other. `generate` and `run` take the sparse
     /// matrices of SciPy and of `partita text` too.
     pub(crate) table: PathBuf,

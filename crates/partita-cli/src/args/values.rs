@@ -1,20 +1,9 @@
-//! Values of flags: numbers of clusters, ranges of them, sizes of memory.
+//! Values of flags: ranges of numbers of clusters, sizes of memory.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use partita::{Clusters, MemoryBudget};
-
-pub(super) fn parse_clusters(text: &str) -> Result<Clusters, String> {
-    match text {
-        "auto" => Ok(Clusters::Auto),
-        _ => match usize::from_str(text) {
-            Ok(0) => Err("there is no partition into 0 clusters; ask for 1 or more, or auto".into()),
-            Ok(clusters) => Ok(Clusters::Exactly(clusters)),
-            Err(_) => Err("write a number of clusters such as 10, or auto".into()),
-        },
-    }
-}
+use partita::MemoryBudget;
 
 pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let form = || "write the numbers of clusters as 2..12".to_owned();
@@ -47,12 +36,5 @@ mod tests {
         assert_eq!(parse_memory("4GiB"), Ok(MemoryBudget::new(4 << 30)));
         assert_eq!(parse_memory("1.5k"), Ok(MemoryBudget::new(1536)));
         assert!(parse_memory("much").is_err() && parse_memory("4 parsecs").is_err());
-    }
-
-    #[test]
-    fn clusters_are_a_number_or_auto() {
-        assert_eq!(parse_clusters("auto"), Ok(Clusters::Auto));
-        assert_eq!(parse_clusters("7"), Ok(Clusters::Exactly(7)));
-        assert!(parse_clusters("0").is_err() && parse_clusters("-3").is_err() && parse_clusters("x").is_err());
     }
 }

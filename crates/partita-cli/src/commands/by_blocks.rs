@@ -1,18 +1,19 @@
 //! Consensus of label rows that stay on the disk and are read block by block.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
-use partita::files::{EnsembleOptions, LabelGroups, label_lines, write_whole};
+use partita::files::{EnsembleOptions, LabelFormat, LabelGroups, label_lines, write_whole};
 use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
 use partita_app::{
-    AppError, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, seeds, write_json,
+    AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, seeds, write_json,
 };
 use serde_json::{Value, json};
 
 use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{self, print_json, say};
+use crate::output::{self, is_folder, is_stdout, print_json, say};
 use crate::terminal::{Progress, unless_interrupted};
 
 /// Label rows on the disk, where there are so many that the method reads them block by block. Whether it does depends on
@@ -32,6 +33,9 @@ pub(super) fn rows_of(
         let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();
         return refuse(format!("{} holds all label rows; --stream goes with {}", info.name, others.join(", ")));
     }
+    if let ClusterCount::Chosen { .. } = args.clusters {
+        return refuse("the choice of K looks at label rows in memory; with --stream name a number with -k".into());
+    }
     let mut options = EnsembleOptions::default();
     options.budget = compute.budget;
     options.truth.clone_from(&args.label);
@@ -49,12 +53,18 @@ pub(super) fn rows_of(
 fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, groups: &LabelGroups) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
+        (args.output.as_deref().is_some_and(|path| !is_text(path)), "only text is written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (model, "--model learns from the labels of all objects"),
         (groups.roles().objects().is_some(), "the names of all objects are held"),
     ];
     wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
+}
+
+/// Whether labels that go there are text.
+fn is_text(path: &Path) -> bool {
+    is_folder(path) || is_stdout(path) || LabelFormat::of(path).is_ok_and(|format| format == LabelFormat::Text)
 }
 
 /// Finds the consensus and writes labels and model.
@@ -73,7 +83,13 @@ pub(super) fn consensus(
         found.as_ref().map_err(|_| io::Error::other("no consensus"))?;
         out.flush()
     };
-    let written = match &args.output {
+    let folder = args.output.as_deref().filter(|path| is_folder(path));
+    if let Some(folder) = folder {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
+    }
+    let labels = folder.map(|folder| folder.join("labels.csv"));
+    let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stdout(path));
+    let written = match &labels {
         Some(path) => write_whole(path, |out| fit(out)).map_err(Failure::from),
         None if args.json => fit(&mut io::sink()).map_err(output::failed),
         None => fit(&mut io::stdout().lock()).map_err(output::failed),
@@ -83,8 +99,16 @@ pub(super) fn consensus(
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
         write_json(path, &model.to_json())?;
     }
+    let record = record(args, rows, compute, (&found, confidence), &stopwatch);
+    if let Some(folder) = folder {
+        write_json(&folder.join("record.json"), &record)?;
+        say(
+            "note: the report and the probabilities are for label rows that are held in memory; labels.csv and record.json are written",
+        );
+    }
+    say(&format!("{}: {} clusters; {} after {} rounds", args.method, record["clusters"], found.stopped, found.rounds));
     if args.json {
-        print_json(&record(args, rows, compute, (&found, confidence), &stopwatch))?;
+        print_json(&record)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
@@ -97,7 +121,7 @@ fn run(
     out: &mut dyn Write,
 ) -> Result<(RowOutcome, f64), Failure> {
     let weights = args.weight_source().map(|source| base_weights_of_rows(&source, rows, compute.budget)).transpose()?;
-    let mut problem = RowProblem::new(rows, args.clusters);
+    let mut problem = RowProblem::new(rows, args.clusters.clusters());
     (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;

@@ -1,23 +1,25 @@
 //! `partita choose-k`: how many clusters, if any.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 
 use partita::files;
 use partita::{Clusters, Problem, SettingMap};
-use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
+use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
 
 use partita_app::{
-    AppError, InputTable, SavedChoice, Stopwatch, TextTable, VERSION, methods, read_ensemble, write_json,
+    InputTable, SavedChoice, Stopwatch, VERSION, choice_table, choose_of_ensemble, choose_of_table, methods,
+    read_ensemble, seeds, write_json,
 };
 
 use crate::args::{ChooseArgs, Source};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{may_write, print, print_json, warn};
-use crate::terminal::{Progress, Terminal, unless_interrupted};
+use crate::output::{check_outputs, print, print_json, warn};
+use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
-    args.output.as_deref().map_or(Ok(()), |path| may_write(path, args.force))?;
+    check_outputs(&args.output, &[&args.table.table], args.force)?;
     let compute = Compute::start(&args.compute)?;
     let stopwatch = Stopwatch::start();
     let choice = match args.kind.unwrap_or_else(|| guess(&args.table.table)) {
@@ -38,7 +40,7 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     if args.json {
         print_json(&record)?;
     } else {
-        print(&format!("{}\n{}\n", shown(&record.choice), record.choice.reason))?;
+        print(&format!("{}\n{}\n", choice_table(&record.choice).render(), record.choice.reason))?;
     }
     unless_interrupted(|| "some numbers of clusters or references are missing".into())
 }
@@ -52,47 +54,54 @@ fn guess(path: &Path) -> Source {
 }
 
 fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
-    let settings: ChooseSettings = SettingMap::parse(&args.set)?.apply()?;
+    let settings = table_settings(args)?;
+    let (file, range) = (&args.table.table, args.clusters.clone());
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
-    let InputTable::Dense(table) = table else {
-        let here = args.table.table.display();
-        return Err(Failure::input(format!(
-            "{here}: is sparse or larger than memory; give a dense sample of its rows"
-        )));
-    };
-    let (seed, progress) = (compute.seed, Progress::new("base clusterings"));
-    let found = choose_clusters(table.values.view(), args.clusters.clone(), seed, &settings, compute.budget, &progress);
-    Ok(found.map_err(|source| AppError::Select { input: args.table.table.clone(), source })?)
+    Ok(choose_of_table(&table, range, &settings, compute.seed, compute.budget, file, &Terminal)?)
+}
+
+/// The settings that --set and the flags of base clusterings name. The choice makes its own base clusterings, with the K
+/// that is looked at, of the principal components.
+fn table_settings(args: &ChooseArgs) -> Result<ChooseSettings, Failure> {
+    let mut settings: ChooseSettings = SettingMap::parse(&args.set)?.apply()?;
+    let recipe = &args.recipe;
+    let refused = [
+        ("--base-k", recipe.base_k.is_some(), "base clusterings have the number of clusters that is looked at, see -k"),
+        ("--features", recipe.features.is_some(), "principal components are clustered, not columns"),
+        ("--projection", recipe.projection.is_some(), "principal components are clustered, not projections"),
+        ("--replacement", recipe.replacement, "objects are drawn without replacement; take --subsample"),
+        ("--preset", recipe.preset.is_some(), "give its --base, --subsample and --scale"),
+        ("--recipe", recipe.recipe.is_some(), "give its --base, --subsample and --scale"),
+    ];
+    if let Some((flag, _, why)) = refused.iter().find(|(_, given, _)| *given) {
+        return Err(Failure::input(format!("{flag} is not for choose-k: {why}")));
+    }
+    match recipe.base.as_ref().map(|base| base.0.as_slice()) {
+        None => {}
+        Some([base]) => {
+            settings.base = base.kind.name().into();
+            settings.runs = u32::try_from(base.runs).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MAX);
+        }
+        Some(several) => {
+            let reason = format!("--base names {} kinds; choose-k takes one, such as kmeans:100", several.len());
+            return Err(Failure::input(reason));
+        }
+    }
+    settings.subsample = recipe.subsample.unwrap_or(settings.subsample);
+    settings.scale = recipe.scale.map_or(settings.scale, |scale| scale.to_string());
+    Ok(settings)
 }
 
 fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
+    let file = &args.table.table;
+    if args.recipe.given() {
+        let reason = "is an ensemble, whose base clusterings are made; leave out --base, --scale and the like";
+        return Err(Failure::input(format!("{}: {reason}", file.display())));
+    }
     let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply()?;
     let method = methods::find(&args.method)?;
-    let loaded = read_ensemble(&args.table.table, args.table.read.label.as_ref(), compute.budget)?;
+    let loaded = read_ensemble(file, args.table.read.label.as_ref(), compute.budget)?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
-    (problem.seed, problem.budget) = (compute.seed, compute.budget);
-    let progress = Progress::new(methods::name_of(method));
-    let found = choose_clusters_of_ensemble(method, &problem, args.clusters.clone(), &settings, &progress);
-    Ok(found.map_err(|source| AppError::Select { input: args.table.table.clone(), source })?)
-}
-
-/// The table for people.
-fn shown(choice: &Choice) -> String {
-    let mut table = TextTable::new(["k", "rcsi", "p", "pac", "delta area", "certainty", "anmi", "lifetime", "bic", ""]);
-    let cell = |value: Option<f64>, digits: usize| value.map_or_else(String::new, |value| format!("{value:.digits$}"));
-    for row in &choice.rows {
-        table.row([
-            row.clusters.to_string(),
-            cell(row.rcsi, 3),
-            row.p.map_or_else(String::new, |p| format!("{p:.1e}")),
-            cell(row.pac, 4),
-            cell(row.delta_area, 4),
-            cell(row.certainty, 4),
-            cell(row.anmi, 4),
-            cell(row.lifetime, 4),
-            cell(row.bic, 0),
-            if row.clusters == choice.clusters { "<- chosen".into() } else { String::new() },
-        ]);
-    }
-    table.render()
+    (problem.seed, problem.budget) = (seeds::choice(compute.seed), compute.budget);
+    Ok(choose_of_ensemble(method, &problem, args.clusters.clone(), &settings, file, &Terminal)?)
 }

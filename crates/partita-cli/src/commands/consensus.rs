@@ -1,8 +1,12 @@
 //! `partita consensus`: an ensemble in, labels out.
 
+use std::path::{Path, PathBuf};
+
+use partita::files::LabelFormat;
 use partita::{Outcome, SettingMap};
 use partita_app::{
-    AppError, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput, TextTable, methods,
+    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, Outputs, RelationsOutput, RunRecord,
+    TableInput, TextTable, methods,
 };
 use serde_json::Value;
 
@@ -10,14 +14,12 @@ use super::by_blocks;
 use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{self, may_write, print, print_labels};
+use crate::output::{check_outputs, is_folder, is_stdout, may_fill, print, print_labels, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     let method = methods::find(&args.method)?;
-    for path in [&args.output, &args.soft, &args.model, &args.relations].into_iter().flatten() {
-        may_write(path, args.force)?;
-    }
+    check_places(args)?;
     let experiment = experiment(args)?;
     let compute = Compute::start(&args.compute)?;
     if let Some(rows) = by_blocks::rows_of(args, method, &compute)? {
@@ -27,9 +29,13 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     // One method was asked for, and there is no run without a result.
     let outcome = &finished.outcomes[0];
     say_table(outcome);
+    if finished.record.choice.is_some() {
+        say(finished.record.choice_text().trim_end());
+    }
+    say(&found_in_one_line(&finished.record));
     if args.json {
         print(&finished.record.to_json()?)?;
-    } else if args.output.is_none() {
+    } else if args.output.as_deref().is_none_or(is_stdout) {
         let numbers = [("certainty", &outcome.certainty[..]), ("confidence", &finished.confidences[0][..])];
         print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers)?;
     }
@@ -53,16 +59,42 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     Ok(experiment)
 }
 
+/// Refuses places that cannot be written to before anything is read.
+fn check_places(args: &ConsensusArgs) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = std::iter::once(&args.ensemble)
+        .chain(&args.features)
+        .chain(args.base_weights.as_ref())
+        .map(PathBuf::as_path)
+        .collect();
+    let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stdout(path));
+    let outputs = [labels, args.soft.as_ref(), args.model.as_ref(), args.relations.as_ref()];
+    check_outputs(outputs.into_iter().flatten(), &inputs, args.force)?;
+    labels.map(|path| LabelFormat::of(path)).transpose()?;
+    args.output.as_deref().filter(|path| is_folder(path)).map_or(Ok(()), |folder| may_fill(folder, args.force))
+}
+
 fn outputs(args: &ConsensusArgs) -> Outputs {
     let threshold = args.threshold;
     let predict_with = args.predict_with.map(|how| how.to_string());
+    let (folder, labels) = args
+        .output
+        .clone()
+        .filter(|path| !is_stdout(path))
+        .map_or((None, None), |path| if is_folder(&path) { (Some(path), None) } else { (None, Some(path)) });
     Outputs {
-        labels: args.output.clone(),
+        report: folder.is_some() && !args.no_report,
+        folder,
+        labels,
         soft: args.soft.clone(),
         relations: args.relations.clone().map(|file| RelationsOutput { file, threshold }),
         model: args.model.clone().map(|file| ModelOutput { file, predict_with }),
         ..Outputs::default()
     }
+}
+
+/// What was found: sizes of the clusters, how it ended, how it compares with the truth.
+fn found_in_one_line(record: &RunRecord) -> String {
+    record.methods.first().map_or_else(String::new, MethodRecord::one_line)
 }
 
 /// What a choice among methods looked at, for people.
@@ -76,5 +108,5 @@ fn say_table(outcome: &Outcome) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         shown.row([text(&entry["method"]), number("anmi"), number("ari"), clusters, text(refused)]);
     }
-    output::say(&format!("{}chosen: {}", shown.render(), outcome.details["chosen"].as_str().unwrap_or_default()));
+    say(&format!("{}chosen: {}", shown.render(), outcome.details["chosen"].as_str().unwrap_or_default()));
 }

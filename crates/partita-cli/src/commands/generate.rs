@@ -13,7 +13,7 @@ use partita_app::{InputTable, Stopwatch, VERSION, default_budget, make_ensemble,
 use crate::args::{GenerateArgs, MergeArgs, recipe};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{may_write, print_json, say};
+use crate::output::{check_outputs, print_json, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 /// What an ensemble says of its objects and base clusterings do not know; travels in part files.
@@ -33,7 +33,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     if args.resume && args.part.is_none() && args.output.exists() {
         return nothing_left(args, &recipe, seed);
     }
-    may_write(&args.output, args.force || args.resume)?;
+    check_outputs([&args.output], &[&args.table.table], args.force || args.resume)?;
     let mut durable = part_file(args)?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
     durable.note = note(&table)?;
@@ -113,7 +113,8 @@ fn note(table: &InputTable) -> Result<String, Failure> {
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    may_write(&args.output, args.force)?;
+    let inputs: Vec<&Path> = args.parts.iter().map(PathBuf::as_path).collect();
+    check_outputs([&args.output], &inputs, args.force)?;
     let (mut made, note) = merge_parts(&args.parts)?;
     let note: Note = serde_json::from_str(&note)
         .map_err(|_| Failure::input(format!("{}: `partita generate` did not write this", args.parts[0].display())))?;

@@ -20,7 +20,7 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
 }
 
 fn list() -> String {
-    let mut table = TextTable::new(["method", "soft", "auto k", "missing", "time"]);
+    let mut table = TextTable::new(["method", "soft", "own k", "missing", "time"]);
     for info in registry::all().map(Consensus::info) {
         let (yes, can) = (|yes: bool| if yes { "yes" } else { "–" }, info.capabilities);
         let missing = yes(can.missing != MissingLabels::Refused);

@@ -1,36 +1,27 @@
 //! `partita predict`: labels for new objects.
 
-use partita::files::{self, TableOptions};
-use partita::{Features, ModelInput, ModelReads};
-
-use partita_app::{default_budget, load_model, read_ensemble};
+use partita::files::LabelFormat;
+use partita_app::PredictionInput;
 
 use crate::args::PredictArgs;
 use crate::failure::Failure;
-use crate::output::{Targets, may_write, print_labels, write_result};
+use crate::output::{Targets, check_outputs, print, print_labels, write_result};
+use crate::terminal::Terminal;
 
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
-    for path in [&args.output, &args.soft].into_iter().flatten() {
-        may_write(path, args.force)?;
-    }
-    let model = load_model(&args.model)?;
-    let (soft, names) = match model.reads() {
-        ModelReads::Labels => {
-            let ensemble = read_ensemble(&args.input, args.label.as_ref(), default_budget())?.ensemble;
-            (model.predict(&ModelInput::Labels(&ensemble))?, ensemble.object_names().map(<[String]>::to_vec))
-        }
-        ModelReads::Features => {
-            let mut options = TableOptions::default();
-            options.budget = default_budget();
-            (options.label, options.clusterable) = (args.label.clone(), false);
-            let table = files::read_table(&args.input, &options)?;
-            let features = Features::new(&table.columns, table.values.view()).map_err(Failure::input)?;
-            (model.predict(&ModelInput::Features(features))?, table.object_names)
-        }
-    };
-    let (partition, certainty) = (soft.hard(), soft.certainty());
+    args.output.as_deref().map(LabelFormat::of).transpose()?;
+    let inputs = [args.model.as_path(), &args.input];
+    check_outputs([&args.output, &args.soft].into_iter().flatten(), &inputs, args.force)?;
+    let (model, input, label) = (args.model.clone(), args.input.clone(), args.label.clone());
+    let request = PredictionInput { model, input, label, unknown: args.unknown.into() };
+    let found = request.predict(&Terminal)?;
     let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
-    let numbers = [("certainty", &certainty[..])];
-    write_result(&targets, names.as_deref(), &partition, &numbers, &soft)?;
-    if args.output.is_none() { print_labels(names.as_deref(), &partition, &numbers) } else { Ok(()) }
+    let names = found.object_names.as_deref();
+    let numbers = [("certainty", &found.certainty[..])];
+    write_result(&targets, names, &found.partition, &numbers, &found.soft)?;
+    match &args.output {
+        _ if args.json => print(&request.to_json(&found)?),
+        Some(_) => Ok(()),
+        None => print_labels(names, &found.partition, &numbers),
+    }
 }

@@ -15,7 +15,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let method = args.method.as_deref();
     let beside = run.page_of(method)?;
     let output = args.output.as_ref().unwrap_or(&beside);
-    may_write(output, args.force)?;
+    // The page beside the labels is this command's own: drawing it again replaces it.
+    may_write(output, args.force || args.output.is_none())?;
     let saved = args.choice.as_deref().map(SavedChoice::open).transpose()?;
     let choice = saved.map(|saved| curves(&saved.choice, run.objects()));
     let rendered = run.report(method, choice, &Terminal)?;

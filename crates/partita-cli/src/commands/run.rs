@@ -1,25 +1,28 @@
 //! `partita run`: an experiment from a table to labels, described by flags or by the record of an earlier run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use partita::{Clusters, SettingMap};
-use partita_app::{AppError, Experiment, Input, MethodChoice, Outputs, RunRecord};
+use partita::SettingMap;
+use partita_app::{AppError, ClusterCount, Experiment, Input, MethodChoice, ModelOutput, Outputs, RunRecord};
 
 use crate::args::{RunArgs, recipe};
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{may_fill, print};
+use crate::output::{check_outputs, may_fill, print};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
+    check_outputs(&args.model, &args.table.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
     let mut experiment = match &args.from {
         Some(record) => recorded(record, args.allow_changed_input)?,
         None => described(args)?,
     };
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes).or(experiment.max_memory);
     let (folder, report) = (Some(args.output.clone()), !args.no_report);
-    experiment.outputs = Outputs { folder, report, ..Outputs::default() };
+    let predict_with = Some(args.predict_with.to_string());
+    let model = args.model.clone().map(|file| ModelOutput { file, predict_with });
+    experiment.outputs = Outputs { folder, report, model, ..Outputs::default() };
     experiment.arguments = std::env::args().skip(1).collect();
     start_threads(&args.compute)?;
     let record = experiment.run(&Terminal)?;
@@ -50,8 +53,8 @@ fn recorded(record: &Path, allow_changed_input: bool) -> Result<Experiment, AppE
 /// The experiment that the flags describe.
 fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     // The flags ask for both where there is no record.
-    let (table, clusters) = (args.table.clone().unwrap_or_default(), args.clusters.unwrap_or(Clusters::Auto));
-    let (recipe, seed) = recipe(&args.recipe, Some(clusters))?;
+    let (table, clusters) = (args.table.clone().unwrap_or_default(), args.clusters.unwrap_or(ClusterCount::Method));
+    let (recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()))?;
     let input = Input::Table { table: args.read.input(&table), recipe };
     let seed = args.compute.seed.or(seed.map(partita::Seed::number)).unwrap_or(0);
     Ok(Experiment::new(input, clusters, method_choices(&args.method, &args.set)?, seed))

@@ -5,12 +5,10 @@ use partita::{Seed, SettingMap};
 
 use crate::args::SynthArgs;
 use crate::failure::Failure;
-use crate::output::{may_write, say};
+use crate::output::{check_outputs, say};
 
 pub(crate) fn synth(args: &SynthArgs) -> Result<(), Failure> {
-    for path in [Some(&args.output), args.soft.as_ref()].into_iter().flatten() {
-        may_write(path, args.force)?;
-    }
+    check_outputs([Some(&args.output), args.soft.as_ref()].into_iter().flatten(), &[], args.force)?;
     let settings: SynthSettings = SettingMap::parse(&args.set)?.apply()?;
     let made = files::synthesise(&args.name, args.objects, Seed::new(args.seed), &settings)
         .map_err(|error| Failure::input(error.to_string()))?;

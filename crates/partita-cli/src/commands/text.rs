@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::args::TextArgs;
 use crate::failure::Failure;
-use crate::output::{may_write, print_json, say};
+use crate::output::{check_outputs, print_json, say};
 use crate::terminal::{Progress, listen_for_ctrl_c, unless_interrupted};
 
 pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
-    may_write(&args.output, args.force)?;
+    check_outputs([&args.output], &[&args.documents], args.force)?;
     listen_for_ctrl_c()?;
     let settings: TextSettings = SettingMap::parse(&args.set)?.apply()?;
     let documents = read_labels(&args.documents, Some(&args.column))?;

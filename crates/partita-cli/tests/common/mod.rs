@@ -92,6 +92,13 @@ impl Ended {
         self.ended_badly(2, words);
     }
 
+    /// The command line was refused before anything ran: exit code 2, nothing on stdout, all of these words on stderr.
+    #[track_caller]
+    pub(crate) fn refused_by_parser(self, words: &[&str]) {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
+        assert!(words.iter().all(|word| self.stderr.contains(word)), "{}", self.stderr);
+    }
+
     /// Something failed while it worked: exit code 1, and the same else as [`refused`](Self::refused).
     #[track_caller]
     pub(crate) fn failed(self, words: &[&str]) {

@@ -6,6 +6,7 @@ use super::reader::Reader;
 use super::text_rows::Header;
 use super::writer::Contents;
 use crate::error::FileError;
+use crate::open_file::Compression;
 
 /// How to open a file. Formats that say so themselves need none of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +42,7 @@ pub(crate) struct Format {
     pub(crate) name: &'static str,
     /// How names of such files end, in lower case.
     pub(crate) endings: &'static [&'static str],
-    /// Whether `.gz` may follow.
+    /// Whether `.gz` or `.zst` may follow.
     pub(crate) packed: bool,
     /// The first bytes of every such file, where all begin alike.
     pub(crate) magic: &'static [&'static [u8]],
@@ -54,7 +55,7 @@ pub(crate) struct Format {
 
 impl Format {
     pub(crate) fn fits(&self, name: &str) -> bool {
-        let plain = if self.packed { name.strip_suffix(".gz").unwrap_or(name) } else { name };
+        let plain = if self.packed { Compression::plain_name(name) } else { name };
         self.endings.iter().any(|ending| plain.ends_with(ending))
     }
 

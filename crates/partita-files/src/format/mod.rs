@@ -85,7 +85,7 @@ pub(crate) fn endings(formats: &[Format], can: impl Fn(Writes) -> bool) -> Strin
     for format in formats.iter().filter(|format| can(format.writes)) {
         parts.extend(format.endings.iter().map(ToString::to_string));
         if let Some(last) = parts.last_mut().filter(|_| format.packed) {
-            last.push_str(" (also with .gz)");
+            last.push_str(" (also with .gz or .zst)");
         }
     }
     match parts.split_last() {

@@ -42,7 +42,8 @@ pub(crate) struct TextReader {
 impl TextReader {
     pub(crate) fn open(path: &Path, header: Header, delimiter: Option<u8>) -> Result<Self, FileError> {
         let (file, _) = open(path)?;
-        let mut bytes = BufReader::with_capacity(1 << 16, Compression::of(path).unpack(file));
+        let plain = Compression::of(path).unpack(file).map_err(|source| FileError::io(path, READ, source))?;
+        let mut bytes = BufReader::with_capacity(1 << 16, plain);
         let start = start(&mut bytes).map_err(|source| FileError::io(path, READ, source))?;
         check_start(path, &start)?;
         let delimiter = delimiter.unwrap_or_else(|| guess(path, &start));
@@ -186,6 +187,9 @@ fn check_start(path: &Path, start: &[u8]) -> Result<(), FileError> {
     match start {
         [] => Err(FileError::Empty(path.into())),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(FileError::damaged(path, "the text is UTF-16; save it in UTF-8")),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Err(FileError::damaged(path, "the file is packed by Zstandard; let its name end in .zst"))
+        }
         [0x1f, 0x8b, ..] => Err(FileError::damaged(path, "the file is packed by gzip; let its name end in .gz")),
         _ => Ok(()),
     }

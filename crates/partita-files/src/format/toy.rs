@@ -91,7 +91,10 @@ mod tests {
         let other = folder.path().join("a.doc");
         std::fs::write(&other, "x").unwrap();
         let message = table::load(WITH_TOY, &other, &table::TableOptions::default()).unwrap_err().to_string();
-        assert!(message.ends_with("the name must end in .csv, .tsv, .txt (also with .gz) or .toy"), "{message}");
-        assert_eq!(endings(WITH_TOY, |writes| writes != Writes::Nothing), ".csv, .tsv or .txt (also with .gz)");
+        assert!(
+            message.ends_with("the name must end in .csv, .tsv, .txt (also with .gz or .zst) or .toy"),
+            "{message}"
+        );
+        assert_eq!(endings(WITH_TOY, |writes| writes != Writes::Nothing), ".csv, .tsv or .txt (also with .gz or .zst)");
     }
 }

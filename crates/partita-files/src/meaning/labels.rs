@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::frame::{TRUTHS, first_of, label_array, labelled, main_array, names_limit};
 use super::label_column::{LabelColumn, Labels};
+use super::label_format::LabelFormat;
 use super::roles::{self, Role, Roles};
 use super::stored_ensemble;
 use crate::atomic_write::{text_delimiter, write_text};
@@ -116,7 +117,7 @@ fn from_position(reader: &dyn Reader, column: &str, limit: &Limit) -> Result<(La
 }
 
 /// Writes `object,label` and a column of numbers for each of `numbers` (its name and values), one line an object. Objects without
-/// names are numbered from 0. Numbers read back to the same bits.
+/// names are numbered from 0. Numbers read back to the same bits. The ending of the name says the [`LabelFormat`].
 ///
 /// # Errors
 /// [`FileError`] for what cannot be written.
@@ -129,7 +130,10 @@ pub fn write_labels(
     partition: &Partition,
     numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
-    write_text(path, |out| lines(out, text_delimiter(path), object_names, partition, numbers))
+    match LabelFormat::of(path)? {
+        LabelFormat::Text => write_text(path, |out| lines(out, text_delimiter(path), object_names, partition, numbers)),
+        _ => LabelFormat::write(path, object_names, partition, numbers),
+    }
 }
 
 /// A column of numbers beside labels: its name, and one number an object.
@@ -300,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_result_reads_back() {
-        for name in ["a.csv", "a.tsv.gz"] {
+        for name in ["a.csv", "a.tsv.gz", "a.csv.zst"] {
             let (_folder, path) = file(name, "");
             let partition = Partition::new(vec![2, 0, 1], 3).unwrap();
             let names = ["a", "b,\"c\"\n", "d"].map(String::from);

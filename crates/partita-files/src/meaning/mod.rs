@@ -5,6 +5,7 @@ mod features;
 mod frame;
 pub(crate) mod groups;
 pub(crate) mod label_column;
+pub(crate) mod label_format;
 mod label_rows;
 pub(crate) mod labels;
 pub(crate) mod roles;

@@ -1,12 +1,12 @@
 //! The saved model of BCE, which labels new rows.
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition};
+use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, Unread};
 use rayon::prelude::*;
 use serde_json::Value;
 
 use super::inference::{BceParameters, RowScratch};
-use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread};
+use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread, unused};
 use crate::shared::saved_model;
 
 /// Rounds of the inference for one row, and the change of γ at which it ends.
@@ -95,6 +95,11 @@ impl BceModel {
 impl Model for BceModel {
     fn to_json(&self) -> Value {
         saved_model::write(saved_model::MIXED, &self.bases, &self.parameters.alpha, &self.parameters.theta)
+    }
+
+    fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
+        let ModelInput::Labels(ensemble) = input else { return Ok(Unread::default()) };
+        Ok(unused(&match_bases(&self.bases, ensemble)?, ensemble))
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {

@@ -13,6 +13,14 @@ pub(crate) struct Hyperparameters {
     pub(crate) beta: f64,
 }
 
+impl Hyperparameters {
+    /// The larger of the differences of ln α0 and ln β.
+    pub(crate) fn distance(&self, other: &Self) -> f64 {
+        let alpha0 = (self.alpha0 / other.alpha0).ln().abs();
+        alpha0.max((self.beta / other.beta).ln().abs())
+    }
+}
+
 /// Where learned values are looked for.
 const RANGE: (f64, f64) = (1e-4, 1e4);
 

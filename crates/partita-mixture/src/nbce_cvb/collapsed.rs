@@ -45,7 +45,7 @@ pub struct NbceCvbSettings {
     /// The most rounds of one initialization.
     #[setting(alias = "max_iter", alias = "n_iter")]
     pub rounds: NonZeroU32,
-    /// Stop when no membership changes by more than this in a round.
+    /// Stop when no membership changes by more than this in a round, nor ln α0 or ln β where they are learned.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
@@ -130,7 +130,8 @@ pub fn nbce_cvb(
     Ok(outcome(rows, run, objectives, settings.prior))
 }
 
-/// Updates until nothing moves.
+/// Updates until nothing moves: memberships, and α0 and β where they are learned. Where rounds go to and
+/// fro, all rows go half of the way from then on, which has the same fixed points.
 fn relax(
     rows: &WeightedRows<'_>,
     mut state: Memberships,
@@ -139,17 +140,23 @@ fn relax(
 ) -> Run<Memberships> {
     state.hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
     let most = settings.rounds.get() as usize;
-    let mut trace = Vec::new();
+    let (mut trace, mut oscillation) = (Vec::new(), Oscillation::new(&state.sums));
     let stopped = loop {
-        let change = state.update(rows, settings.prior);
-        if settings.learn && trace.len() % LEARN_EVERY == LEARN_EVERY - 1 {
-            state.hyperparameters = maximise_collapsed(settings.prior, &state.sums, rows.offsets());
+        let mut change = state.update(rows, settings.prior);
+        let still = change <= settings.tolerance;
+        if settings.learn && (still || trace.len() % LEARN_EVERY == LEARN_EVERY - 1) {
+            let learned = maximise_collapsed(settings.prior, &state.sums, rows.offsets());
+            change = change.max(learned.distance(&state.hyperparameters));
+            state.hyperparameters = learned;
         }
         trace.push(state.objective(rows, settings.prior, settings.learn));
         progress.add(1);
         let stop = progress.stopped();
-        if change <= settings.tolerance && (!settings.learn || trace.len() >= LEARN_EVERY) {
+        if still && change <= settings.tolerance {
             break Stopped::Converged;
+        }
+        if oscillation.found(&state.sums) {
+            state.step *= 0.5;
         }
         if stop {
             break Stopped::Interrupted;
@@ -160,6 +167,41 @@ fn relax(
     };
     progress.add((most - trace.len()) as u64);
     Run { result: state, trace, stopped }
+}
+
+/// Looks for rounds that go to and fro: steps of the expected counts that point against those before them.
+struct Oscillation {
+    sums: SufficientStatistics,
+    step: Vec<f64>,
+    rounds: u32,
+}
+
+impl Oscillation {
+    /// So many steps in a row that turn back are an oscillation.
+    const ROUNDS: u32 = 10;
+    /// The cosine of the angle between two steps below which the second turns back.
+    const BACK: f64 = -0.5;
+
+    fn new(sums: &SufficientStatistics) -> Self {
+        Self { sums: sums.clone(), step: Vec::new(), rounds: 0 }
+    }
+
+    /// Whether the counts have turned back in each of the last rounds.
+    fn found(&mut self, sums: &SufficientStatistics) -> bool {
+        let differences = |now: &[f64], before: &[f64]| now.iter().zip(before).map(|(a, b)| a - b).collect::<Vec<_>>();
+        let mut step = differences(&sums.sizes, &self.sums.sizes);
+        step.extend(differences(&sums.labels, &self.sums.labels));
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let lengths = (dot(&step, &step) * dot(&self.step, &self.step)).sqrt();
+        let back = dot(&step, &self.step) < Self::BACK * lengths;
+        self.rounds = if back { self.rounds + 1 } else { 0 };
+        (self.sums, self.step) = (sums.clone(), step);
+        let found = self.rounds == Self::ROUNDS;
+        if found {
+            self.rounds = 0;
+        }
+        found
+    }
 }
 
 fn outcome(
@@ -202,5 +244,46 @@ mod tests {
             assert!(outcome.partition.live_clusters() <= 6);
             assert!(outcome.objective.unwrap().value.is_finite());
         }
+    }
+
+    /// The starts of [`nbce_cvb`] on a drawn ensemble, run to their ends.
+    fn runs(seed: u64, settings: &NbceCvbSettings) -> Vec<(Run<Memberships>, f64)> {
+        let ensemble = fixture::drawn(seed);
+        let rows = WeightedRows::of(&ensemble);
+        let progress = settings.limits().progress(&Silent, 1);
+        let run = |start: u32| {
+            let sums = initial_statistics(&rows, 5, start, Seed::new(seed));
+            let mut nearest = rows.nearest(initialization::model(&rows, &sums).logs());
+            order_by_size(&rows, &mut nearest, 5);
+            let run = relax(&rows, Memberships::of_hard(&rows, &nearest, 5), settings, &progress);
+            let mut next = run.result.clone();
+            let moved = next.update(&rows, settings.prior);
+            let learned = maximise_collapsed(settings.prior, &next.sums, rows.offsets());
+            let learned = if settings.learn { learned.distance(&next.hyperparameters) } else { 0.0 };
+            (run, moved.max(learned))
+        };
+        (0..3).map(run).collect()
+    }
+
+    #[test]
+    fn converged_means_that_nothing_moves_any_more() {
+        for seed in 0..60 {
+            let settings =
+                NbceCvbSettings { learn: seed % 2 == 0, alpha0: 0.5, beta: 0.2, ..NbceCvbSettings::default() };
+            for (run, moved) in runs(seed, &settings) {
+                let held = run.stopped != Stopped::Converged || moved <= 5.0 * settings.tolerance;
+                assert!(held, "ensemble {seed} said that it converged and moved by {moved}");
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_that_repeat_each_other_are_damped() {
+        let settings = NbceCvbSettings { alpha0: 0.5, beta: 0.2, ..NbceCvbSettings::default() };
+        let runs: Vec<_> = (0..120).flat_map(|seed| runs(seed, &settings)).collect();
+        let damped = runs.iter().filter(|(run, _)| run.result.step < 1.0).count();
+        let far = runs.iter().map(|(_, moved)| *moved).fold(0.0, f64::max);
+        assert!(damped > 0, "no ensemble goes to and fro: draw others");
+        assert!(far < 0.01, "of {} runs, {damped} of them damped, one ends where rows move by {far}", runs.len());
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Memberships {
     /// Labels that are there, M lines of K values.
     totals: Vec<f64>,
     pub(crate) hyperparameters: Hyperparameters,
+    /// How much of the way to its new memberships a row goes: 1, less once rounds repeat each other.
+    pub(crate) step: f64,
 }
 
 impl Memberships {
@@ -32,7 +34,7 @@ impl Memberships {
 
     fn of(rows: &WeightedRows<'_>, soft: Vec<f64>, sums: SufficientStatistics) -> Self {
         let totals = totals_by_base(&sums.labels, rows.offsets(), sums.sizes.len());
-        Self { soft, sums, totals, hyperparameters: Hyperparameters { alpha0: 1.0, beta: 1.0 } }
+        Self { soft, sums, totals, hyperparameters: Hyperparameters { alpha0: 1.0, beta: 1.0 }, step: 1.0 }
     }
 
     /// Log joint at expected counts, plus entropy, plus the log densities of learned α0 and β.
@@ -50,7 +52,7 @@ impl Memberships {
             - if learn { alpha0 + beta } else { 0.0 }
     }
 
-    /// Moves all rows at once; returns the largest change.
+    /// Moves all rows at once; returns how far the row that is farthest from its new memberships was from them.
     pub(crate) fn update(&mut self, rows: &WeightedRows<'_>, prior: NbcePrior) -> f64 {
         match rows.ensemble().rows() {
             LabelRows::Bytes(labels) => self.update_in(rows, labels, prior),
@@ -59,7 +61,7 @@ impl Memberships {
     }
 
     fn update_in<L: Label>(&mut self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>, prior: NbcePrior) -> f64 {
-        let clusters = self.sums.sizes.len();
+        let (clusters, step) = (self.sums.sizes.len(), self.step);
         let counts = Counts::of(rows, &self.sums, &self.totals, self.hyperparameters, prior);
         let ranges: Vec<_> = chunks(rows.weights().len(), rows.part_size()).collect();
         let part = |(soft, range): (&mut [f64], Range<usize>)| {
@@ -71,6 +73,9 @@ impl Memberships {
                 for (own, new) in own.iter_mut().zip(&mut line) {
                     *new /= sum;
                     change = change.max((*own - *new).abs());
+                    if step < 1.0 {
+                        *new = *own + step * (*new - *own);
+                    }
                     *own = *new;
                     *new *= rows.weights()[i];
                 }

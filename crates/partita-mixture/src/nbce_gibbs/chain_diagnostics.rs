@@ -10,6 +10,8 @@ use crate::nbce::likelihood::RowLikelihood;
 /// The R-hat above which chains are said to disagree, and the effective draws below which there are too few.
 const DISAGREE: f64 = 1.1;
 const FEW_DRAWS: f64 = 100.0;
+/// The kept draws below which shares of them are too coarse.
+const FEW_KEPT: usize = 20;
 
 /// What the chains saw.
 #[derive(Clone, Debug)]
@@ -88,8 +90,17 @@ pub(crate) fn with_diagnostics(
             "the chains disagree (R-hat of the log joint {r_hat:.2}): see details.modes, or set burn_in and sweeps higher"
         ));
     }
-    if effective_draws < FEW_DRAWS {
+    if effective_draws.is_nan() {
+        let sweeps = after.iter().map(Vec::len).min().unwrap_or(0);
+        outcome.warnings.push(format!("{sweeps} sweeps after the burn-in are too few to judge: set sweeps higher"));
+    } else if effective_draws < FEW_DRAWS {
         outcome.warnings.push(format!("only {effective_draws:.0} effective draws of the log joint: set sweeps higher"));
+    }
+    let kept = draws.samples.samples().len();
+    if kept < FEW_KEPT {
+        outcome
+            .warnings
+            .push(format!("probabilities are shares of only {kept} kept draws: set keep and sweeps higher"));
     }
     let best = (0..after.len()).max_by(|&a, &b| top(&after[a]).total_cmp(&top(&after[b])).then(b.cmp(&a)));
     let trace = draws.log_joint[best.expect("at least one chain")].clone();
@@ -107,7 +118,7 @@ pub(crate) fn with_diagnostics(
         fit,
         r_hat,
         effective_draws,
-        kept: draws.samples.samples().len(),
+        kept,
         expected_vi: draws.samples.expected_loss(PartitionLoss::Vi, &outcome.partition),
         expected_binder: draws.samples.expected_loss(PartitionLoss::Binder, &outcome.partition),
         alpha0: mean(|values| values.0),

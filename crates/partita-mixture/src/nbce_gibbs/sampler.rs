@@ -233,6 +233,15 @@ mod tests {
         assert!(outcome.warnings.iter().any(|warning| warning.contains("effective draws")));
     }
 
+    #[test]
+    fn one_sweep_is_warned_of() {
+        let one = NonZeroU32::new(1).unwrap();
+        let settings = NbceGibbsSettings { burn_in: 0, sweeps: one, keep: one, ..NbceGibbsSettings::default() };
+        let outcome = nbce_gibbs(&fixture::drawn(5), 8, Seed::new(2), &settings, &Silent).unwrap();
+        let said = |words: &str| outcome.warnings.iter().any(|warning| warning.contains(words));
+        assert!(said("1 sweeps after the burn-in are too few") && said("only 4 kept draws"), "{:?}", outcome.warnings);
+    }
+
     /// Wants to stop after so many ticks.
     struct After(u64);
 

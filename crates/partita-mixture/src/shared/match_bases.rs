@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use partita_core::{BaseClustering, Ensemble, ModelError};
+use partita_core::{BaseClustering, Ensemble, ModelError, Unread};
 
 /// For every column of the input and every label in it, the place among all label values of the model.
 pub(crate) type MatchedBases = Vec<Vec<Option<usize>>>;
@@ -31,6 +31,26 @@ pub(crate) fn match_bases(bases: &[BaseClustering], ensemble: &Ensemble) -> Resu
 pub(crate) fn unread(matched: &MatchedBases, ensemble: &Ensemble) -> u64 {
     let in_column = |u: usize| ensemble.column(u).flatten().filter(|&j| matched[u][j].is_none()).count() as u64;
     (0..matched.len()).map(in_column).sum()
+}
+
+/// What of the label rows a model cannot use.
+pub(crate) fn unused(matched: &MatchedBases, ensemble: &Ensemble) -> Unread {
+    let mut found = Unread { values: unread(matched, ensemble), ..Unread::default() };
+    for object in 0..ensemble.objects() {
+        let mut known = 0;
+        for (u, places) in matched.iter().enumerate() {
+            let Some(label) = ensemble.label(object, u) else { continue };
+            known += usize::from(places[label].is_some());
+            if places[label].is_none() && found.first.is_none() {
+                let base = &ensemble.bases()[u];
+                found.first = Some((object, base.name().to_owned(), base.values()[label].clone()));
+            }
+        }
+        if known == 0 {
+            found.empty_rows.push(object as u32);
+        }
+    }
+    found
 }
 
 /// exp(−Σ log p(row) / number of labels) over the labels that are there and known.

@@ -1,12 +1,14 @@
 //! The mixture over label rows that any consensus is saved as, and that labels new rows.
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, chunks};
+use partita_core::{
+    BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, Unread, chunks,
+};
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::shared::log_probabilities::{LogProbabilities, normalise, normalise_by_base};
-use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread};
+use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread, unused};
 use crate::shared::saved_model;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
@@ -199,6 +201,11 @@ impl RowModel {
 impl Model for RowModel {
     fn to_json(&self) -> Value {
         saved_model::write(saved_model::ROWS, &self.bases, &self.prior, &self.theta)
+    }
+
+    fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
+        let ModelInput::Labels(ensemble) = input else { return Ok(Unread::default()) };
+        Ok(unused(&match_bases(&self.bases, ensemble)?, ensemble))
     }
 
     fn predict(&self, input: &ModelInput<'_>) -> Result<SoftPartition, ModelError> {

@@ -1,0 +1,84 @@
+//! The number of clusters of an experiment: as asked for, or chosen from its table or ensemble before methods run.
+
+use std::ops::RangeInclusive;
+
+use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Problem, Seed};
+use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
+
+use crate::choice::{choose_of_ensemble, choose_of_table};
+use crate::experiment::Input;
+use crate::inputs::Inputs;
+use crate::record::VERSION;
+use crate::result_files::{CHOICE, write_json};
+use crate::{AppError, ClusterCount, Experiment, Observer, SavedChoice, Spent, Stopwatch, methods, seeds};
+
+/// The method that looks for the number of clusters of an ensemble where the first does not cut a tree.
+const CHOOSER: &str = "eac-average";
+
+/// The number of clusters that methods are asked for, and how it was chosen if it was.
+pub(crate) struct Number {
+    pub(crate) clusters: Clusters,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) spent: Option<Spent>,
+}
+
+impl Experiment {
+    /// The number of clusters that methods are asked for, chosen where it is open.
+    pub(crate) fn number_of_clusters(
+        &self,
+        methods: &[&'static dyn Consensus],
+        inputs: &Inputs,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Number, AppError> {
+        let ClusterCount::Chosen { first, last } = self.clusters else {
+            return Ok(Number { clusters: self.clusters.clusters(), choice: None, spent: None });
+        };
+        let (stopwatch, range) = (Stopwatch::start(), first..=last);
+        let choice = match (&self.input, &inputs.table, &inputs.ensemble) {
+            (Input::Table { recipe, .. }, Some(table), _) => {
+                let mut settings = ChooseSettings::default();
+                settings.scale = recipe.scale.to_string();
+                choose_of_table(table, range, &settings, Seed::new(self.seed), budget, self.source(), observer)?
+            }
+            (_, _, Some(ensemble)) => self.choice_of_ensemble(methods[0], ensemble, inputs, range, observer)?,
+            _ => return Err(AppError::request("there is neither a table nor an ensemble")),
+        };
+        choice.warnings.iter().for_each(|warning| observer.warn(&format!("number of clusters: {warning}")));
+        let clusters = Clusters::Exactly(choice.clusters);
+        Ok(Number { clusters, choice: Some(choice), spent: Some(stopwatch.read()) })
+    }
+
+    /// The choice of an ensemble, by the first method where it cuts one tree for every number, else by average link.
+    fn choice_of_ensemble(
+        &self,
+        first: &'static dyn Consensus,
+        ensemble: &Ensemble,
+        inputs: &Inputs,
+        range: RangeInclusive<usize>,
+        observer: &dyn Observer,
+    ) -> Result<Choice, AppError> {
+        let own = first.info().capabilities.cuts_tree;
+        let method: &dyn Consensus = if own { first } else { methods::find(CHOOSER)? };
+        let mut problem = Problem::new(ensemble, Clusters::Auto);
+        (problem.seed, problem.budget) = (seeds::choice(Seed::new(self.seed)), self.budget());
+        problem.features = inputs.features();
+        if let Some(choice) = self.methods.first().filter(|_| own) {
+            problem.settings = choice.settings.clone();
+        }
+        choose_of_ensemble(method, &problem, range, &EnsembleChoiceSettings::default(), self.source(), observer)
+    }
+
+    /// The choice as `choose-k` saves it, beside the record.
+    pub(crate) fn write_choice(&self, number: &Number) -> Result<(), AppError> {
+        let (Some(folder), Some(choice)) = (&self.outputs.folder, &number.choice) else { return Ok(()) };
+        let saved = SavedChoice {
+            choice: choice.clone(),
+            file: self.source().to_owned(),
+            seconds: number.spent.unwrap_or_default().seconds,
+            version: VERSION.to_owned(),
+            arguments: self.arguments.clone(),
+        };
+        write_json(&folder.join(CHOICE), &saved)
+    }
+}

@@ -1,0 +1,148 @@
+//! Labels of new objects by a saved model, and what of them the model cannot use.
+
+use std::path::{Path, PathBuf};
+
+use partita::{Features, ModelInput, ModelReads, Partition, SoftPartition, Unread};
+use serde::Serialize;
+
+use crate::label_files::read_ensemble;
+use crate::model::open_model;
+use crate::{AppError, Observer, default_budget};
+
+/// What becomes of values that a model has never seen: words of a table, labels of a base clustering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownValues {
+    /// They are taken as missing, with a warning.
+    #[default]
+    Missing,
+    /// The input is refused.
+    Refuse,
+}
+
+/// New objects and what a model says of them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// Names of the objects, where the input has some.
+    pub object_names: Option<Vec<String>>,
+    /// The most probable cluster of every object.
+    pub partition: Partition,
+    /// The probability of that cluster; 0 for rows without anything that the model knows.
+    pub certainty: Vec<f64>,
+    /// Probabilities of all clusters; for rows without anything that the model knows, the shares of the clusters.
+    pub soft: SoftPartition,
+    /// What of the input the model cannot use.
+    pub unread: Unread,
+    /// The same in sentences, each of which was told to the observer.
+    pub warnings: Vec<String>,
+}
+
+/// A prediction in numbers.
+#[derive(Debug, Serialize)]
+struct Written<'a> {
+    model: &'a Path,
+    input: &'a Path,
+    n: usize,
+    clusters: usize,
+    sizes: Vec<usize>,
+    mean_certainty: f64,
+    unknown_values: u64,
+    rows_without_values: usize,
+    warnings: &'a [String],
+}
+
+/// New objects for a model.
+#[derive(Clone, Debug, Default)]
+pub struct PredictionInput {
+    /// The saved model.
+    pub model: PathBuf,
+    /// The new objects: label rows of the model's base clusterings, or a table with its columns.
+    pub input: PathBuf,
+    /// A column of the input that holds true labels.
+    pub label: Option<String>,
+    /// What becomes of values that the model has never seen.
+    pub unknown: UnknownValues,
+}
+
+impl PredictionInput {
+    /// Labels the new objects. A table is read as the one that the model was learned from.
+    ///
+    /// # Errors
+    /// [`AppError`] for files that cannot be read, an input that lacks what the model needs, or unknown values where they
+    /// are refused.
+    pub fn predict(&self, observer: &dyn Observer) -> Result<Prediction, AppError> {
+        let (model, reading) = open_model(&self.model)?;
+        let budget = default_budget();
+        let (soft, unread, object_names) = match model.reads() {
+            ModelReads::Labels => {
+                let ensemble = read_ensemble(&self.input, self.label.as_ref(), budget)?.ensemble;
+                let input = ModelInput::Labels(&ensemble);
+                let names = ensemble.object_names().map(<[String]>::to_vec);
+                (model.predict(&input)?, model.unread(&input)?, names)
+            }
+            ModelReads::Features => {
+                let mut options = reading.options(budget);
+                (options.label, options.clusterable) = (self.label.clone(), false);
+                let table = partita::files::read_table(&self.input, &options)?;
+                let features = Features::new(&table.columns, table.values.view());
+                let input = ModelInput::Features(features.map_err(|why| AppError::content(&self.input, why))?);
+                (model.predict(&input)?, model.unread(&input)?, table.object_names)
+            }
+        };
+        let mut certainty = soft.certainty();
+        unread.empty_rows.iter().for_each(|&row| certainty[row as usize] = 0.0);
+        let warnings = self.warnings(&unread, object_names.as_deref())?;
+        warnings.iter().for_each(|warning| observer.warn(warning));
+        Ok(Prediction { object_names, partition: soft.hard(), certainty, soft, unread, warnings })
+    }
+
+    /// What of the input the model cannot use, in sentences.
+    fn warnings(&self, unread: &Unread, names: Option<&[String]>) -> Result<Vec<String>, AppError> {
+        let row = |row: usize| match names {
+            Some(names) => format!("row {} ('{}')", row + 1, names[row]),
+            None => format!("row {}", row + 1),
+        };
+        let mut warnings = Vec::new();
+        if let Some((at, column, value)) = &unread.first {
+            let (here, values, first) = (self.input.display(), unread.values, row(*at));
+            let what = format!(
+                "{here}: {values} values are unknown to the model, first '{value}' in {first}, column '{column}'"
+            );
+            if self.unknown == UnknownValues::Refuse {
+                return Err(AppError::request(format!("{what}; --unknown missing takes them as missing")));
+            }
+            warnings.push(format!("{what}; they are taken as missing"));
+        }
+        if let Some(&first) = unread.empty_rows.first() {
+            let (here, rows, first) = (self.input.display(), unread.empty_rows.len(), row(first as usize));
+            warnings.push(format!(
+                "{here}: {rows} rows have no value that the model knows, first {first}; they get its largest cluster, with \
+                 certainty 0"
+            ));
+        }
+        Ok(warnings)
+    }
+
+    /// A prediction of this input as one JSON object: sizes, certainty, what the model could not use.
+    ///
+    /// # Errors
+    /// As [`json_text`](crate::json_text).
+    pub fn to_json(&self, prediction: &Prediction) -> Result<String, AppError> {
+        let partition = &prediction.partition;
+        let mut sizes = vec![0; partition.clusters()];
+        partition.labels().iter().for_each(|&label| sizes[label as usize] += 1);
+        let n = partition.objects();
+        crate::json_text(&Written {
+            model: &self.model,
+            input: &self.input,
+            n,
+            clusters: partition.live_clusters(),
+            sizes,
+            mean_certainty: prediction.certainty.iter().sum::<f64>() / n.max(1) as f64,
+            unknown_values: prediction.unread.values,
+            rows_without_values: prediction.unread.empty_rows.len(),
+            warnings: &prediction.warnings,
+        })
+    }
+}

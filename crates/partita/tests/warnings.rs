@@ -1,0 +1,87 @@
+//! What every method says of a result that is not to be trusted.
+
+use partita::ndarray::Array2;
+use partita::{Clusters, Consensus, Ensemble, EnsembleBuilder, Features, METHODS, Outcome, Problem, Reads, SettingMap};
+use partita::{ConsensusError, Silent, Stopped, consense};
+
+const OBJECTS: usize = 90;
+
+/// Base clusterings of four clusters; this share of the labels follows three groups.
+fn ensemble(share: u64) -> Ensemble {
+    let mut builder = EnsembleBuilder::new(OBJECTS);
+    let hash = |x: u64| {
+        x.wrapping_add(17).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33
+    };
+    for base in 0..12 {
+        let label = |object: u64| {
+            let drawn = hash(object * 1000 + base);
+            if drawn % 100 < share { object % 3 } else { hash(drawn) % 4 }
+        };
+        builder.push(base.to_string(), (0..OBJECTS as u64).map(|object| Some(label(object)))).unwrap();
+    }
+    builder.finish().unwrap()
+}
+
+/// One cluster in every base clustering.
+fn constant() -> Ensemble {
+    let mut builder = EnsembleBuilder::new(OBJECTS);
+    (0..5).for_each(|base| builder.push(base.to_string(), vec![Some(0); OBJECTS]).unwrap());
+    builder.finish().unwrap()
+}
+
+fn solve(method: &dyn Consensus, ensemble: &Ensemble, settings: &[&str]) -> Result<Outcome, ConsensusError> {
+    let columns = ["x".to_owned(), "y".to_owned()];
+    let values = Array2::from_shape_fn((OBJECTS, 2), |(i, j)| ((i * (7 + 6 * j)) % 31 + 10 * (i % 3)) as f64);
+    let mut problem = Problem::new(ensemble, Clusters::Exactly(3));
+    problem.settings = SettingMap::parse(settings).unwrap();
+    if method.info().capabilities.reads == Reads::LabelsAndFeatures {
+        problem.features = Features::new(&columns, values.view()).ok();
+    }
+    consense(method, &problem, &Silent)
+}
+
+fn says(outcome: &Outcome, words: &str) -> bool {
+    outcome.warnings.iter().any(|warning| warning.contains(words))
+}
+
+#[test]
+fn a_round_limit_is_said() {
+    let ensemble = ensemble(40);
+    let mut walked = 0;
+    for method in METHODS {
+        if !method.settings().iter().any(|setting| setting.name == "rounds") {
+            continue;
+        }
+        let (name, gamma) = (method.info().name, method.settings().iter().any(|setting| setting.name == "gamma"));
+        let settings: &[&str] = if gamma { &["rounds=1", "gamma=1"] } else { &["rounds=1"] };
+        let outcome = solve(*method, &ensemble, settings).unwrap();
+        assert_eq!(outcome.stopped, Stopped::RoundLimit, "{name}");
+        assert!(says(&outcome, "limit of 1 rounds"), "{name}: {:?}", outcome.warnings);
+        walked += 1;
+    }
+    assert!(walked >= 17, "{walked} methods have rounds");
+}
+
+#[test]
+fn an_ensemble_that_says_nothing_is_said() {
+    let (nothing, chance) = (constant(), ensemble(0));
+    let (mut solved, mut sampled) = (0, 0);
+    for method in METHODS {
+        let (info, quick): (_, &[&str]) = (method.info(), &[]);
+        let gamma = method.settings().iter().any(|setting| setting.name == "gamma");
+        let quick = if gamma { &["gamma=1"] } else { quick };
+        // Some find no pair to look at, and say so as an error.
+        if let Ok(outcome) = solve(*method, &nothing, quick) {
+            assert!(says(&outcome, "every base clustering has one cluster"), "{}: {:?}", info.name, outcome.warnings);
+            assert!(outcome.certainty.iter().all(|certainty| *certainty <= 0.334), "{}", info.name);
+            solved += 1;
+        }
+        if let Ok(outcome) = solve(*method, &chance, quick) {
+            assert!(says(&outcome, "no more than by chance"), "{}: {:?}", info.name, outcome.warnings);
+            sampled += 1;
+        }
+    }
+    assert!(solved >= 25 && sampled >= 31, "{solved} {sampled}");
+    let clear = solve(partita::method("lwgp").unwrap(), &ensemble(80), &[]).unwrap();
+    assert_eq!(clear.warnings, [""; 0]);
+}
