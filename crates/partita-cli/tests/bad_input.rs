@@ -142,7 +142,7 @@ fn methods_and_settings_that_do_not_exist() {
 
 #[test]
 fn labels_that_do_not_fit() {
-    flags_are_refused(&["-k", "3", "--label", "sort"], &["argument '--label"]);
+    flags_are_refused(&["-k", "3", "--label", "sort"], &["argument '--truth"]);
     let place = Workplace::new();
     place.file("t.csv", three_groups(30));
     place.partita(&["run", "t.csv", "--label", "kid", "-k", "2", "-o", "out"]).refused(&["'kid'", "kind"]);

@@ -179,7 +179,7 @@ fn tools(barcodes: bool) -> String {
         if barcodes {
             let _ = write!(text, "AAAC{i:04}-1,");
         }
-        let label = |tool: usize| match i * (tool + 7) % 17 {
+        let label = |tool: usize| match (i * (tool + 7) + tool) % 17 {
             0 => "NA".to_owned(),
             1 => ((kind + tool) % 6).to_string(),
             _ => kind.to_string(),

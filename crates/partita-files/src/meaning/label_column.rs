@@ -17,3 +17,6 @@ pub struct Labels {
     /// The labels.
     pub column: LabelColumn,
 }
+
+/// A column of numbers beside labels: its name, and one number an object.
+pub type LabelNumbers<'a> = (&'a str, &'a [f64]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use partita_core::Partition;
 use serde_json::{Map, json};
 
-use super::labels::LabelNumbers;
+use super::label_column::LabelNumbers;
 use crate::atomic_write::write_whole;
 use crate::error::FileError;
 use crate::format;

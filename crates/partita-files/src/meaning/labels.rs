@@ -6,6 +6,7 @@ use std::path::Path;
 use partita_core::Partition;
 use rayon::prelude::*;
 
+use super::label_column::LabelNumbers;
 use super::label_format::LabelFormat;
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::error::FileError;
@@ -30,9 +31,6 @@ pub fn write_labels(
         _ => LabelFormat::write(path, object_names, partition, numbers),
     }
 }
-
-/// A column of numbers beside labels: its name, and one number an object.
-pub type LabelNumbers<'a> = (&'a str, &'a [f64]);
 
 /// Writes what [`write_labels`] writes to any place, as CSV.
 ///
