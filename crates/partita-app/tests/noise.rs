@@ -56,7 +56,7 @@ fn run(path: &Path, folder: Option<&Path>, clusters: &str) -> RunRecord {
     (recipe.base[0].runs, recipe.base_k) = (3, "2".parse().unwrap());
     let clusters: ClusterCount = clusters.parse().unwrap();
     let mut experiment = Experiment::of_table(TableInput::new(path), recipe, clusters, MethodChoice::new("kc"));
-    experiment.outputs.folder = folder.map(Into::into);
+    (experiment.outputs.folder, experiment.outputs.report) = (folder.map(Into::into), folder.is_some());
     experiment.run(&NoObserver).unwrap()
 }
 
