@@ -7,7 +7,7 @@ use partita::Clusters;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The numbers of clusters that are looked at where none are named.
-const USUAL: ClusterCount = ClusterCount::Chosen { first: 2, last: 12 };
+const USUAL: ClustersAsked = ClustersAsked::Chosen { first: 2, last: 12 };
 
 /// How many clusters the consensus of an experiment has.
 ///
@@ -21,7 +21,7 @@ const USUAL: ClusterCount = ClusterCount::Chosen { first: 2, last: 12 };
 /// In JSON a number or one of the texts. Records of versions before `2..12` existed say `"auto"` for `method`, and are
 /// read so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClusterCount {
+pub enum ClustersAsked {
     /// So many.
     Exactly(usize),
     /// Chosen from these numbers by stability or agreement against a null model; 1 where there are no clusters.
@@ -35,7 +35,7 @@ pub enum ClusterCount {
     Method,
 }
 
-impl ClusterCount {
+impl ClustersAsked {
     /// What a method is asked for, and a recipe that multiplies a number of clusters: no number where it is to be chosen.
     pub fn clusters(self) -> Clusters {
         match self {
@@ -53,7 +53,7 @@ impl ClusterCount {
     }
 }
 
-impl From<Clusters> for ClusterCount {
+impl From<Clusters> for ClustersAsked {
     fn from(clusters: Clusters) -> Self {
         match clusters {
             Clusters::Exactly(clusters) => Self::Exactly(clusters),
@@ -62,7 +62,7 @@ impl From<Clusters> for ClusterCount {
     }
 }
 
-impl FromStr for ClusterCount {
+impl FromStr for ClustersAsked {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -88,7 +88,7 @@ impl FromStr for ClusterCount {
     }
 }
 
-impl fmt::Display for ClusterCount {
+impl fmt::Display for ClustersAsked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exactly(clusters) => write!(f, "{clusters}"),
@@ -105,7 +105,7 @@ enum Written {
     Word(String),
 }
 
-impl Serialize for ClusterCount {
+impl Serialize for ClustersAsked {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Exactly(clusters) => Written::Number(*clusters),
@@ -115,7 +115,7 @@ impl Serialize for ClusterCount {
     }
 }
 
-impl<'de> Deserialize<'de> for ClusterCount {
+impl<'de> Deserialize<'de> for ClustersAsked {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Written::deserialize(deserializer)? {
             Written::Number(clusters) => Ok(Self::Exactly(clusters)),
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn texts_say_which_number() {
-        let read = |text: &str| text.parse::<ClusterCount>();
-        assert_eq!(read("7"), Ok(ClusterCount::Exactly(7)));
-        assert_eq!((read("auto"), read("3..5")), (Ok(USUAL), Ok(ClusterCount::Chosen { first: 3, last: 5 })));
-        assert_eq!(read("method"), Ok(ClusterCount::Method));
+        let read = |text: &str| text.parse::<ClustersAsked>();
+        assert_eq!(read("7"), Ok(ClustersAsked::Exactly(7)));
+        assert_eq!((read("auto"), read("3..5")), (Ok(USUAL), Ok(ClustersAsked::Chosen { first: 3, last: 5 })));
+        assert_eq!(read("method"), Ok(ClustersAsked::Method));
         for wrong in ["0", "-3", "x", "5..3", "2..x", "0..1", ".."] {
             assert!(read(wrong).is_err_and(|error| error.contains("2..12")), "{wrong}");
         }
@@ -142,12 +142,12 @@ mod tests {
 
     #[test]
     fn auto_of_an_older_record_is_the_methods_own() {
-        let json = |count: ClusterCount| serde_json::to_string(&count).unwrap();
+        let json = |count: ClustersAsked| serde_json::to_string(&count).unwrap();
         assert_eq!(json(USUAL), "\"2..12\"");
-        for count in [USUAL, ClusterCount::Method, ClusterCount::Exactly(4)] {
-            assert_eq!(serde_json::from_str::<ClusterCount>(&json(count)).unwrap(), count);
+        for count in [USUAL, ClustersAsked::Method, ClustersAsked::Exactly(4)] {
+            assert_eq!(serde_json::from_str::<ClustersAsked>(&json(count)).unwrap(), count);
         }
-        assert_eq!(serde_json::from_str::<ClusterCount>("\"auto\"").unwrap(), ClusterCount::Method);
-        assert!(serde_json::from_str::<ClusterCount>("\"many\"").is_err());
+        assert_eq!(serde_json::from_str::<ClustersAsked>("\"auto\"").unwrap(), ClustersAsked::Method);
+        assert!(serde_json::from_str::<ClustersAsked>("\"many\"").is_err());
     }
 }

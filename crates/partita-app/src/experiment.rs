@@ -8,7 +8,7 @@ use partita::generate::Recipe;
 use partita::{MemoryBudget, SettingMap};
 use serde::{Deserialize, Serialize};
 
-use crate::ClusterCount;
+use crate::ClustersAsked;
 use crate::machine::default_budget;
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
@@ -26,7 +26,7 @@ pub struct Experiment {
     /// Where the objects come from.
     pub input: Input,
     /// How many clusters the consensus has: a number, a range to choose from, or the methods' own.
-    pub clusters: ClusterCount,
+    pub clusters: ClustersAsked,
     /// The consensus methods, the one that matters most first.
     pub methods: Vec<MethodChoice>,
     /// Weights of the base clusterings, for methods that take them.
@@ -153,14 +153,14 @@ impl Experiment {
     pub fn of_table(
         table: TableInput,
         recipe: Recipe,
-        clusters: impl Into<ClusterCount>,
+        clusters: impl Into<ClustersAsked>,
         method: MethodChoice,
     ) -> Self {
         Self::new(Input::Table { table, recipe }, clusters, vec![method], 0)
     }
 
     /// The consensus of an ensemble that exists; writes nothing.
-    pub fn of_ensemble(file: impl Into<PathBuf>, clusters: impl Into<ClusterCount>, method: MethodChoice) -> Self {
+    pub fn of_ensemble(file: impl Into<PathBuf>, clusters: impl Into<ClustersAsked>, method: MethodChoice) -> Self {
         Self::new(
             Input::Ensemble { file: file.into(), read: ReadOptions::default(), features: None },
             clusters,
@@ -170,7 +170,7 @@ impl Experiment {
     }
 
     /// An experiment that writes nothing.
-    pub fn new(input: Input, clusters: impl Into<ClusterCount>, methods: Vec<MethodChoice>, seed: u64) -> Self {
+    pub fn new(input: Input, clusters: impl Into<ClustersAsked>, methods: Vec<MethodChoice>, seed: u64) -> Self {
         Self {
             version: EXPERIMENT_VERSION,
             input,

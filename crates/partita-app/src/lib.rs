@@ -83,7 +83,7 @@ mod variance;
 mod weights;
 
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
-pub use clusters::ClusterCount;
+pub use clusters::ClustersAsked;
 pub use confidence::{ConfidentSink, consense_rows_with_confidence};
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{

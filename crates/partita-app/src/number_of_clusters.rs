@@ -10,7 +10,7 @@ use crate::experiment::Input;
 use crate::inputs::Inputs;
 use crate::record::VERSION;
 use crate::result_files::{CHOICE, write_json};
-use crate::{AppError, ClusterCount, Experiment, Observer, SavedChoice, Spent, Stopwatch, methods, seeds};
+use crate::{AppError, ClustersAsked, Experiment, Observer, SavedChoice, Spent, Stopwatch, methods, seeds};
 
 /// The method that looks for the number of clusters of an ensemble where the first does not cut a tree.
 const CHOOSER: &str = "eac-average";
@@ -31,7 +31,7 @@ impl Experiment {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
-        let ClusterCount::Chosen { first, last } = self.clusters else {
+        let ClustersAsked::Chosen { first, last } = self.clusters else {
             return Ok(Number { clusters: self.clusters.clusters(), choice: None, spent: None });
         };
         let (stopwatch, range) = (Stopwatch::start(), first..=last);

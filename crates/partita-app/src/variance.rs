@@ -14,7 +14,7 @@ const MOST_NAMED: usize = 3;
 /// The warning about few columns that have nearly all of the variance, where there are such.
 ///
 /// A quarter of the columns at most (or one of several) is few, and they must be ten times wider than the next: columns of one
-/// scale, and columns of zeros and ones, stay below that.
+/// scale, and columns of zeros and ones, stay below that. Where the others are constant, scaling changes nothing.
 ///
 /// # Cost
 /// One pass, O(n d).
@@ -32,7 +32,7 @@ pub(crate) fn outweighing_columns(columns: &[String], values: ArrayView2<'_, f64
     let few = few.count();
     let next = order.get(few).map(|&column| variances[column].sqrt())?;
     let narrowest = variances[order[few.checked_sub(1)?]].sqrt();
-    if few > (columns.len() / 4).max(1) || !total.is_finite() || narrowest < WIDER * next {
+    if few > (columns.len() / 4).max(1) || !total.is_finite() || next <= 0.0 || narrowest < WIDER * next {
         return None;
     }
     let names: Vec<String> = order[..few].iter().take(MOST_NAMED).map(|&at| format!("'{}'", columns[at])).collect();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use partita::generate::Recipe;
-use partita_app::{ClusterCount, Experiment, MethodChoice, NoObserver, RunRecord, TableInput};
+use partita_app::{ClustersAsked, Experiment, MethodChoice, NoObserver, RunRecord, TableInput};
 
 /// Even numbers in 0..1 (SplitMix64).
 struct Noise(u64);
@@ -54,9 +54,9 @@ fn noise(path: &Path, kind: usize, seed: u64) {
 fn run(path: &Path, folder: Option<&Path>, clusters: &str) -> RunRecord {
     let mut recipe = Recipe::default();
     (recipe.base[0].runs, recipe.base_k) = (3, "2".parse().unwrap());
-    let clusters: ClusterCount = clusters.parse().unwrap();
+    let clusters: ClustersAsked = clusters.parse().unwrap();
     let mut experiment = Experiment::of_table(TableInput::new(path), recipe, clusters, MethodChoice::new("kc"));
-    experiment.outputs.folder = folder.map(Into::into);
+    (experiment.outputs.folder, experiment.outputs.report) = (folder.map(Into::into), folder.is_some());
     experiment.run(&NoObserver).unwrap()
 }
 

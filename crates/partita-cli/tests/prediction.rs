@@ -65,7 +65,7 @@ fn words_of_new_rows_are_encoded_as_those_of_the_model() {
     place.file("t.csv", format!("x,colour\n{}", (0..60).map(row).collect::<String>()));
     let run = ["run", "t.csv", "-k", "3", "--base", "kmeans:20", "--base-k", "3", "-o", "out", "--model", "m.json"];
     place.partita(&[&run[..], &["--encode", "one-hot", "--predict-with", "centroid"]].concat()).fine();
-    place.file("new.csv", "x,colour\n0,red\n5,green\n5,violet\n");
+    place.file("new.csv", "x,colour\n0,red\n5,green\n5,violet\n1,red\n");
     let ended = place.partita(&["predict", "m.json", "new.csv"]);
     assert!(
         ended.stderr.contains("1 values are unknown to the model, first 'violet' in row 3, column 'colour'"),
@@ -74,7 +74,7 @@ fn words_of_new_rows_are_encoded_as_those_of_the_model() {
     );
     let printed = ended.fine();
     let labels: Vec<&str> = printed.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
-    assert!(labels[0] != labels[1] && labels[1] == labels[2], "{printed}");
+    assert!(labels[0] != labels[1] && labels[1] == labels[2] && labels[3] == labels[0], "{printed}");
     let ordinal = ["--encode", "ordinal", "--predict-with", "centroid", "--force"];
     place.partita(&[&run[..], &ordinal[..]].concat()).refused(&["ordinal", "one-hot"]);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use partita::ssce::Predictor;
-use partita_app::{ClusterCount, WeightSource};
+use partita_app::{ClustersAsked, WeightSource};
 
 use super::ComputeArgs;
 use super::suggested::{method_names, setting_names};
@@ -38,7 +38,7 @@ pub(crate) struct ConsensusArgs {
     /// where it cuts a tree, else that of eac-average), or 1 if base clusterings agree no more than by chance; auto, which
     /// is 2..12; or method, where the method finds its own.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
-    pub(crate) clusters: ClusterCount,
+    pub(crate) clusters: ClustersAsked,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use partita::ssce::Predictor;
-use partita_app::ClusterCount;
+use partita_app::ClustersAsked;
 
 use super::suggested::{method_names, setting_names};
 use super::table::TableReadArgs;
@@ -81,7 +81,7 @@ pub(crate) struct RunArgs {
     /// method finds its own.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
     #[arg(required_unless_present = "from")]
-    pub(crate) clusters: Option<ClusterCount>,
+    pub(crate) clusters: Option<ClustersAsked>,
     /// Consensus methods, separated by commas; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = super::PICK)]
     #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]

@@ -6,7 +6,7 @@ use std::path::Path;
 use partita::files::{LabelFormat, LabelGroups, label_lines, write_whole};
 use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
 use partita_app::{
-    AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
+    AppError, ClustersAsked, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
     with_origin, write_json,
 };
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub(super) fn rows_of(
         let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();
         return refuse(format!("{} holds all label rows; --stream goes with {}", info.name, others.join(", ")));
     }
-    if let ClusterCount::Chosen { .. } = args.clusters {
+    if let ClustersAsked::Chosen { .. } = args.clusters {
         return refuse("the choice of K looks at label rows in memory; with --stream name a number with -k".into());
     }
     let Some(groups) = LabelGroups::open(&args.ensemble, &args.read.options(compute.budget))? else {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use partita::SettingMap;
-use partita_app::{AppError, ClusterCount, Experiment, Input, MethodChoice, ModelOutput, Outputs, RunRecord};
+use partita_app::{AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RunRecord};
 
 use crate::args::{RunArgs, recipe};
 use crate::compute::start_threads;
@@ -53,7 +53,7 @@ fn recorded(record: &Path, allow_changed_input: bool) -> Result<Experiment, AppE
 /// The experiment that the flags describe.
 fn described(args: &RunArgs) -> Result<Experiment, AppError> {
     // The flags ask for both where there is no record.
-    let (table, clusters) = (args.table.clone().unwrap_or_default(), args.clusters.unwrap_or(ClusterCount::Method));
+    let (table, clusters) = (args.table.clone().unwrap_or_default(), args.clusters.unwrap_or(ClustersAsked::Method));
     let (recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()))?;
     let input = Input::Table { table: args.read.input(&table), recipe };
     let seed = args.compute.seed.or(seed.map(partita::Seed::number)).unwrap_or(0);
