@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use partita::files::{TableOptions, read_table};
+use partita::files::{Impute, ReadOptions, read_table};
 use partita::generate::{BaseSpec, Recipe, Scale, generate, scale};
 use partita::metrics::{CALIBRATION, Contingency, calibrated_confidence, confidence_margins};
 use partita::ndarray::{Array2, Axis};
@@ -97,8 +97,8 @@ fn read(name: &str) -> Done<(Array2<f64>, Partition)> {
     folders.extend(std::env::var_os("PARTITA_DATASETS").map(PathBuf::from));
     let files = folders.iter().flat_map(|folder| ["csv", "csv.gz"].map(|end| folder.join(format!("{name}.{end}"))));
     let path = { files }.find(|path| path.is_file()).ok_or_else(|| format!("{name}: set PARTITA_DATASETS"))?;
-    let mut options = TableOptions::default();
-    (options.label, options.fill) = (Some("label".into()), true);
+    let mut options = ReadOptions::default();
+    (options.truth, options.impute) = (Some("label").into(), Some(Impute::Mean));
     if ["optdigits", "pendigits", "isolet"].contains(&name) {
         options.skip = vec!["split".into()];
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use partita::files::TableOptions;
+use partita::files::ReadOptions;
 use partita::generate::Recipe;
 use partita::{MemoryBudget, SettingMap};
 use serde::{Deserialize, Serialize};
@@ -60,9 +60,9 @@ pub enum Input {
     Ensemble {
         /// Its file: one row an object, one column a base clustering.
         file: PathBuf,
-        /// The column with the true labels, by name or position from 1.
-        #[serde(default)]
-        label: Option<String>,
+        /// How its columns are read.
+        #[serde(flatten)]
+        read: ReadOptions,
         /// The table behind the ensemble, rows in the same order, for methods and models that read one.
         #[serde(default)]
         features: Option<TableInput>,
@@ -75,44 +75,15 @@ pub enum Input {
 pub struct TableInput {
     /// Its file.
     pub file: PathBuf,
-    /// The column with the true labels, by name or position from 1. It is not a feature.
-    #[serde(default)]
-    pub label: Option<String>,
-    /// Columns to leave out, by name or position from 1.
-    #[serde(default)]
-    pub skip: Vec<String>,
-    /// What becomes of columns that hold words.
-    #[serde(default)]
-    pub encode: Option<Encode>,
-    /// What becomes of missing numbers.
-    #[serde(default)]
-    pub impute: Option<Impute>,
+    /// How its columns are read.
+    #[serde(flatten)]
+    pub read: ReadOptions,
     /// Only rows with these true labels; all if empty.
     #[serde(default)]
     pub filter_labels: Vec<String>,
     /// At most so many rows of each true label, drawn with the seed.
     #[serde(default)]
     pub max_per_label: Option<NonZeroUsize>,
-}
-
-/// What becomes of columns that hold words; where nothing is said they are refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Encode {
-    /// A column of zeros and ones of every word.
-    OneHot,
-    /// The number of the word in alphabetical order.
-    Ordinal,
-}
-
-/// What becomes of missing numbers; where nothing is said they are refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Impute {
-    /// The mean of the column.
-    Mean,
 }
 
 /// A consensus method and its settings; those that are absent have their defaults.
@@ -190,7 +161,12 @@ impl Experiment {
 
     /// The consensus of an ensemble that exists; writes nothing.
     pub fn of_ensemble(file: impl Into<PathBuf>, clusters: impl Into<ClusterCount>, method: MethodChoice) -> Self {
-        Self::new(Input::Ensemble { file: file.into(), label: None, features: None }, clusters, vec![method], 0)
+        Self::new(
+            Input::Ensemble { file: file.into(), read: ReadOptions::default(), features: None },
+            clusters,
+            vec![method],
+            0,
+        )
     }
 
     /// An experiment that writes nothing.
@@ -262,16 +238,9 @@ impl TableInput {
         Self { file: file.into(), ..Self::default() }
     }
 
-    /// How the reader is told.
-    pub(crate) fn options(&self, budget: MemoryBudget) -> TableOptions {
-        let mut options = TableOptions::default();
-        options.budget = budget;
-        options.label.clone_from(&self.label);
-        options.skip.clone_from(&self.skip);
-        options.one_hot = self.encode == Some(Encode::OneHot);
-        options.codes = self.encode == Some(Encode::Ordinal);
-        options.fill = self.impute == Some(Impute::Mean);
-        options
+    /// How it is read within this memory.
+    pub(crate) fn options(&self, budget: MemoryBudget) -> ReadOptions {
+        self.read.clone().within(budget)
     }
 
     /// Whether some rows are left out.
@@ -303,6 +272,13 @@ mod tests {
         let text = serde_json::to_string(&experiment).unwrap();
         assert!(text.contains(r#""clusters":3"#) && text.contains(r#""restarts":3"#), "{text}");
         assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), experiment);
+        // Former records say label where we say truth; what is unknown is refused.
+        let old = text.replace(r#""truth":null"#, r#""label":"y""#);
+        let Input::Table { table, .. } = &serde_json::from_str::<Experiment>(&old).unwrap().input else {
+            unreachable!()
+        };
+        assert_eq!(table.read.truth.column(), Some("y"));
+        assert!(serde_json::from_str::<Experiment>(&text.replace(r#""skip""#, r#""skipp""#)).is_err());
         let auto = Experiment::of_ensemble("e.npz", Clusters::Auto, MethodChoice::new("eac-average"));
         let text = serde_json::to_string(&auto).unwrap();
         assert!(text.contains(r#""clusters":"method""#), "{text}");

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use partita::files::input_parts;
+use partita::files::{Roles, input_parts};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -20,6 +20,9 @@ pub struct InputFile {
     /// SHA-256 of its bytes in hexadecimal digits, for a folder of the names and bytes of its files one after the other;
     /// absent for pipes, which can be read only once.
     pub sha256: Option<String>,
+    /// What its columns were taken for and why, the features or base clusterings left out, where its columns have roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Roles>,
 }
 
 impl InputFile {
@@ -32,7 +35,7 @@ impl InputFile {
     /// O(size) time, 64 KiB.
     pub fn of(path: &Path) -> Result<Self, AppError> {
         let failed = |error| AppError::io(path, "be read", error);
-        let mut found = Self { path: path.into(), bytes: None, sha256: None };
+        let mut found = Self { path: path.into(), bytes: None, sha256: None, roles: None };
         let kind = std::fs::metadata(path).map_err(failed)?;
         if !kind.is_file() && !kind.is_dir() {
             return Ok(found);

@@ -1,11 +1,12 @@
 //! The input files of an experiment, read.
 
-use partita::files::{LabelColumn, LoadedEnsemble};
+use partita::files::LabelColumn;
 use partita::{Ensemble, Features, MemoryBudget, Seed};
 
 use crate::experiment::Input;
 use crate::input_file::with_hashes;
-use crate::label_files::read_ensemble;
+use crate::input_notes::shown;
+use crate::label_files::load_ensemble;
 use crate::{AppError, Experiment, InputFile, InputTable, Observer, Spent, Stopwatch};
 
 /// What was read.
@@ -32,18 +33,25 @@ impl Inputs {
         let stopwatch = Stopwatch::start();
         let seed = Seed::new(experiment.seed);
         let read = || match &experiment.input {
-            Input::Table { table, .. } => {
-                let mut table = InputTable::read(table, budget, seed, observer)?;
+            Input::Table { table: input, recipe } => {
+                let (mut table, mut roles) = InputTable::load(input, budget, seed, observer)?;
+                if let Some(warning) = table.scale_warning(recipe.scale) {
+                    observer.warn(&format!("{}: {warning}", shown(&input.file)));
+                    roles.warnings.push(warning);
+                }
                 let truth = table.take_label();
-                Ok((Some(table), None, truth))
+                Ok((Some(table), None, truth, vec![roles]))
             }
-            Input::Ensemble { file, label, features } => {
-                let LoadedEnsemble { ensemble, truth, .. } = read_ensemble(file, label.as_ref(), budget)?;
-                let table = features.as_ref().map(|table| InputTable::read_dense(table, budget, seed, observer));
-                Ok((table.transpose()?, Some(ensemble), truth))
+            Input::Ensemble { file, read, features } => {
+                let (loaded, roles) = load_ensemble(file, &read.clone().within(budget), observer)?;
+                let table = features.as_ref().map(|table| InputTable::load_dense(table, budget, seed, observer));
+                let (table, of_table) = table.transpose()?.unzip();
+                let roles = std::iter::once(roles).chain(of_table).collect();
+                Ok((table, Some(loaded.ensemble), loaded.truth, roles))
             }
         };
-        let ((table, ensemble, truth), files) = with_hashes(&experiment.input_files(), read)?;
+        let ((table, ensemble, truth, roles), mut files) = with_hashes(&experiment.input_files(), read)?;
+        files.iter_mut().zip(roles).for_each(|(file, roles)| file.roles = Some(roles.brief()));
         Ok(Self { table, ensemble, truth, files, spent: stopwatch.read() })
     }
 

@@ -2,27 +2,40 @@
 
 use std::path::Path;
 
-use partita::MemoryBudget;
-use partita::files::{self, EnsembleOptions, Labels, LoadedEnsemble};
+use partita::files::{self, Labels, LoadedEnsemble, ReadOptions, Roles};
 
-use crate::AppError;
-use crate::machine::default_budget;
+use crate::input_notes::say_roles;
+use crate::{AppError, Observer};
 
-/// An ensemble and its true labels. A file that takes more than the budget is refused before it is unpacked.
+/// An ensemble and its true labels; the observer hears what was taken for what. A file that takes more than the budget is
+/// refused before it is unpacked.
 ///
 /// # Errors
 /// [`AppError::File`].
-pub fn read_ensemble(path: &Path, label: Option<&String>, budget: MemoryBudget) -> Result<LoadedEnsemble, AppError> {
-    let mut options = EnsembleOptions::default();
-    options.budget = budget;
-    options.truth = label.cloned();
-    Ok(files::read_ensemble(path, &options)?)
+pub fn read_ensemble(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<LoadedEnsemble, AppError> {
+    load_ensemble(path, options, observer).map(|(loaded, _)| loaded)
 }
 
-/// A column of labels, within the [`default_budget`].
+/// As [`read_ensemble`], and what every column was taken for.
+///
+/// # Errors
+/// As [`read_ensemble`].
+pub fn load_ensemble(
+    path: &Path,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<(LoadedEnsemble, Roles), AppError> {
+    let (loaded, roles) = files::load_ensemble(path, options)?;
+    say_roles(path, &roles, observer);
+    Ok((loaded, roles))
+}
+
+/// A column of labels and the names of the objects; the observer hears what was taken for what.
 ///
 /// # Errors
 /// [`AppError::File`].
-pub fn read_labels(path: &Path, column: Option<&str>) -> Result<Labels, AppError> {
-    Ok(files::load_labels(path, column, default_budget())?.0)
+pub fn read_labels(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Labels, AppError> {
+    let (labels, roles) = files::load_labels(path, options)?;
+    say_roles(path, &roles, observer);
+    Ok(labels)
 }

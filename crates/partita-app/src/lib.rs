@@ -55,9 +55,11 @@ mod error;
 mod experiment;
 mod generate;
 mod input_file;
+mod input_notes;
 mod inputs;
 mod label_files;
 mod machine;
+mod matching;
 pub mod methods;
 mod model;
 mod number_of_clusters;
@@ -76,6 +78,7 @@ mod stopwatch;
 mod summary;
 mod table;
 mod text_table;
+mod variance;
 mod weights;
 
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
@@ -83,15 +86,18 @@ pub use clusters::ClusterCount;
 pub use confidence::{ConfidentSink, consense_rows_with_confidence};
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
-    EXPERIMENT_VERSION, Encode, Experiment, Impute, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput,
-    TableInput, WeightSource,
+    EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput,
+    WeightSource,
 };
 pub use generate::make_ensemble;
 pub use input_file::InputFile;
-pub use label_files::{read_ensemble, read_labels};
+pub use input_notes::say_roles;
+pub use label_files::{load_ensemble, read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
+pub use matching::{Matched, match_objects};
 pub use model::{load_model, model_of};
 pub use observer::{NoObserver, Observer};
+pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 pub use prediction::{Prediction, PredictionInput, UnknownValues};
 pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::result_files::read_json;
-use crate::{AppError, Encode, Impute, TableInput};
+use crate::{AppError, Encode, Impute, ReadOptions, TableInput};
 
 /// The model of an outcome: learned from the table where a predictor is named, else the method's own; where the method
 /// has none, one of the label rows of its clusters.
@@ -42,20 +42,31 @@ pub fn model_of(
 /// How the table was read that a model was learned from: kept beside the model in its JSON.
 const READING: &str = "reading";
 
-/// Columns that were left out, and what became of words and of missing numbers.
-#[derive(Serialize, Deserialize)]
+/// Columns that were left out, words that were missing values, and what became of other words and of missing numbers.
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reading {
+pub(crate) struct Reading {
     #[serde(default)]
     skip: Vec<String>,
+    #[serde(default)]
+    missing: Option<Vec<String>>,
     encode: Option<Encode>,
     impute: Option<Impute>,
+}
+
+impl Reading {
+    /// Reads a table like the one that the model was learned from, where nothing else is said.
+    pub(crate) fn apply(self, options: &mut ReadOptions) {
+        options.skip.extend(self.skip);
+        options.missing = options.missing.take().or(self.missing);
+        (options.encode, options.impute, options.max_categories) = (self.encode, self.impute, None);
+    }
 }
 
 /// Refuses a model of a table that other tables cannot be read like: words became numbers by their place in the alphabet, or
 /// the table is not held in memory.
 pub(crate) fn check_table_model(table: &TableInput, features: Option<&Features<'_>>) -> Result<(), AppError> {
-    if table.encode == Some(Encode::Ordinal) {
+    if table.read.encode == Some(Encode::Ordinal) {
         let reason = "a model cannot keep the numbers of --encode ordinal, which depend on all words; take one-hot";
         return Err(AppError::request(reason));
     }
@@ -65,7 +76,8 @@ pub(crate) fn check_table_model(table: &TableInput, features: Option<&Features<'
 
 /// The JSON of a model of a table, with how the table was read.
 pub(crate) fn with_reading(mut model: Value, table: &TableInput) -> Value {
-    let reading = Reading { skip: table.skip.clone(), encode: table.encode, impute: table.impute };
+    let read = table.read.clone();
+    let reading = Reading { skip: read.skip, missing: read.missing, encode: read.encode, impute: read.impute };
     model[READING] = serde_json::to_value(reading).unwrap_or_default();
     model
 }
@@ -74,15 +86,14 @@ pub(crate) fn with_reading(mut model: Value, table: &TableInput) -> Value {
 ///
 /// # Errors
 /// [`AppError::Content`] for a file that is not a model of a known format.
-pub(crate) fn open_model(path: &Path) -> Result<(Arc<dyn Model>, TableInput), AppError> {
+pub(crate) fn open_model(path: &Path) -> Result<(Arc<dyn Model>, Reading), AppError> {
     let wrong = |error: &dyn std::fmt::Display| AppError::content(path, format!("{error}; fit it again"));
     let mut saved = read_json(path, "fit it again")?;
     let reading = saved.as_object_mut().and_then(|fields| fields.remove(READING));
     let model = partita::load_model(&saved).map_err(|error| wrong(&error))?;
-    let Some(reading) = reading else { return Ok((model, TableInput::default())) };
-    let Reading { skip, encode, impute } = serde_json::from_value(reading)
-        .map_err(|error| wrong(&format!("how its table was read is damaged: {error}")))?;
-    Ok((model, TableInput { skip, encode, impute, ..TableInput::default() }))
+    let damaged = |error| wrong(&format!("how its table was read is damaged: {error}"));
+    let reading = reading.map_or_else(|| Ok(Reading::default()), serde_json::from_value).map_err(damaged)?;
+    Ok((model, reading))
 }
 
 /// A saved model.

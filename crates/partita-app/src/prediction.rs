@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use partita::{Features, ModelInput, ModelReads, Partition, SoftPartition, Unread};
 use serde::Serialize;
 
+use crate::input_notes::say_roles;
 use crate::label_files::read_ensemble;
 use crate::model::open_model;
-use crate::{AppError, Observer, default_budget};
+use crate::{AppError, Observer, ReadOptions, default_budget};
 
 /// What becomes of values that a model has never seen: words of a table, labels of a base clustering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -59,8 +60,8 @@ pub struct PredictionInput {
     pub model: PathBuf,
     /// The new objects: label rows of the model's base clusterings, or a table with its columns.
     pub input: PathBuf,
-    /// A column of the input that holds true labels.
-    pub label: Option<String>,
+    /// How the input is read, besides what the model says of its table.
+    pub read: ReadOptions,
     /// What becomes of values that the model has never seen.
     pub unknown: UnknownValues,
 }
@@ -73,18 +74,19 @@ impl PredictionInput {
     /// are refused.
     pub fn predict(&self, observer: &dyn Observer) -> Result<Prediction, AppError> {
         let (model, reading) = open_model(&self.model)?;
-        let budget = default_budget();
+        let mut options = self.read.clone().within(default_budget());
         let (soft, unread, object_names) = match model.reads() {
             ModelReads::Labels => {
-                let ensemble = read_ensemble(&self.input, self.label.as_ref(), budget)?.ensemble;
+                let ensemble = read_ensemble(&self.input, &options, observer)?.ensemble;
                 let input = ModelInput::Labels(&ensemble);
                 let names = ensemble.object_names().map(<[String]>::to_vec);
                 (model.predict(&input)?, model.unread(&input)?, names)
             }
             ModelReads::Features => {
-                let mut options = reading.options(budget);
-                (options.label, options.clusterable) = (self.label.clone(), false);
-                let table = partita::files::read_table(&self.input, &options)?;
+                reading.apply(&mut options);
+                options.clusterable = false;
+                let (table, roles) = partita::files::load_table(&self.input, &options)?;
+                say_roles(&self.input, &roles, observer);
                 let features = Features::new(&table.columns, table.values.view());
                 let input = ModelInput::Features(features.map_err(|why| AppError::content(&self.input, why))?);
                 (model.predict(&input)?, model.unread(&input)?, table.object_names)

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use partita::files::{self, ReadOptions};
 use partita::generate::Recipe;
 use partita::{Clusters, Seed};
 
 use crate::AppError;
-use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
 
 /// A paper's recipe by name. Some do not depend on the number of clusters.
@@ -33,7 +33,7 @@ pub fn recipe_from(path: &Path) -> Result<(Recipe, Option<Seed>), AppError> {
     if path.extension().is_some_and(|extension| extension == "toml") {
         return from_toml(path).map(|recipe| (recipe, None));
     }
-    let loaded = read_ensemble(path, None, default_budget())?;
+    let loaded = files::read_ensemble(path, &ReadOptions::default().within(default_budget()))?;
     let text = loaded.ensemble.recipe().ok_or_else(|| {
         let reason = "does not say how it was made; take a .toml file, or an .npz that partita wrote";
         AppError::content(path, reason)

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, LabelColumn};
+use partita::files::{self, LabelColumn, ReadOptions};
 use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Partition, Seed, SoftPartition};
 use partita_report::{ClusterCurves, Rendered, Report, render};
 
 use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
-use crate::label_files::read_ensemble;
 use crate::machine::default_budget;
 use crate::result_files::{CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
 use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves, methods};
@@ -157,19 +156,19 @@ impl RunFolder {
         page(&self.record, place, &shown, choice)
     }
 
+    /// The choice of the number of clusters that the run made, if it made one.
+    fn choice(&self) -> Result<Option<ClusterCurves>, AppError> {
+        let saved = self.folder.join(CHOICE);
+        let chosen = self.record.choice.is_some() && saved.is_file();
+        Ok(if chosen { Some(curves(&SavedChoice::open(&saved)?.choice, self.objects())) } else { None })
+    }
+
     /// The labels of all methods whose results are there.
     fn all_labels(&self, objects: usize) -> Vec<(String, Partition)> {
         let labels = |place: usize| read_labels(&self.results_of(place).join(LABELS)).ok();
         let of = |(place, method): (usize, &crate::MethodRecord)| Some((method.method.clone(), labels(place)?.0));
         let found = self.record.methods.iter().enumerate().filter_map(of);
         found.filter(|(_, partition)| partition.objects() == objects).collect()
-    }
-
-    /// The choice of the number of clusters that the run made, if it made one.
-    fn choice(&self) -> Result<Option<ClusterCurves>, AppError> {
-        let saved = self.folder.join(CHOICE);
-        let chosen = self.record.choice.is_some() && saved.is_file();
-        Ok(if chosen { Some(curves(&SavedChoice::open(&saved)?.choice, self.objects())) } else { None })
     }
 
     /// How many objects were labelled.
@@ -180,10 +179,13 @@ impl RunFolder {
     /// The base clusterings: those that the run made, else those that it read.
     fn ensemble(&self) -> Result<files::LoadedEnsemble, AppError> {
         match &self.record.experiment.input {
-            Input::Ensemble { file, label, .. } => {
-                read_ensemble(&self.record.locate(file), label.as_ref(), default_budget())
+            Input::Ensemble { file, read, .. } => {
+                Ok(files::read_ensemble(&self.record.locate(file), &read.clone().within(default_budget()))?)
             }
-            Input::Table { .. } => read_ensemble(&self.folder.join(ENSEMBLE), None, default_budget()),
+            Input::Table { .. } => {
+                let options = ReadOptions::default().within(default_budget());
+                Ok(files::read_ensemble(&self.folder.join(ENSEMBLE), &options)?)
+            }
         }
     }
 

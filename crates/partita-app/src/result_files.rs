@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use partita::files;
+use partita::files::{self, ReadOptions};
 use partita::{Outcome, Partition};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::AppError;
-use crate::label_files;
+use crate::machine::default_budget;
 
 /// Names of the files in the folder of a run.
 pub(crate) const ENSEMBLE: &str = "ensemble.npz";
@@ -67,7 +67,8 @@ pub(crate) fn write_outcome(
 
 /// Labels, certainties and, where there are some, confidences as a run wrote them.
 pub(crate) fn read_labels(path: &Path) -> Result<(Partition, Vec<f64>, Option<Vec<f64>>), AppError> {
-    let column = |name: &str| label_files::read_labels(path, Some(name)).map(|read| read.column.values);
+    let options = |name: &str| ReadOptions::of_column(name).within(default_budget());
+    let column = |name: &str| files::read_labels(path, &options(name)).map(|read| read.column.values);
     let label = |text: &str| text.parse::<u32>().ok();
     let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
     let share = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));

@@ -1,10 +1,12 @@
 //! The table of an experiment: read whole, sparse, or left on the disk in groups of rows.
 
-use partita::files::{self, LabelColumn, SparseTable, Table, TableGroups};
-use partita::generate::{RowGroups, TableView};
+use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups, Truth};
+use partita::generate::{RowGroups, Scale, TableView};
 use partita::ndarray::Array2;
 use partita::{Features, MemoryBudget, Seed};
 
+use crate::input_notes::say_roles;
+use crate::variance::outweighing_columns;
 use crate::{AppError, Observer, TableInput, seeds};
 
 /// A table as it was read.
@@ -48,17 +50,28 @@ impl InputTable {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Self, AppError> {
+        Self::load(input, budget, seed, observer).map(|(table, _)| table)
+    }
+
+    /// As [`read`](Self::read), and what every column was taken for.
+    pub(crate) fn load(
+        input: &TableInput,
+        budget: MemoryBudget,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<(Self, Roles), AppError> {
         if let Some(groups) = TableGroups::open(&input.file, &input.options(budget))? {
             let (n, d) = groups.dim();
             if (16 * n * d) as u64 > budget.bytes() / 2 && !input.filters_rows() {
-                return Ok(Self::Groups(GroupedTable(groups)));
+                let roles = groups.roles().clone();
+                say_roles(&input.file, &roles, observer);
+                return Ok((Self::Groups(GroupedTable(groups)), roles));
             }
         }
         if files::is_sparse_table(&input.file) {
-            return read_sparse(input, budget).map(Self::Sparse);
+            return Ok((Self::Sparse(read_sparse(input, budget)?), Roles::default()));
         }
-        let table = files::read_table(&input.file, &input.options(budget))?;
-        filtered(table, input, seed, observer).map(Self::Dense)
+        Self::load_dense(input, budget, seed, observer)
     }
 
     /// Reads a table whole, as methods and predictors want it.
@@ -71,8 +84,28 @@ impl InputTable {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Self, AppError> {
-        let table = files::read_table(&input.file, &input.options(budget))?;
-        filtered(table, input, seed, observer).map(Self::Dense)
+        Self::load_dense(input, budget, seed, observer).map(|(table, _)| table)
+    }
+
+    /// As [`read_dense`](Self::read_dense), and what every column was taken for.
+    pub(crate) fn load_dense(
+        input: &TableInput,
+        budget: MemoryBudget,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<(Self, Roles), AppError> {
+        let (table, roles) = files::load_table(&input.file, &input.options(budget))?;
+        say_roles(&input.file, &roles, observer);
+        filtered(table, input, seed, observer).map(|table| (Self::Dense(table), roles))
+    }
+
+    /// The warning about columns that outweigh all others where nothing scales them; none for tables that are sparse or on
+    /// the disk.
+    pub fn scale_warning(&self, scale: Scale) -> Option<String> {
+        match self {
+            Self::Dense(table) if scale == Scale::None => outweighing_columns(&table.columns, table.values.view()),
+            _ => None,
+        }
     }
 
     /// The numbers, as base clusterers read them.
@@ -126,7 +159,10 @@ fn read_sparse(input: &TableInput, budget: MemoryBudget) -> Result<SparseTable, 
         return Err(AppError::content(&input.file, reason));
     }
     let mut table = files::read_sparse_table(&input.file, budget)?;
-    if let Some(column) = &input.label {
+    if input.read.truth == Truth::None {
+        table.label = None;
+    }
+    if let Some(column) = input.read.truth.column() {
         table.label = table.label.filter(|label| label.name == *column);
         if table.label.is_none() {
             let reason = "a sparse table has its classes in the array y; its label column is called label";

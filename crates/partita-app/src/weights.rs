@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use partita::coassoc::Overlap;
+use partita::files::{self, ReadOptions};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
 use partita::{
     BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize, RowBlocks,
@@ -11,7 +12,7 @@ use partita::{
 
 use crate::AppError;
 use crate::experiment::WeightSource;
-use crate::label_files::read_labels;
+use crate::machine::default_budget;
 
 /// The weights of an ensemble's base clusterings.
 ///
@@ -59,7 +60,7 @@ fn agreement_of_rows(rows: &dyn RowBlocks, budget: MemoryBudget) -> Result<BaseW
 /// # Errors
 /// As [`base_weights`].
 pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWeights, AppError> {
-    let read = read_labels(file, Some("weight"))?;
+    let read = files::read_labels(file, &ReadOptions::of_column("weight").within(default_budget()))?;
     let names = read.object_names.ok_or_else(|| {
         AppError::content(file, "a column name says which base clustering a weight is for; there is none")
     })?;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{TableOptions, read_table};
+use partita::files::{ReadOptions, read_table};
 use partita::generate::{Recipe, Scale};
 use partita::metrics::{Contingency, confidence};
 use partita::{Clusters, Partition};
@@ -19,7 +19,7 @@ fn run(file: &Path, clusters: usize, base_clusters: &str, methods: &[&str]) -> F
     recipe.base = partita::generate::BaseSpec::list("kmeans:40").unwrap();
     (recipe.base_k, recipe.scale) = (base_clusters.parse().unwrap(), Scale::ZScore);
     let mut table = TableInput::new(file);
-    table.label = Some("label".into());
+    table.read.truth = Some("label").into();
     let first = MethodChoice::new(methods[0]);
     let mut experiment = Experiment::of_table(table, recipe, Clusters::Exactly(clusters), first);
     experiment.methods.extend(methods[1..].iter().map(|name| MethodChoice::new(*name)));
@@ -27,8 +27,8 @@ fn run(file: &Path, clusters: usize, base_clusters: &str, methods: &[&str]) -> F
 }
 
 fn classes(file: &Path) -> Partition {
-    let mut options = TableOptions::default();
-    options.label = Some("label".into());
+    let mut options = ReadOptions::default();
+    options.truth = Some("label").into();
     Partition::from_values(&read_table(file, &options).unwrap().label.unwrap().values)
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use partita_core::{Clusters, Consensus, Partition, Problem, Seed, Silent, consense};
 use partita_eac::{EAC_AVERAGE, LWEA};
-use partita_files::{EnsembleOptions, LoadedEnsemble, read_ensemble};
+use partita_files::{LoadedEnsemble, ReadOptions, read_ensemble};
 use partita_metrics::{Contingency, Normalisation};
 use rand::seq::SliceRandom;
 
@@ -38,7 +38,7 @@ fn check(pool: &str, eac_at_10: f64, lwea_at_20: f64) {
         return;
     };
     let file = PathBuf::from(&folder).join(format!("{pool}.mat"));
-    let loaded = read_ensemble(&file, &EnsembleOptions::default()).expect("a pool");
+    let loaded = read_ensemble(&file, &ReadOptions::default()).expect("a pool");
     let (eac, lwea) = (score(&loaded, &EAC_AVERAGE, 10), score(&loaded, &LWEA, 20));
     assert!(eac >= eac_at_10 - 0.01, "EAC on {pool}: {eac}");
     assert!(lwea >= lwea_at_20 - 0.005, "LWEA on {pool}: {lwea}");

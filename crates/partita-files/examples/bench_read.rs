@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, Partition};
-use partita_files::{EnsembleOptions, read_ensemble, write_ensemble, write_labels};
+use partita_files::{ReadOptions, read_ensemble, write_ensemble, write_labels};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -55,7 +55,7 @@ fn main() -> Result<(), Failure> {
     for file in rest {
         let start = Instant::now();
         if command == "read" {
-            let ensemble = read_ensemble(Path::new(file), &EnsembleOptions::default())?.ensemble;
+            let ensemble = read_ensemble(Path::new(file), &ReadOptions::default())?.ensemble;
             let (n, m) = (ensemble.objects(), ensemble.bases().len());
             writeln!(std::io::stdout(), "{file}: {n} × {m} read in {:.2} s", start.elapsed().as_secs_f64())?;
         } else {

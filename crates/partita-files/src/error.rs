@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use partita_core::{BudgetError, EnsembleError};
 
 use crate::number::Short;
+use crate::odd_number::OddNumber;
 
 /// A file that cannot be read or written. Every message is one line that names the file, the row, the column
 /// and the value as far as they are known, and says what to do about it.
@@ -50,6 +51,48 @@ pub enum FileError {
         /// What separates fields.
         delimiter: char,
     },
+    /// A quote that is never closed.
+    #[error("{}, line {line}: a quote is opened and not closed in its row; close it, or double a quote that is meant", .path.display())]
+    OpenQuote {
+        /// The file.
+        path: PathBuf,
+        /// Line number, from 1.
+        line: u64,
+    },
+    /// One column, in which something seems to separate fields.
+    #[error(
+        "{}: one column, and every line holds '{found}' as often; if it separates fields give --delimiter '{found}', else \
+         --delimiter ','",
+        .path.display()
+    )]
+    OneColumn {
+        /// The file.
+        path: PathBuf,
+        /// What may separate fields.
+        found: char,
+    },
+    /// The first line holds labels.
+    #[error(
+        "{}: the first line seems to hold labels, not names ('{value}' is a label of column {column} too); give --no-header, or \
+         name the columns in the first line",
+        .path.display()
+    )]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+        /// Position of the column, from 1.
+        column: usize,
+        /// What stands in the first line and below.
+        value: String,
+    },
+    /// Several columns could be the labels.
+    #[error("{}: which column holds the labels? Name it: FILE:COLUMN; {}", .path.display(), Known(.columns))]
+    Ambiguous {
+        /// The file.
+        path: PathBuf,
+        /// The columns that could be meant.
+        columns: Vec<String>,
+    },
     /// Two columns of one name.
     #[error("{}: columns {first} and {second} are both called '{name}'; rename one", .path.display())]
     TwoColumns {
@@ -68,6 +111,30 @@ pub enum FileError {
          classes, name it as the label column"
     )]
     NotANumber(Cell),
+    /// Dates, percents, amounts of money or numbers in another notation where a number is meant.
+    #[error("{cell} is {kind}, not a plain number; {}", .kind.remedy(&shown(&.cell.column)))]
+    OddNumber {
+        /// The value.
+        cell: Cell,
+        /// What it is.
+        kind: OddNumber,
+    },
+    /// Words that become too many columns.
+    #[error(
+        "{}: column '{column}' has {categories} different values, more than --max-categories {most}; leave it out (--skip \
+         '{column}'), or allow that many",
+        .path.display()
+    )]
+    TooManyCategories {
+        /// The file.
+        path: PathBuf,
+        /// Name of the column.
+        column: String,
+        /// Different values.
+        categories: usize,
+        /// How many are allowed.
+        most: usize,
+    },
     /// NaN or infinity where a number is meant.
     #[error("{0} is not finite; replace it by a number or leave the row or the column out")]
     NotFinite(Cell),
@@ -222,6 +289,24 @@ impl FileError {
         Self::Damaged { path: path.into(), reason: reason.into() }
     }
 
+    /// A text where a number is meant.
+    pub(crate) fn not_a_number(cell: Cell) -> Self {
+        match OddNumber::of(&cell.value) {
+            Some(kind) => Self::OddNumber { cell, kind },
+            None => Self::NotANumber(cell),
+        }
+    }
+
+    /// A column whose type is not read.
+    pub(crate) fn unusual_type(path: &Path, column: &str, is_time: bool) -> Self {
+        let what = format!("column '{column}'");
+        if is_time {
+            let expected = "numbers or texts (leave it out with --skip, or write it as a number)";
+            return Self::kind(path, what, "of dates or times", expected);
+        }
+        Self::kind(path, what, "of a nested or unusual type", "numbers or texts")
+    }
+
     pub(crate) fn kind(path: &Path, what: impl Into<String>, found: impl Into<String>, expected: &'static str) -> Self {
         Self::Kind { path: path.into(), what: what.into(), found: found.into(), expected }
     }
@@ -259,6 +344,15 @@ pub enum Row {
     Line(u64),
     /// Row of an array or a table, from 1.
     Row(u64),
+}
+
+impl Row {
+    /// The line or the row.
+    pub(crate) fn number(self) -> u64 {
+        match self {
+            Self::Line(number) | Self::Row(number) => number,
+        }
+    }
 }
 
 impl fmt::Display for Row {

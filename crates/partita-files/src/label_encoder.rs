@@ -1,161 +1,15 @@
-//! Label encoding: every distinct label of a column once, and a code a row, numbered in the order of the labels.
+//! Label encoding of numbers: codes in the width that they need, and the labels of every column.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use partita_core::{BaseClustering, EnsembleError, Label, MAX_BASE_CLUSTERS};
+use partita_core::{EnsembleError, Label, MAX_BASE_CLUSTERS};
 
-use crate::error::{Cell, FileError, Row};
+use crate::error::FileError;
 use crate::typed_array::{Number, Scalar, TypedArray, each_number};
 
-/// The code of a missing value in a [`Dictionary`].
+/// The code of a missing value where codes are places in lists.
 pub(crate) const MISSING: u32 = u32::MAX;
-
-/// Numbers of at most so many digits are looked up in a list.
-const SHORT: usize = 4;
-
-/// A column of texts: distinct values in the order of their first appearance, the row of that, and a code for every row.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Dictionary {
-    codes: Vec<u32>,
-    values: Vec<String>,
-    first: Vec<Row>,
-    known: HashMap<String, u32>,
-    /// Codes of the values that are short whole numbers, by the number.
-    short: Vec<u32>,
-    first_missing: Option<Row>,
-}
-
-impl Dictionary {
-    /// Adds the value of the next row; an empty one is missing.
-    pub(crate) fn push(&mut self, value: &str, row: Row) {
-        let value = value.trim();
-        if value.is_empty() {
-            return self.push_missing(row);
-        }
-        let code = self.code(value, row);
-        self.codes.push(code);
-    }
-
-    /// Adds a missing value.
-    pub(crate) fn push_missing(&mut self, row: Row) {
-        self.first_missing.get_or_insert(row);
-        self.codes.push(MISSING);
-    }
-
-    /// Adds a value by its code, as [`code`](Self::code) gave it.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn push_code(&mut self, code: u32) {
-        self.codes.push(code);
-    }
-
-    /// The code of a value, which is not empty.
-    pub(crate) fn code(&mut self, value: &str, row: Row) -> u32 {
-        if let Some(number) = short_number(value) {
-            if number >= self.short.len() {
-                self.short.resize(number + 1, MISSING);
-            }
-            if self.short[number] == MISSING {
-                self.short[number] = self.add(value, row);
-            }
-            return self.short[number];
-        }
-        match self.codes.last() {
-            Some(&last) if last != MISSING && self.values[last as usize] == value => last,
-            _ => self.known.get(value).copied().unwrap_or_else(|| {
-                let code = self.add(value, row);
-                self.known.insert(value.to_owned(), code);
-                code
-            }),
-        }
-    }
-
-    fn add(&mut self, value: &str, row: Row) -> u32 {
-        self.values.push(value.to_owned());
-        self.first.push(row);
-        self.values.len() as u32 - 1
-    }
-
-    /// Adds the rows of another column; `place` says where its row, from 0, stands.
-    pub(crate) fn append(&mut self, other: &Self, place: impl Fn(usize) -> Row) {
-        let mut codes = vec![MISSING; other.values.len()];
-        for (row, &code) in other.codes.iter().enumerate() {
-            match codes.get_mut(code as usize) {
-                None => self.push_missing(place(row)),
-                Some(own) => {
-                    if *own == MISSING {
-                        *own = self.code(&other.values[code as usize], place(row));
-                    }
-                    self.codes.push(*own);
-                }
-            }
-        }
-    }
-
-    /// The distinct values in the order of their first appearance.
-    pub(crate) fn values(&self) -> &[String] {
-        &self.values
-    }
-
-    /// The code of every row, [`MISSING`] where there is no value.
-    pub(crate) fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
-    /// The first row without a value.
-    pub(crate) fn first_missing(&self) -> Option<Row> {
-        self.first_missing
-    }
-
-    /// Every value spelt out.
-    pub(crate) fn into_values(self) -> Vec<Option<String>> {
-        self.codes.iter().map(|&code| self.values.get(code as usize).cloned()).collect()
-    }
-
-    /// The column as a base clustering, and the cluster of every code. Where all values are numbers, −1 and NaN are
-    /// missing and clusters are numbered in the order of the numbers; otherwise in the order of the texts.
-    pub(crate) fn base(&self, path: &Path, name: &str) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
-        let numbers: Option<Vec<LabelNumber>> = self.values.iter().map(|value| LabelNumber::of_text(value)).collect();
-        let (order, names) = match numbers {
-            Some(numbers) => self.numeric(path, name, &numbers)?,
-            None => self.textual(),
-        };
-        check_clusters(path, name, names.len())?;
-        Ok((BaseClustering::new(name, names), order))
-    }
-
-    fn numeric(&self, path: &Path, name: &str, numbers: &[LabelNumber]) -> Result<Order, FileError> {
-        if let Some(bad) = numbers.iter().position(|number| *number == LabelNumber::NotALabel) {
-            let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
-            return Err(FileError::NotALabel(cell));
-        }
-        let mut distinct: Vec<u64> = numbers.iter().filter_map(LabelNumber::label).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let place = |number: &LabelNumber| number.label().map(|label| distinct.partition_point(|&value| value < label));
-        Ok((numbers.iter().map(place).collect(), distinct.iter().map(ToString::to_string).collect()))
-    }
-
-    fn textual(&self) -> Order {
-        let mut sorted: Vec<usize> = (0..self.values.len()).collect();
-        sorted.sort_unstable_by_key(|&code| &self.values[code]);
-        let mut order = vec![None; sorted.len()];
-        sorted.iter().enumerate().for_each(|(place, &code)| order[code] = Some(place));
-        (order, sorted.iter().map(|&code| self.values[code].clone()).collect())
-    }
-}
-
-/// The cluster of every code, and the label of every cluster.
-type Order = (Vec<Option<usize>>, Vec<String>);
-
-/// The number that a text such as "0" or "412" spells, which no other text spells in this way.
-fn short_number(text: &str) -> Option<usize> {
-    let digits = text.as_bytes();
-    if digits.len() > SHORT || (digits[0] == b'0' && digits.len() > 1) || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(digits.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
-}
 
 /// What a number says where labels are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +21,7 @@ pub(crate) enum LabelNumber {
 
 impl LabelNumber {
     /// What a text says, if it is a number.
-    fn of_text(text: &str) -> Option<Self> {
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
         match text.parse::<i128>() {
             Ok(whole) => Some(Self::of(Scalar::Integer(whole))),
             Err(_) => text.parse::<f64>().ok().map(|value| Self::of(Scalar::Float(value))),
@@ -187,7 +41,7 @@ impl LabelNumber {
         }
     }
 
-    fn label(&self) -> Option<u64> {
+    pub(crate) fn label(&self) -> Option<u64> {
         if let Self::Label(label) = self { Some(*label) } else { None }
     }
 }
@@ -337,47 +191,6 @@ pub(crate) fn check_clusters(path: &Path, name: &str, clusters: usize) -> Result
 mod tests {
     use super::*;
     use crate::typed_array::Values;
-
-    fn dictionary(values: &[&str]) -> Dictionary {
-        let mut dictionary = Dictionary::default();
-        values.iter().enumerate().for_each(|(i, value)| dictionary.push(value, Row::Line(i as u64 + 2)));
-        dictionary
-    }
-
-    fn labels(values: &[&str]) -> (BaseClustering, Vec<Option<usize>>) {
-        let dictionary = dictionary(values);
-        let (base, order) = dictionary.base(Path::new("a.csv"), "u").unwrap();
-        (base, dictionary.codes().iter().map(|&code| order.get(code as usize).copied().flatten()).collect())
-    }
-
-    #[test]
-    fn numbers_sort_as_numbers_and_texts_as_texts() {
-        let (base, found) = labels(&["10", "9", "", "-1", "nan", "9.0", " 10 "]);
-        assert_eq!(base.values(), ["9", "10"]);
-        assert_eq!(found, [Some(1), Some(0), None, None, None, Some(0), Some(1)]);
-        let (base, found) = labels(&["b10", "b9", "", "-1", "07", "7"]);
-        assert_eq!(base.values(), ["-1", "07", "7", "b10", "b9"]);
-        assert_eq!(found, [Some(3), Some(4), None, Some(0), Some(1), Some(2)]);
-    }
-
-    #[test]
-    fn what_is_not_a_label_is_named_with_its_line() {
-        for bad in ["-2", "1.5", "inf"] {
-            let message = dictionary(&["1", bad, "2"]).base(Path::new("a.csv"), "u").unwrap_err().to_string();
-            let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
-            assert!(message.starts_with(&expected), "{message}");
-        }
-    }
-
-    #[test]
-    fn columns_in_pieces_are_the_whole_column() {
-        let values = ["x", "3", "", "x", "y", "3", "412", "412", "00"];
-        let mut whole = dictionary(&values[..4]);
-        whole.append(&dictionary(&values[4..]), |row| Row::Line(row as u64 + 6));
-        let expected = dictionary(&values);
-        assert_eq!((whole.codes(), whole.values()), (expected.codes(), expected.values()));
-        assert_eq!(whole.first, expected.first);
-    }
 
     /// The label of every cell, whatever the width of the codes is.
     fn told(encoded: &EncodedArray) -> Vec<Option<u64>> {

@@ -19,28 +19,29 @@
 //! | [`synthesise`], [`draw_ensemble`] | point sets and ensembles drawn from a recipe | O(n d K) | none |
 //! | [`write_whole`] | anything, beside its target and then renamed | O(size) | 64 KiB |
 //!
-//! `load_…` also gives [`Roles`]: what every column was taken for. Text is CSV, TSV or any other delimited text, packed
+//! [`ReadOptions`] say which columns are what, which words are missing values and how text is laid out, for all of these
+//! alike; `load_…` also gives [`Roles`]: what every column was taken for and why. Text is CSV, TSV or any other delimited text, packed
 //! where the name ends in `.gz`; formats go by the ending of the name. The features `parquet` and `arrow` are on by
 //! default; without them those endings are not known. Deliberately absent: MATLAB 7.3 (HDF5), Excel, nested columns,
 //! writing MAT and Arrow.
 //!
 //! ```
-//! use partita_files::{EnsembleOptions, TableOptions, read_ensemble, read_table, write_ensemble};
+//! use partita_files::{ReadOptions, read_ensemble, read_table, write_ensemble};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
 //! let csv = folder.path().join("ensemble.csv");
 //! std::fs::write(&csv, "object,first,second,label\na,1,x,u\nb,1,,u\nc,2,y,v\n")?;
 //!
-//! let loaded = read_ensemble(&csv, &EnsembleOptions::default())?;
+//! let loaded = read_ensemble(&csv, &ReadOptions::default())?;
 //! assert_eq!(loaded.ensemble.label(1, 1), None);
 //! assert_eq!(loaded.ensemble.bases()[1].values(), ["x", "y"]);
 //!
 //! let npz = folder.path().join("ensemble.npz");
 //! write_ensemble(&npz, &loaded.ensemble, loaded.truth.as_ref())?;
-//! assert_eq!(read_ensemble(&npz, &EnsembleOptions::default())?, loaded);
+//! assert_eq!(read_ensemble(&npz, &ReadOptions::default())?, loaded);
 //!
-//! let error = read_table(&csv, &TableOptions::default()).unwrap_err().to_string();
+//! let error = read_table(&csv, &ReadOptions::default()).unwrap_err().to_string();
 //! assert!(error.contains("ensemble.csv, line 2, column 'second': 'x' is not a number; correct it"));
 //! # Ok(())
 //! # }
@@ -50,11 +51,14 @@
 
 mod atomic_write;
 mod catalogue;
+mod dictionary;
 mod error;
 mod format;
 mod label_encoder;
 mod meaning;
+mod missing_words;
 mod number;
+mod odd_number;
 mod open_file;
 mod row_filter;
 mod synth;
@@ -64,16 +68,20 @@ pub use atomic_write::write_whole;
 pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
 pub use error::{Cell, FileError, Row};
 pub use format::{Header, input_parts};
-pub use meaning::ensemble::{EnsembleOptions, LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
+pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
 pub use meaning::groups::{LabelBlock, LabelGroups, TableGroups};
 pub use meaning::label_column::{LabelColumn, Labels};
-pub use meaning::label_format::LabelFormat;
-pub use meaning::labels::{LabelNumbers, label_lines, labels_csv, load_labels, read_labels, write_labels};
-pub use meaning::roles::{Role, Roles};
+pub use meaning::label_file::{load_labels, read_labels};
+pub use meaning::label_format::{LabelFormat, LabelNumbers};
+pub use meaning::labels::{label_lines, labels_csv, write_labels};
+pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};
+pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
 pub use meaning::soft::{read_soft, write_soft};
 pub use meaning::sparse_counts::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use meaning::sparse_table::{SparseTable, is_sparse_table, read_sparse_table, write_sparse_table};
-pub use meaning::table::{Table, TableOptions, load_table, read_table, write_table};
+pub use meaning::table::{Table, load_table, read_table, write_table};
+pub use missing_words::MISSING_WORDS;
+pub use odd_number::OddNumber;
 pub use row_filter::PickError;
 pub use sprs;
 pub use synth::{SynthError, SynthSettings, Synthetic, SyntheticName, draw_ensemble, synthesise, synthetic_names};

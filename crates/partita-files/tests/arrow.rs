@@ -16,9 +16,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use partita_core::Seed;
 use partita_core::ndarray::array;
-use partita_files::{
-    EnsembleOptions, LabelBlock, LabelGroups, TableGroups, TableOptions, read_ensemble, read_labels, read_table,
-};
+use partita_files::{LabelBlock, LabelGroups, ReadOptions, TableGroups, read_ensemble, read_labels, read_table};
 use rand::RngExt;
 
 const CSV: &str = "object,small,kinds,many,float,large,view,truth\n\
@@ -79,14 +77,14 @@ fn batches_are_the_ensemble_that_text_is() {
     let folder = tempfile::tempdir().unwrap();
     let csv = folder.path().join("a.csv");
     fs::write(&csv, CSV).unwrap();
-    let expected = read_ensemble(&csv, &EnsembleOptions::default()).unwrap();
+    let expected = read_ensemble(&csv, &ReadOptions::default()).unwrap();
     assert_eq!(expected.ensemble.bases().len(), 6);
     let whole = ensemble();
     for path in layouts(folder.path(), &[whole.slice(0, 3), whole.slice(3, 1)]) {
-        assert_eq!(read_ensemble(&path, &EnsembleOptions::default()).unwrap(), expected, "{}", path.display());
+        assert_eq!(read_ensemble(&path, &ReadOptions::default()).unwrap(), expected, "{}", path.display());
         for column in ["kinds", "view", "small"] {
-            let labels = read_labels(&path, Some(column)).unwrap();
-            assert_eq!(labels, read_labels(&csv, Some(column)).unwrap(), "{}", path.display());
+            let labels = read_labels(&path, &ReadOptions::of_column(column)).unwrap();
+            assert_eq!(labels, read_labels(&csv, &ReadOptions::of_column(column)).unwrap(), "{}", path.display());
         }
     }
 }
@@ -101,10 +99,10 @@ fn batches_are_a_table() {
         ("label", Arc::new(kind)),
     ]);
     for path in layouts(folder.path(), &[whole.slice(0, 1), whole.slice(1, 2)]) {
-        let table = read_table(&path, &TableOptions::default()).unwrap();
+        let table = read_table(&path, &ReadOptions::default()).unwrap();
         assert_eq!(table.values, array![[0.5, 1.0], [1.5, (1u64 << 40) as f64], [-2.0, 3.0]]);
         assert_eq!(table.label.unwrap().values.concat_texts(), "uvu");
-        let groups = TableGroups::open(&path, &TableOptions::default()).unwrap().unwrap();
+        let groups = TableGroups::open(&path, &ReadOptions::default()).unwrap().unwrap();
         assert_eq!((groups.groups(), groups.dim()), (2, (3, 2)));
         assert_eq!(groups.read(1).unwrap(), table.values.slice(partita_core::ndarray::s![1.., ..]));
     }
@@ -127,8 +125,8 @@ fn batches_are_groups_of_label_rows() {
     let column = |factor: i64| Arc::new((0..50).map(|i| i * factor % 300 - 1).collect::<Int64Array>()) as ArrayRef;
     let whole = batch(vec![("a", column(1)), ("b", column(31))]);
     for path in layouts(folder.path(), &[whole.slice(0, 20), whole.slice(20, 30)]) {
-        let expected = read_ensemble(&path, &EnsembleOptions::default()).unwrap().ensemble;
-        let groups = LabelGroups::open(&path, &EnsembleOptions::default()).unwrap().unwrap();
+        let expected = read_ensemble(&path, &ReadOptions::default()).unwrap().ensemble;
+        let groups = LabelGroups::open(&path, &ReadOptions::default()).unwrap().unwrap();
         assert_eq!((groups.groups(), groups.objects(), groups.bases()), (2, 50, expected.bases()));
         assert_eq!(groups.roles().to_string(), "2 data columns");
         for (group, first) in [(0, 0), (1, 20)] {
@@ -152,7 +150,7 @@ fn what_cannot_be_used_is_named() {
     ]);
     write(&path, &[whole], None, false);
     let refusal = |skip: &[&str]| {
-        let mut options = TableOptions::default();
+        let mut options = ReadOptions::default();
         options.skip = skip.iter().map(ToString::to_string).collect();
         read_table(&path, &options).unwrap_err().to_string()
     };
@@ -186,10 +184,10 @@ fn damaged_files_are_answered_or_refused() {
             }
             fs::write(&path, &damaged).unwrap();
             let errors = [
-                read_ensemble(&path, &EnsembleOptions::default()).err(),
-                read_table(&path, &TableOptions::default()).err(),
-                read_labels(&path, Some("kinds")).err(),
-                LabelGroups::open(&path, &EnsembleOptions::default()).err(),
+                read_ensemble(&path, &ReadOptions::default()).err(),
+                read_table(&path, &ReadOptions::default()).err(),
+                read_labels(&path, &ReadOptions::of_column("kinds")).err(),
+                LabelGroups::open(&path, &ReadOptions::default()).err(),
             ];
             for error in errors.into_iter().flatten() {
                 let message = error.to_string();

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use partita_core::{MemoryBudget, Seed};
 use partita_files::{
-    EnsembleOptions, FileError, LabelBlock, LabelGroups, TableOptions, load_labels, read_ensemble, read_labels,
-    read_soft, read_table, write_ensemble, write_table,
+    FileError, LabelBlock, LabelGroups, ReadOptions, load_labels, read_ensemble, read_labels, read_soft, read_table,
+    write_ensemble, write_table,
 };
 use rand::RngExt;
 
@@ -19,7 +19,7 @@ fn data(name: &str) -> PathBuf {
 
 /// Label rows, group by group.
 fn read_groups(path: &Path) -> Result<(), FileError> {
-    let Some(groups) = LabelGroups::open(path, &EnsembleOptions::default())? else { return Ok(()) };
+    let Some(groups) = LabelGroups::open(path, &ReadOptions::default())? else { return Ok(()) };
     for group in 0..groups.groups() {
         let dim = match groups.block(group)? {
             LabelBlock::Bytes(rows) => rows.dim(),
@@ -34,9 +34,9 @@ fn read_groups(path: &Path) -> Result<(), FileError> {
 /// Every reader on one file: an answer or an error on one line.
 fn read_all(path: &Path) {
     let errors = [
-        read_table(path, &TableOptions::default()).err(),
-        read_ensemble(path, &EnsembleOptions::default()).err(),
-        read_labels(path, None).err(),
+        read_table(path, &ReadOptions::default()).err(),
+        read_ensemble(path, &ReadOptions::default()).err(),
+        read_labels(path, &ReadOptions::default()).err(),
         read_soft(path).err(),
         read_groups(path).err(),
     ];
@@ -86,8 +86,8 @@ fn damaged_files_are_answered_or_refused() {
 #[test]
 fn damaged_files_of_ours_are_answered_or_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let loaded = read_ensemble(&data("ensemble.parquet"), &EnsembleOptions::default()).unwrap();
-    let table = read_table(&data("table.npz"), &TableOptions::default()).unwrap();
+    let loaded = read_ensemble(&data("ensemble.parquet"), &ReadOptions::default()).unwrap();
+    let table = read_table(&data("table.npz"), &ReadOptions::default()).unwrap();
     for name in ["a.csv", "a.csv.gz", "a.npz", "a.parquet"] {
         let path = folder.path().join(name);
         write_ensemble(&path, &loaded.ensemble, loaded.truth.as_ref()).unwrap();
@@ -103,7 +103,7 @@ fn claims_beyond_the_file_are_refused() {
     let message = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
-        read_ensemble(&path, &EnsembleOptions::default()).unwrap_err().to_string()
+        read_ensemble(&path, &ReadOptions::default()).unwrap_err().to_string()
     };
     // A terabyte of doubles in a kilobyte, three times.
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 137), }";
@@ -159,16 +159,16 @@ fn what_unpacks_beyond_the_budget_is_refused_before_it_is_unpacked() {
     assert!(fs::metadata(&path).unwrap().len() < 1 << 19);
     let before = peak();
     let budget = MemoryBudget::new(100 << 20);
-    let mut options = EnsembleOptions::default();
+    let mut options = ReadOptions::default();
     options.budget = budget;
     let message = read_ensemble(&path, &options).unwrap_err().to_string();
     assert!(message.contains("the ensemble needs 1.1 GiB but the memory budget is 100.0 MiB"), "{message}");
-    let mut options = TableOptions::default();
+    let mut options = ReadOptions::default();
     options.budget = budget;
-    options.label = Some("1".into());
+    options.truth = Some("1").into();
     let message = read_table(&path, &options).unwrap_err().to_string();
     assert!(message.contains("the table needs") && message.contains("budget is 100.0 MiB"), "{message}");
-    let message = load_labels(&path, None, budget).unwrap_err().to_string();
+    let message = load_labels(&path, &ReadOptions::default().within(budget)).unwrap_err().to_string();
     assert!(message.contains("one column of labels is needed"), "{message}");
     assert!(peak() - before < 32 << 20, "{} bytes more", peak() - before);
 }
@@ -185,10 +185,10 @@ fn files_of_another_kind_are_named_as_such() {
     ] {
         let path = folder.path().join(name);
         fs::write(&path, "x,y\n1,2\n".repeat(40)).unwrap();
-        let message = read_table(&path, &TableOptions::default()).unwrap_err().to_string();
+        let message = read_table(&path, &ReadOptions::default()).unwrap_err().to_string();
         assert!(message.contains(word), "{message}");
     }
     let path = folder.path().join("b.mat");
     fs::write(&path, b"MATLAB 7.3 MAT-file, Platform: GLNXA64").unwrap();
-    assert!(read_table(&path, &TableOptions::default()).unwrap_err().to_string().contains("HDF5"));
+    assert!(read_table(&path, &ReadOptions::default()).unwrap_err().to_string().contains("HDF5"));
 }

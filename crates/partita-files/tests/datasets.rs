@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use partita_files::{
-    DataKind, EnsembleOptions, TableOptions, catalogue, data_set, read_ensemble, read_labels, read_table, verify,
-};
+use partita_files::{DataKind, ReadOptions, catalogue, data_set, read_ensemble, read_labels, read_table, verify};
 
 /// The folder in this variable. Without it, and outside of CI, what needs it is left out.
 fn folder(variable: &str) -> Option<PathBuf> {
@@ -23,12 +21,12 @@ fn shipped() -> PathBuf {
 fn check(file: &Path, name: &str) {
     let set = data_set(name).unwrap();
     verify(set, file).unwrap();
-    let labels = read_labels(file, None).unwrap();
+    let labels = read_labels(file, &ReadOptions::default()).unwrap();
     let mut counts = BTreeMap::new();
     labels.column.values.iter().flatten().for_each(|label| *counts.entry(label.as_str()).or_insert(0) += 1);
     assert_eq!(counts, set.class_counts().into_iter().collect(), "{name}");
     assert_eq!((labels.column.values.len(), counts.len()), (set.rows, set.classes), "{name}");
-    let table = read_table(file, &TableOptions::default());
+    let table = read_table(file, &ReadOptions::default());
     if set.kind == DataKind::Numbers {
         assert_eq!(table.unwrap().values.dim(), (set.rows, set.features), "{name}");
     } else {
@@ -68,11 +66,11 @@ fn published_pools_open() {
         [("IS", 2310, 7), ("ISOLET", 7797, 26), ("PD", 10992, 10), ("SPF", 1941, 7), ("Semeion", 1593, 10)]
     {
         let path = folder.join(format!("{name}.mat"));
-        let loaded = read_ensemble(&path, &EnsembleOptions::default()).unwrap();
+        let loaded = read_ensemble(&path, &ReadOptions::default()).unwrap();
         assert_eq!((loaded.ensemble.objects(), loaded.ensemble.bases().len()), (objects, 100), "{name}");
         assert_eq!(loaded.ensemble.missing(), 0);
         let mut truth = loaded.truth.unwrap().values;
-        assert_eq!(truth, read_labels(&path, None).unwrap().column.values);
+        assert_eq!(truth, read_labels(&path, &ReadOptions::default()).unwrap().column.values);
         truth.sort();
         truth.dedup();
         assert_eq!(truth.len(), classes, "{name}");

@@ -7,8 +7,7 @@ use std::path::Path;
 
 use partita_core::{BaseClustering, Ensemble, EnsembleBuilder, GroupRows, Label, RowBlocks};
 use partita_files::{
-    EnsembleOptions, FileError, LabelGroups, Table, TableOptions, input_parts, read_ensemble, read_table,
-    write_ensemble, write_table,
+    FileError, LabelGroups, ReadOptions, Table, input_parts, read_ensemble, read_table, write_ensemble, write_table,
 };
 
 /// The ensemble of these objects; every part lacks some clusters of the whole.
@@ -53,7 +52,7 @@ fn twenty_files_are_one_ensemble() {
     let (one, twenty) = (place.path().join("one.parquet"), place.path().join("twenty"));
     write_ensemble(&one, &ensemble(0..1000), None).unwrap();
     write_parts(&twenty, 20);
-    let options = EnsembleOptions::default();
+    let options = ReadOptions::default();
     assert_eq!(read_ensemble(&twenty, &options).unwrap(), read_ensemble(&one, &options).unwrap());
     assert_eq!(input_parts(&twenty).unwrap().len(), 20);
 
@@ -83,7 +82,7 @@ fn a_table_may_lie_in_a_folder() {
     for (part, from) in [("a.parquet", 0), ("b.parquet", 100)] {
         write_table(&place.path().join(part), &table(from)).unwrap();
     }
-    let read = read_table(place.path(), &TableOptions::default()).unwrap();
+    let read = read_table(place.path(), &ReadOptions::default()).unwrap();
     assert_eq!(read.values.column(0).to_vec(), [0., 3., 6., 100., 103., 106.]);
 }
 
@@ -95,7 +94,7 @@ fn a_folder_has_the_recipe_that_all_its_files_have() {
             let ensemble = ensemble(0..10).with_recipe(recipe.to_owned());
             write_ensemble(&place.path().join(part), &ensemble, None).unwrap();
         }
-        let read = read_ensemble(place.path(), &EnsembleOptions::default()).unwrap();
+        let read = read_ensemble(place.path(), &ReadOptions::default()).unwrap();
         read.ensemble.recipe().map(str::to_owned)
     };
     assert_eq!(recipe("kmeans:20").as_deref(), Some("kmeans:20"));
@@ -106,7 +105,7 @@ fn a_folder_has_the_recipe_that_all_its_files_have() {
 fn files_that_do_not_fit_together_are_named() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path();
-    let refused = || read_ensemble(folder, &EnsembleOptions::default()).unwrap_err();
+    let refused = || read_ensemble(folder, &ReadOptions::default()).unwrap_err();
     assert!(matches!(refused(), FileError::Directory(_)), "an empty folder");
     write_ensemble(&folder.join("a.parquet"), &ensemble(0..10), None).unwrap();
     let mut other = EnsembleBuilder::new(10);

@@ -3,20 +3,18 @@
 use std::path::PathBuf;
 
 use partita_core::ndarray::{Array2, array};
-use partita_files::{
-    EnsembleOptions, LabelColumn, LoadedEnsemble, Table, TableOptions, read_ensemble, read_labels, read_table,
-};
+use partita_files::{LabelColumn, LoadedEnsemble, ReadOptions, Table, read_ensemble, read_labels, read_table};
 
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
 fn table(name: &str) -> Result<Table, String> {
-    read_table(&data(name), &TableOptions::default()).map_err(|error| error.to_string())
+    read_table(&data(name), &ReadOptions::default()).map_err(|error| error.to_string())
 }
 
 fn ensemble(name: &str) -> Result<LoadedEnsemble, String> {
-    read_ensemble(&data(name), &EnsembleOptions::default()).map_err(|error| error.to_string())
+    read_ensemble(&data(name), &ReadOptions::default()).map_err(|error| error.to_string())
 }
 
 /// Labels by their own names, `.` = missing, one text a base clustering.
@@ -56,8 +54,8 @@ fn big_endian_files_are_refused() {
 
 #[test]
 fn a_column_of_an_array_can_be_the_label() {
-    let mut options = TableOptions::default();
-    options.label = Some("2".into());
+    let mut options = ReadOptions::default();
+    options.truth = Some("2").into();
     let table = read_table(&data("by-column.npy"), &options).unwrap();
     assert_eq!((table.columns, values(&table.label.unwrap())), (vec!["1".into()], "-2.5 3 4000000000 -0".into()));
 }
@@ -71,11 +69,14 @@ fn arrays_are_ensembles() {
     assert_eq!(values(&ensemble("plain.npz").unwrap().truth.unwrap()), "u u v v");
     for name in ["packed.mat", "plain.mat"] {
         assert_eq!(values(&ensemble(name).unwrap().truth.unwrap()), "5 5 6 6");
-        assert_eq!(values(&read_labels(&data(name), None).unwrap().column), "5 5 6 6");
+        assert_eq!(values(&read_labels(&data(name), &ReadOptions::default()).unwrap().column), "5 5 6 6");
     }
     assert_eq!(labels(&ensemble("small.mat").unwrap()), ["0 1"]);
-    assert_eq!(values(&read_labels(&data("words.npy"), None).unwrap().column), "b a . ä€");
-    assert_eq!(values(&read_labels(&data("members-i8.npy"), Some("2")).unwrap().column), "10 20 -1 20");
+    assert_eq!(values(&read_labels(&data("words.npy"), &ReadOptions::default()).unwrap().column), "b a . ä€");
+    assert_eq!(
+        values(&read_labels(&data("members-i8.npy"), &ReadOptions::of_column("2")).unwrap().column),
+        "10 20 -1 20"
+    );
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn parquet_columns_are_base_clusterings() {
     assert_eq!(labels(&loaded), expected);
     assert_eq!(loaded.ensemble.object_names().unwrap(), ["o1", "o2", "o3", "o4"]);
     assert_eq!(values(&loaded.truth.unwrap()), "u u v v");
-    let labels = read_labels(&data("ensemble.parquet"), Some("words")).unwrap();
+    let labels = read_labels(&data("ensemble.parquet"), &ReadOptions::of_column("words")).unwrap();
     assert_eq!((values(&labels.column), labels.object_names.unwrap().len()), ("b a . b".into(), 4));
 }
 

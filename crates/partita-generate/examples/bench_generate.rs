@@ -21,7 +21,7 @@ use std::path::Path;
 use partita_conformance::race::{Contestant, Figures, cpu_seconds, race, stage};
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{Seed, Silent};
-use partita_files::{SynthSettings, Table, TableOptions, read_table, synthesise, write_table};
+use partita_files::{ReadOptions, SynthSettings, Table, read_table, synthesise, write_table};
 use partita_kmeans::{KMeans, KMeansRun, KMeansSettings, kmeans_many};
 use rand::seq::index::sample;
 use serde::{Deserialize, Serialize};
@@ -124,7 +124,7 @@ fn prepare(case: &str, count: usize, folder: &Path) -> Result<(), Failure> {
     let mut table = match case {
         "a" => {
             let digits = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/digits.csv");
-            read_table(&digits, &TableOptions::default())?
+            read_table(&digits, &ReadOptions::default())?
         }
         "b" => mixture(20_000, 16, 20)?,
         _ => {
@@ -164,7 +164,7 @@ fn mixture(objects: usize, dimensions: usize, clusters: usize) -> Result<Table, 
 
 /// Our own turn.
 fn own(folder: &Path) -> Result<(), Failure> {
-    let table = read_table(&folder.join("table.npy"), &TableOptions::default())?.values;
+    let table = read_table(&folder.join("table.npy"), &ReadOptions::default())?.values;
     let runs: Vec<Run> = serde_json::from_reader(BufReader::new(File::open(folder.join("runs.json"))?))?;
     let starts: Vec<Array2<f64>> = runs.iter().map(|run| table.select(Axis(0), &run.centres)).collect();
     let runs: Vec<KMeansRun<'_>> = runs

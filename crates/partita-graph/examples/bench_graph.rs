@@ -22,7 +22,7 @@ use partita_core::ndarray::Array2;
 use partita_core::{
     BaseClustering, Clusters, Consensus, Ensemble, LabelRows, Partition, Problem, Seed, Silent, consense,
 };
-use partita_files::{EnsembleOptions, read_ensemble};
+use partita_files::{ReadOptions, read_ensemble};
 use partita_graph::{HBGF, LWGP};
 use partita_metrics::Scores;
 use rand::RngExt;
@@ -135,7 +135,7 @@ fn planted(objects: usize, bases: usize, clusters: usize, seed: Seed) -> (Ensemb
 
 /// Twenty base clusterings of the pool PD.
 fn pool(folder: &Path) -> Result<(Ensemble, Partition), Failure> {
-    let loaded = read_ensemble(&folder.join("PD.mat"), &EnsembleOptions::default())?;
+    let loaded = read_ensemble(&folder.join("PD.mat"), &ReadOptions::default())?;
     let truth = Partition::from_values(&loaded.truth.ok_or("the pool has no classes")?.values);
     let objects: Vec<u32> = (0..truth.objects() as u32).collect();
     let bases: Vec<u32> = (0..20).map(|u| 5 * u).collect();

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use partita_conformance::race::{cpu_seconds, peak_bytes};
 use partita_core::{Clusters, Consensus, Ensemble, Partition, Problem, Seed, SettingMap, Silent, consense};
-use partita_files::{EnsembleOptions, read_ensemble};
+use partita_files::{ReadOptions, read_ensemble};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 use partita_metrics::{Contingency, Normalisation};
 use rand::seq::SliceRandom;
@@ -37,7 +37,7 @@ fn pools(name: &str, bases: usize, draws: u64, settings: &SettingMap) -> Result<
     let method = methods.into_iter().find(|method| method.info().name == name).ok_or("there is no such method")?;
     let mut out = io::stdout().lock();
     for pool in ["IS", "ISOLET", "Semeion", "SPF", "PD"] {
-        let loaded = read_ensemble(&Path::new(&folder).join(format!("{pool}.mat")), &EnsembleOptions::default())?;
+        let loaded = read_ensemble(&Path::new(&folder).join(format!("{pool}.mat")), &ReadOptions::default())?;
         let truth = Partition::from_values(&loaded.truth.ok_or("the pool has no classes")?.values);
         let runs: Vec<[f64; 3]> = (0..draws)
             .map(|draw| score(&loaded.ensemble, &truth, method, bases, settings, Seed::new(draw)))

@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use partita_core::{Clusters, Consensus, Ensemble, Partition, Problem, Seed, Silent, consense};
-use partita_files::{EnsembleOptions, read_ensemble};
+use partita_files::{ReadOptions, read_ensemble};
 use partita_graph::{HBGF, LWGP};
 use partita_metrics::{Contingency, Normalisation};
 use rand::seq::{SliceRandom, index};
@@ -18,7 +18,7 @@ fn pools() -> Option<PathBuf> {
 
 /// The pool and the true classes, rows shuffled: the files are sorted by class.
 fn shuffled(folder: &std::path::Path, name: &str) -> (Ensemble, Partition) {
-    let loaded = read_ensemble(&folder.join(format!("{name}.mat")), &EnsembleOptions::default()).expect("a pool");
+    let loaded = read_ensemble(&folder.join(format!("{name}.mat")), &ReadOptions::default()).expect("a pool");
     let truth = Partition::from_values(&loaded.truth.expect("a pool has the true classes").values);
     let mut order: Vec<u32> = (0..truth.objects() as u32).collect();
     order.shuffle(&mut Seed::new(5).rng());

@@ -18,7 +18,7 @@ use partita_conformance::race::{Contestant, Figures, race, stage};
 use partita_core::{
     BaseClustering, Ensemble, EnsembleBuilder, GroupRows, PassRunner, RowBlocks, Seed, Silent, SourceError,
 };
-use partita_files::{EnsembleOptions, LabelGroups, write_ensemble};
+use partita_files::{LabelGroups, ReadOptions, write_ensemble};
 use partita_mixture::{
     NbceCvbSettings, NbceGibbsSettings, NbceVbSettings, WeightedRows, nbce_cvb, nbce_draws, nbce_vb, nbce_vb_rows,
 };
@@ -161,7 +161,7 @@ fn stream(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut paths = paths?;
     paths.sort();
     stage(|| {
-        let open = |path: &PathBuf| LabelGroups::open(path, &EnsembleOptions::default()).expect("a file of ours");
+        let open = |path: &PathBuf| LabelGroups::open(path, &ReadOptions::default()).expect("a file of ours");
         let files = Files(paths.iter().map(|path| open(path).expect("it is Parquet")).collect());
         let settings = NbceVbSettings::default();
         let rows = PassRunner::new(&files, &Silent);

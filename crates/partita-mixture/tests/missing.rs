@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use partita_core::{Clusters, Consensus, Ensemble, EnsembleBuilder, Partition, Problem, Seed, Silent, consense};
-use partita_files::{TableOptions, read_table};
+use partita_files::{ReadOptions, read_table};
 use partita_metrics::Contingency;
 use partita_mixture::{BCE, MM, NBCE_CVB, NBCE_GIBBS, NBCE_VB};
 use rand::{Rng, RngExt};
@@ -36,8 +36,8 @@ fn data(name: &str) -> Option<(Array2<f64>, Partition)> {
         assert!(env::var_os("CI").is_none(), "PARTITA_DATASETS is not set");
         return None;
     };
-    let mut options = TableOptions::default();
-    options.label = Some("label".into());
+    let mut options = ReadOptions::default();
+    options.truth = Some("label").into();
     let table = read_table(&PathBuf::from(folder).join(name), &options).unwrap();
     let rows = table.values.nrows().min(ROWS);
     let truth = Partition::from_values(&table.label.unwrap().values[..rows]);

@@ -14,7 +14,7 @@ use partita_core::{
     Clusters, Consensus, Ensemble, EnsembleBuilder, Features, MemoryBudget, Outcome, Partition, Problem, Seed, Silent,
 };
 use partita_eac::EAC_AVERAGE;
-use partita_files::{Table, TableOptions, read_table};
+use partita_files::{ReadOptions, Table, read_table};
 use partita_generate::{BaseK, BaseKind, BaseSpec, Recipe, generate};
 use partita_median::PLURALITY;
 use partita_metrics::{ConsensusCdf, Scores};
@@ -98,7 +98,7 @@ fn table(
     clusters: usize,
     tried: std::ops::RangeInclusive<usize>,
 ) -> Anything<()> {
-    let table = read_table(path, &TableOptions::default())?;
+    let table = read_table(path, &ReadOptions::default())?;
     let recipe = recipe("2..20".parse()?, 100);
     let ensemble = made(&table, &recipe)?;
     let (outcome, mut record) = consensus(method, &ensemble, clusters)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use partita::files::{self, LabelColumn, Table, TableOptions};
+use partita::files::{self, Impute, LabelColumn, ReadOptions, Table};
 use partita::generate::{Recipe, Scale, TableView, generate, scale};
 use partita::metrics::Scores;
 use partita::ndarray::{Array2, ArrayView2};
@@ -96,8 +96,8 @@ impl<'a> Lab<'a> {
         let (name, standardise) = name.strip_suffix("-std").map_or((name, false), |name| (name, true));
         let (name, first) = name.strip_suffix("-1000").map_or((name, usize::MAX), |name| (name, 1000));
         let path = self.path(name)?;
-        let mut options = TableOptions::default();
-        (options.label, options.fill) = (Some("label".into()), true);
+        let mut options = ReadOptions::default();
+        (options.truth, options.impute) = (Some("label").into(), Some(Impute::Mean));
         let table = files::read_table(&path, &options).map_err(ReproduceError::from_source)?;
         let Table { columns, values, label, .. } = table;
         let LabelColumn { values: mut truth, .. } = label.expect("asked for");

@@ -15,7 +15,7 @@ use std::time::Instant;
 use partita_conformance::race::cpu_seconds;
 use partita_core::ndarray::Array2;
 use partita_core::{Clusters, MemoryBudget, Problem, Seed, Silent};
-use partita_files::{SynthSettings, TableOptions, read_table, synthesise};
+use partita_files::{ReadOptions, SynthSettings, read_table, synthesise};
 use partita_generate::{BaseSpec, Recipe, Scale, generate, scale};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
 use rand::RngExt;
@@ -91,7 +91,7 @@ fn table(name: &str, seed: u64) -> Result<Array2<f64>, Box<dyn Error>> {
     }
     let (file, standard) = name.strip_suffix("-std").map_or((name, false), |file| (file, true));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(format!("{file}.csv"));
-    let values = read_table(&path, &TableOptions::default())?.values;
+    let values = read_table(&path, &ReadOptions::default())?.values;
     Ok(if standard { scale(values.view(), Scale::ZScore) } else { values })
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::ndarray::Array2;
 use partita_core::{Flow, MemoryBudget, Monitor, Seed, Silent};
-use partita_files::{SynthSettings, TableOptions, read_table, synthesise};
+use partita_files::{ReadOptions, SynthSettings, read_table, synthesise};
 use partita_generate::{Scale, scale};
 use partita_select::{Choice, ChooseSettings, Null, SelectError, choose_clusters};
 use rand::RngExt;
@@ -28,7 +28,7 @@ fn uniform(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
 /// A data set that lies in the repository.
 fn data(name: &str) -> Array2<f64> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(name);
-    read_table(&path, &TableOptions::default()).expect("it lies in the repository").values
+    read_table(&path, &ReadOptions::default()).expect("it lies in the repository").values
 }
 
 fn small() -> ChooseSettings {

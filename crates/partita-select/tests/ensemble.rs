@@ -4,7 +4,7 @@ use std::path::Path;
 
 use partita_conformance::draw;
 use partita_core::{Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingsError, Silent};
-use partita_files::{SynthSettings, TableOptions, read_table, synthesise};
+use partita_files::{ReadOptions, SynthSettings, read_table, synthesise};
 use partita_generate::{BaseSpec, Recipe, generate};
 use partita_linkage::longest_lifetime;
 use partita_select::{Choice, Criterion, EnsembleChoiceSettings, Null, SelectError, choose_clusters_of_ensemble};
@@ -96,7 +96,7 @@ fn large_ensembles_are_sampled() {
 #[test]
 fn a_method_with_a_likelihood_is_judged_by_bic() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/iris.csv");
-    let table = read_table(&path, &TableOptions::default()).unwrap();
+    let table = read_table(&path, &ReadOptions::default()).unwrap();
     let mut recipe = Recipe::default();
     recipe.base = BaseSpec::list("kmeans:30").unwrap();
     recipe.base_k = "3".parse().unwrap();

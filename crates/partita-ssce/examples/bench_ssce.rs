@@ -23,7 +23,7 @@ use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use partita_core::{
     Clusters, Ensemble, EnsembleBuilder, Features, Partition, Problem, Seed, SettingMap, Silent, consense,
 };
-use partita_files::{TableOptions, data_set, read_table};
+use partita_files::{ReadOptions, data_set, read_table};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
 use partita_ssce::SSCE;
 use rand::seq::index;
@@ -106,8 +106,8 @@ fn prepare(case: &str, folder: &Path) -> Result<(), Failure> {
     let place =
         env::var_os("PARTITA_DATASETS").ok_or("PARTITA_DATASETS names the folder of the data sets; it is not set")?;
     let set = data_set(case).ok_or("a set of the catalogue")?;
-    let mut options = TableOptions::default();
-    options.label = Some("label".into());
+    let mut options = ReadOptions::default();
+    options.truth = Some("label").into();
     let table = read_table(&PathBuf::from(place).join(&set.file), &options)?;
     let truth = Partition::from_values(&table.label.ok_or("there are classes")?.values);
     let values = table.values;

@@ -8,12 +8,13 @@ use partita_app::{ClusterCount, WeightSource};
 
 use super::ComputeArgs;
 use super::suggested::{method_names, setting_names};
+use super::table::ReadArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   partita consensus ensemble.npz -m eac-average -k 10 -o labels.csv
-  partita consensus cells.csv --label celltype -k 6 -o out/
+  partita consensus cells.csv --truth celltype -k 6 -o out/
   partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 \\
     --set restarts=8 --soft soft.csv -o labels.csv
   partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
@@ -25,7 +26,8 @@ Examples:
     --relations relations.csv --threshold 0.05 -o labels.csv")]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
-    /// folder of Parquet, Arrow or NPY files whose rows follow each other. Empty, NaN and −1 mean that the label is missing.
+    /// folder of Parquet, Arrow or NPY files whose rows follow each other. Empty, NA, NaN and −1 mean that the label is
+    /// missing.
     pub(crate) ensemble: PathBuf,
     /// The consensus method; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD", default_value = super::PICK)]
@@ -37,9 +39,8 @@ pub(crate) struct ConsensusArgs {
     /// is 2..12; or method, where the method finds its own.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
     pub(crate) clusters: ClusterCount,
-    /// A column of the ensemble's file that holds the true labels instead of a base clustering.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) label: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,

@@ -19,12 +19,12 @@ pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 use suggested::method_names;
-pub(crate) use table::TableArgs;
+pub(crate) use table::{FileArgs, ReadArgs, TableArgs};
 use values::{parse_memory, parse_range};
 
 const AFTER_HELP: &str = "\
 Examples:
-  partita run datasets/digits.csv --label label -k 10 -o out
+  partita run datasets/digits.csv --truth label -k 10 -o out
   partita generate table.csv --base kmeans:200 --base-k 4..20 \\
     -o ensemble.npz
   partita consensus ensemble.npz -m pcc-kl -k 10 -o labels.csv \\
@@ -124,7 +124,7 @@ const PICK_OF_AUTO: &str = "eac-average";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  partita choose-k table.csv --label label -k 2..12
+  partita choose-k table.csv --truth label -k 2..12
   partita choose-k table.csv --scale zscore --base kmeans:200 -k 2..12
   partita choose-k ensemble.npz -k 2..12 -m eac-single
   partita choose-k labels_of_many_tools.csv --kind ensemble -k 2..12 --json
@@ -187,13 +187,18 @@ Examples:
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
 js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation.")]
 pub(crate) struct EvaluateArgs {
-    /// The labels to judge: a file with a column `label`.
+    /// The labels to judge: a file, and the column if it is not called `label` and there are several.
     #[arg(required_unless_present = "model", requires = "truth")]
     pub(crate) labels: Option<PathBuf>,
-    /// The true labels: a file, and the column if it is not called `label`. Objects are matched by name where both
-    /// files have names, else by position.
+    /// The true labels: a file, and the column if it is not called `label` and there are several. Objects are matched by
+    /// name where both files have names, else by position.
     #[arg(long, value_name = "FILE[:COLUMN]", requires = "labels")]
     pub(crate) truth: Option<PathBuf>,
+    /// Score only the objects that both files have, and say how many.
+    #[arg(long, requires = "truth")]
+    pub(crate) common: bool,
+    #[command(flatten)]
+    pub(crate) read: FileArgs,
     /// Probabilities to judge (object,p0,p1,…).
     #[arg(long, value_name = "SOFT.csv", requires_all = ["soft_truth", "labels"])]
     pub(crate) soft: Option<PathBuf>,
@@ -217,7 +222,7 @@ pub(crate) struct EvaluateArgs {
 Examples:
   partita report out
   partita report out --method pcc-kl -o pcc.html --figures figures
-  partita choose-k table.csv --label label -o choice.json \\
+  partita choose-k table.csv --truth label -o choice.json \\
     && partita report out --choice choice.json
 
 One HTML file that needs no network: summary, heat map of the evidence, certainty of every object, memberships, base
@@ -258,9 +263,8 @@ pub(crate) struct PredictArgs {
     /// taken as missing with a warning, or the input is refused.
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub(crate) unknown: UnknownHow,
-    /// A column of the input that is the truth.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) label: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// Where the labels go; stdout if not given.
     #[arg(short, long, value_name = "LABELS.csv")]
     pub(crate) output: Option<PathBuf>,
@@ -335,9 +339,8 @@ pub(crate) struct InspectArgs {
     /// else is a table.
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) kind: Option<Kind>,
-    /// A column that holds the true labels.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) label: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// Print one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,20 +7,28 @@ use partita::ssce::Predictor;
 use partita_app::ClusterCount;
 
 use super::suggested::{method_names, setting_names};
-use super::table::ReadArgs;
+use super::table::TableReadArgs;
 use super::{ComputeArgs, RecipeArgs};
 
 /// Flags that say what a record says already.
-const OF_A_NEW_RUN: [&str; 23] = [
+const OF_A_NEW_RUN: [&str; 31] = [
     "table",
     "clusters",
     "method",
     "set",
     "seed",
-    "label",
+    "truth",
+    "no_truth",
+    "id",
     "skip",
+    "missing",
+    "header",
+    "no_header",
+    "delimiter",
+    "transpose",
     "encode",
     "one_hot",
+    "max_categories",
     "codes",
     "impute",
     "fill",
@@ -40,13 +48,13 @@ const OF_A_NEW_RUN: [&str; 23] = [
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  partita run iris.csv --label label -k 3 -o out
+  partita run iris.csv --truth label -k 3 -o out
   partita run table.csv -k auto --scale zscore -o out
   partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 \\
     --base-k 8..40 --scale zscore -o out
-  partita run kddcup99.csv.gz --label label --encode one-hot \\
-    --filter-labels smurf.,neptune.,normal. --max-per-label 40000 \\
-    --preset kdd -k 3 -m pcc-l2 -o out
+  partita run kddcup99.csv.gz --truth label --encode one-hot \\
+    --max-categories 100 --filter-labels smurf.,neptune.,normal. \\
+    --max-per-label 40000 --preset kdd -k 3 -m pcc-l2 -o out
   partita run table.csv -k 5 --model model.json -o out
   partita run --from out/record.json -o again
 
@@ -67,7 +75,7 @@ pub(crate) struct RunArgs {
     #[arg(long, requires = "from")]
     pub(crate) allow_changed_input: bool,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
+    pub(crate) read: TableReadArgs,
     /// Clusters of the consensus: a number; a range such as 2..12, of which the most stable number is taken if it is more
     /// stable than tables without clusters (`partita choose-k`), else 1; auto, which is 2..12; or method, where every
     /// method finds its own.

@@ -1,11 +1,13 @@
-//! Flags that say how a table is read.
+//! Flags that say how files are read.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use partita_app::{Encode, Impute, TableInput};
+use partita::MemoryBudget;
+use partita::files::Header;
+use partita_app::{Encode, Impute, ReadOptions, TableInput, Truth};
 
 /// A table and how to read it.
 #[derive(Debug, Default, Args)]
@@ -15,18 +17,59 @@ pub(crate) struct TableArgs {
     /// matrices of SciPy and of `partita text` too.
     pub(crate) table: PathBuf,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
+    pub(crate) read: TableReadArgs,
 }
 
-/// How to read a table.
-#[derive(Debug, Default, Args)]
-pub(crate) struct ReadArgs {
-    /// The column with the true labels, by name or position from 1. It is not a feature; results are scored against it.
+/// How a file is laid out, and what its columns are besides the truth.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct FileArgs {
+    /// The column with the names of the objects, by name or position from 1. [default: a first column called object, id or
+    /// name or not called at all, else a column of words that all differ]
     #[arg(long, value_name = "COLUMN")]
-    pub(crate) label: Option<String>,
+    pub(crate) id: Option<String>,
     /// Columns to leave out, by name or position from 1.
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(crate) skip: Vec<String>,
+    /// Words that mean that a value is missing, instead of NA, NaN, N/A, null, None, ? and the others that pandas knows; ''
+    /// for none. Empty fields are always missing.
+    #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
+    pub(crate) missing: Option<Vec<String>>,
+    /// The first line names the columns (CSV, TSV). [default: it does unless it holds a number]
+    #[arg(long, conflicts_with = "no_header")]
+    pub(crate) header: bool,
+    /// The first line does not name the columns (CSV, TSV); they are called 1, 2, ….
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// What separates fields (CSV, TSV): one character, tab or space. [default: what the first line holds most of , ; | and tab]
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
+    pub(crate) delimiter: Option<char>,
+    /// Columns are objects and rows are base clusterings or features (text, NPY, NPZ, MAT).
+    #[arg(long)]
+    pub(crate) transpose: bool,
+}
+
+/// How a file is read.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ReadArgs {
+    /// The column with the true labels, by name or position from 1: results are scored against it, and it is not data.
+    /// [default: a column called label; of an ensemble also truth]
+    #[arg(long, alias = "label", value_name = "COLUMN")]
+    pub(crate) truth: Option<String>,
+    /// There are no true labels: a column called label is data.
+    #[arg(long, conflicts_with = "truth")]
+    pub(crate) no_truth: bool,
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+}
+
+/// How a table is read.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct TableReadArgs {
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// What columns that hold words become (CSV, TSV): a column of zeros and ones of every word (one-hot), or the number
     /// of the word in alphabetical order (ordinal), which makes fewer columns but neighbours of words that are not near.
     #[arg(long, value_name = "HOW", value_parser = encode_parser())]
@@ -37,6 +80,9 @@ pub(crate) struct ReadArgs {
     /// The former spelling of `--encode ordinal`.
     #[arg(long, hide = true, conflicts_with_all = ["encode", "one_hot"])]
     pub(crate) codes: bool,
+    /// The most columns that --encode one-hot makes of one column.
+    #[arg(long, value_name = "N", default_value = "50")]
+    pub(crate) max_categories: Option<NonZeroUsize>,
     /// What missing numbers become (CSV, TSV): the mean of their column.
     #[arg(long, value_name = "HOW", value_parser = impute_parser())]
     pub(crate) impute: Option<Impute>,
@@ -44,10 +90,10 @@ pub(crate) struct ReadArgs {
     #[arg(long, hide = true, conflicts_with = "impute")]
     pub(crate) fill: bool,
     /// Take only rows with these true labels; columns that are constant in them are left out.
-    #[arg(long, alias = "only", value_name = "LABEL,…", value_delimiter = ',', requires = "label")]
+    #[arg(long, alias = "only", value_name = "LABEL,…", value_delimiter = ',', requires = "truth")]
     pub(crate) filter_labels: Vec<String>,
     /// Take at most so many rows of each true label, drawn with the seed.
-    #[arg(long, alias = "per-label", value_name = "N", requires = "label")]
+    #[arg(long, alias = "per-label", value_name = "N", requires = "truth")]
     pub(crate) max_per_label: Option<NonZeroUsize>,
 }
 
@@ -60,6 +106,16 @@ fn impute_parser() -> impl TypedValueParser<Value = Impute> {
     PossibleValuesParser::new(["mean"]).map(|_| Impute::Mean)
 }
 
+fn parse_delimiter(text: &str) -> Result<char, String> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok('\t'),
+        ("space", _) => Ok(' '),
+        ("comma", _) => Ok(','),
+        (_, [byte]) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(char::from(*byte)),
+        _ => Err("write one character such as ; or |, or tab, space or comma".into()),
+    }
+}
+
 impl TableArgs {
     /// The table as the application reads it.
     pub(crate) fn input(&self) -> TableInput {
@@ -67,19 +123,41 @@ impl TableArgs {
     }
 }
 
+impl FileArgs {
+    /// How the reader is told, within this memory.
+    pub(crate) fn options(&self, budget: MemoryBudget) -> ReadOptions {
+        let mut options = ReadOptions::default().within(budget);
+        (options.id, options.skip) = (self.id.clone(), self.skip.clone());
+        (options.missing, options.delimiter) = (self.missing.clone(), self.delimiter);
+        options.transpose = self.transpose;
+        options.header = match (self.header, self.no_header) {
+            (true, _) => Header::Yes,
+            (_, true) => Header::No,
+            _ => Header::Auto,
+        };
+        options
+    }
+}
+
 impl ReadArgs {
+    /// How the reader is told, within this memory.
+    pub(crate) fn options(&self, budget: MemoryBudget) -> ReadOptions {
+        let mut options = self.file.options(budget);
+        options.truth = if self.no_truth { Truth::None } else { self.truth.clone().into() };
+        options
+    }
+}
+
+impl TableReadArgs {
     /// A table read in this way.
     pub(crate) fn input(&self, file: &Path) -> TableInput {
         let one_hot = self.one_hot.then_some(Encode::OneHot);
-        TableInput {
-            file: file.to_owned(),
-            label: self.label.clone(),
-            skip: self.skip.clone(),
-            encode: self.encode.or(one_hot).or(self.codes.then_some(Encode::Ordinal)),
-            impute: self.impute.or(self.fill.then_some(Impute::Mean)),
-            filter_labels: self.filter_labels.clone(),
-            max_per_label: self.max_per_label,
-        }
+        let mut read = self.read.options(MemoryBudget::default());
+        read.encode = self.encode.or(one_hot).or(self.codes.then_some(Encode::Ordinal));
+        read.impute = self.impute.or(self.fill.then_some(Impute::Mean));
+        read.max_categories = self.max_categories.map(NonZeroUsize::get);
+        let (filter_labels, max_per_label) = (self.filter_labels.clone(), self.max_per_label);
+        TableInput { file: file.to_owned(), read, filter_labels, max_per_label }
     }
 }
 
@@ -91,7 +169,7 @@ mod tests {
     use crate::args::{Cli, Command};
 
     fn input(flags: &str) -> TableInput {
-        let words = "partita run t.csv -k 2 -o out --label y".split(' ').chain(flags.split_whitespace());
+        let words = "partita run t.csv -k 2 -o out".split(' ').chain(flags.split_whitespace());
         let Command::Run(args) = Cli::try_parse_from(words).expect("flags that exist").command else {
             unreachable!("run was asked for")
         };
@@ -103,7 +181,17 @@ mod tests {
         assert_eq!(input("--one-hot"), input("--encode one-hot"));
         assert_eq!(input("--codes"), input("--encode ordinal"));
         assert_eq!(input("--fill"), input("--impute mean"));
-        assert_eq!(input("--only a,b --per-label 7"), input("--filter-labels a,b --max-per-label 7"));
+        assert_eq!(input("--label y"), input("--truth y"));
+        let filtered = input("--truth y --filter-labels a,b --max-per-label 7");
+        assert_eq!(input("--label y --only a,b --per-label 7"), filtered);
         assert_ne!(input("--one-hot"), input("--codes"));
+        assert_ne!(input("--no-truth"), input(""));
+    }
+
+    #[test]
+    fn delimiters_have_names() {
+        assert_eq!(parse_delimiter("tab"), Ok('\t'));
+        assert_eq!(parse_delimiter("|"), Ok('|'));
+        assert!(parse_delimiter("").is_err() && parse_delimiter("ab").is_err() && parse_delimiter("\"").is_err());
     }
 }

@@ -3,10 +3,11 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use partita::files::{EnsembleOptions, LabelFormat, LabelGroups, label_lines, write_whole};
+use partita::files::{LabelFormat, LabelGroups, label_lines, write_whole};
 use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
 use partita_app::{
-    AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, seeds, write_json,
+    AppError, ClusterCount, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
+    write_json,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
 use crate::output::{self, is_folder, is_stdout, print_json, say};
-use crate::terminal::{Progress, unless_interrupted};
+use crate::terminal::{Progress, Terminal, unless_interrupted};
 
 /// Label rows on the disk, where there are so many that the method reads them block by block. Whether it does depends on
 /// the size of the ensemble alone; rows in memory are then read in the same blocks, with the same labels.
@@ -36,11 +37,9 @@ pub(super) fn rows_of(
     if let ClusterCount::Chosen { .. } = args.clusters {
         return refuse("the choice of K looks at label rows in memory; with --stream name a number with -k".into());
     }
-    let mut options = EnsembleOptions::default();
-    options.budget = compute.budget;
-    options.truth.clone_from(&args.label);
-    let Some(groups) = LabelGroups::open(&args.ensemble, &options)? else {
-        return refuse(format!("{}: files of this format are not read in groups", args.ensemble.display()));
+    let Some(groups) = LabelGroups::open(&args.ensemble, &args.read.options(compute.budget))? else {
+        let here = args.ensemble.display();
+        return refuse(format!("{here}: only numbers in Parquet, Arrow or NPY are read in groups; leave out --stream"));
     };
     if let Some(what) = wants_memory(args, info, &groups) {
         return refuse(format!("{}: {what}; leave out --stream", args.ensemble.display()));
@@ -130,6 +129,7 @@ fn run(
     if !args.stream {
         rows.hold(room(method, &problem, rows));
     }
+    say_roles(&args.ensemble, rows.roles(), &Terminal);
     let here = args.ensemble.display();
     say(&format!("{here}: {} label rows are read in {} groups", rows.objects(), rows.groups()));
     let progress = Progress::new(args.method.clone());

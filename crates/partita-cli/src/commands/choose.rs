@@ -100,7 +100,7 @@ fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> 
     }
     let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply()?;
     let method = methods::find(&args.method)?;
-    let loaded = read_ensemble(file, args.table.read.label.as_ref(), compute.budget)?;
+    let loaded = read_ensemble(file, &args.table.read.read.options(compute.budget), &Terminal)?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));
     (problem.seed, problem.budget) = (seeds::choice(compute.seed), compute.budget);
     Ok(choose_of_ensemble(method, &problem, args.clusters.clone(), &settings, file, &Terminal)?)

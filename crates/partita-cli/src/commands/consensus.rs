@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use partita::files::LabelFormat;
-use partita::{Outcome, SettingMap};
+use partita::{MemoryBudget, Outcome, SettingMap};
 use partita_app::{
-    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, Outputs, RelationsOutput, RunRecord,
-    TableInput, TextTable, methods,
+    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, Outputs, ReadOptions, RelationsOutput,
+    RunRecord, TableInput, TextTable, methods,
 };
 use serde_json::Value;
 
@@ -47,16 +47,25 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     let choice = MethodChoice { name: args.method.clone(), settings: SettingMap::parse(&args.set)? };
     let features = args.features.as_ref().map(|file| TableInput {
         file: file.clone(),
-        label: args.features_label.clone(),
+        read: features_options(args),
         ..TableInput::default()
     });
-    let input = Input::Ensemble { file: args.ensemble.clone(), label: args.label.clone(), features };
+    let read = args.read.options(MemoryBudget::default());
+    let input = Input::Ensemble { file: args.ensemble.clone(), read, features };
     let mut experiment = Experiment::new(input, args.clusters, vec![choice], args.compute.seed.unwrap_or(0));
     experiment.base_weights = args.weight_source();
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes);
     experiment.outputs = outputs(args);
     experiment.arguments = std::env::args().skip(1).collect();
     Ok(experiment)
+}
+
+/// How the table behind the ensemble is read.
+fn features_options(args: &ConsensusArgs) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.truth = args.features_label.clone().into();
+    options.missing.clone_from(&args.read.file.missing);
+    options
 }
 
 /// Refuses places that cannot be written to before anything is read.

@@ -1,21 +1,23 @@
 //! `partita evaluate`: labels against the truth.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, LabelColumn, Labels};
+use partita::files::{self, FileError, LabelColumn, Labels};
 use partita::metrics::{Scores, jensen_shannon};
 use serde_json::{Value, json};
 
-use partita_app::{TextTable, default_budget, read_ensemble, read_json, read_labels, score};
+use partita_app::{
+    AppError, Observer, TextTable, default_budget, match_objects, read_ensemble, read_json, read_labels, score,
+};
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::output::{self, say};
+use crate::terminal::Terminal;
 
 pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     if let (Some(model), Some(rows)) = (&args.model, &args.held_out) {
-        return perplexity(model, rows, args.json);
+        return perplexity(args, model, rows);
     }
     // The flags ask for both where there is no model.
     let (Some(labels), Some(truth)) = (&args.labels, &args.truth) else { return Ok(()) };
@@ -23,15 +25,15 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
 }
 
 /// How well a model predicts label rows that it has not seen.
-fn perplexity(model: &Path, rows: &Path, json: bool) -> Result<(), Failure> {
+fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Failure> {
     let saved = read_json(model, "fit it again")?;
-    let loaded = read_ensemble(rows, None, default_budget())?;
+    let loaded = read_ensemble(rows, &args.read.options(default_budget()), &Terminal)?;
     let found = partita::mixture::held_out(&saved, &loaded.ensemble)
         .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
     if found.unread > 0 {
         say(&format!("{}: {} labels are new to the model and do not count", rows.display(), found.unread));
     }
-    if json {
+    if args.json {
         return output::print_json(&json!({
             "perplexity": found.perplexity,
             "labels": found.labels,
@@ -44,19 +46,37 @@ fn perplexity(model: &Path, rows: &Path, json: bool) -> Result<(), Failure> {
 }
 
 fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<(), Failure> {
-    let found = read_labels(labels, None)?;
-    let (path, column) = file_and_column(truth);
-    let truth = read_labels(&path, column.as_deref())?;
-    let truth = matched(&found, truth, labels, &path)?;
-    let unknown = truth.values.iter().filter(|value| value.is_none()).count();
-    if unknown > 0 {
-        say(&format!("{}: {unknown} objects have no true label and do not count", path.display()));
+    let ((found_path, found, here), (path, truth, there)) = (read(args, labels)?, read(args, truth)?);
+    if let (Some(id), false) = (&args.read.id, here || there) {
+        let (found, truth) = (found_path.display(), path.display());
+        return Err(Failure::input(format!("neither {found} nor {truth} has a column '{id}'; name another with --id")));
     }
-    let labels = codes(&found.column);
-    let scores = score(labels.into_iter(), &truth)
+    let matched = match_objects((&found_path, found), (&path, truth), args.common)?;
+    matched.note.iter().for_each(|note| Terminal.note(note));
+    let unknown = matched.truth.values.iter().filter(|value| value.is_none()).count();
+    if unknown > 0 {
+        Terminal.note(&format!("{}: {unknown} objects have no true label and do not count", path.display()));
+    }
+    let labels = codes(&matched.labels);
+    let scores = score(labels.into_iter(), &matched.truth)
         .ok_or_else(|| Failure::input(format!("{}: no object has both a label and a true label", path.display())))?;
     let js = soft_score(args)?;
     if args.json { output::print_json(&as_json(&scores, js)) } else { output::print(&as_text(&scores, js)) }
+}
+
+/// The file, its labels, and whether it has the column of `--id`: one of the two files is enough.
+fn read(args: &EvaluateArgs, given: &Path) -> Result<(PathBuf, Labels, bool), Failure> {
+    let (path, column) = file_and_column(given);
+    let mut options = args.read.options(default_budget());
+    options.truth = column.into();
+    match read_labels(&path, &options, &Terminal) {
+        Err(AppError::File(FileError::NoColumn { column, .. })) if options.id.as_ref() == Some(&column) => {
+            options.id = None;
+            let labels = read_labels(&path, &options, &Terminal)?;
+            Ok((path, labels, false))
+        }
+        labels => Ok((path, labels?, true)),
+    }
 }
 
 /// `FILE` or `FILE:COLUMN`; a file whose name has a colon wins over a column.
@@ -65,33 +85,6 @@ fn file_and_column(given: &Path) -> (PathBuf, Option<String>) {
         Some((file, column)) if !given.exists() && !column.is_empty() => (file.into(), Some(column.into())),
         _ => (given.to_owned(), None),
     }
-}
-
-/// The truth in the order of the labels: by name where both have names that agree, else by position.
-fn matched(found: &Labels, truth: Labels, found_path: &Path, truth_path: &Path) -> Result<LabelColumn, Failure> {
-    let (n, m) = (found.column.values.len(), truth.column.values.len());
-    let place: Option<BTreeMap<&String, usize>> =
-        truth.object_names.as_ref().map(|names| names.iter().zip(0..).collect());
-    let by_name = found.object_names.as_ref().zip(place);
-    if let Some((names, place)) = by_name {
-        let places: Option<Vec<usize>> = names.iter().map(|name| place.get(name).copied()).collect();
-        if let Some(places) = places {
-            let values = places.iter().map(|&at| truth.column.values[at].clone()).collect();
-            return Ok(LabelColumn { name: truth.column.name, values });
-        }
-        let numbered = names.iter().enumerate().all(|(at, name)| *name == at.to_string());
-        if let (false, Some(absent)) = (numbered, names.iter().find(|name| !place.contains_key(name))) {
-            let (found, truth) = (found_path.display(), truth_path.display());
-            return Err(Failure::input(format!(
-                "{found}: object '{absent}' is not in {truth}; score the same objects"
-            )));
-        }
-    }
-    if n != m {
-        let (found, truth) = (found_path.display(), truth_path.display());
-        return Err(Failure::input(format!("{found} labels {n} objects, {truth} has {m}; score the same objects")));
-    }
-    Ok(truth.column)
 }
 
 /// Labels as numbers, in the order of their values.

@@ -8,7 +8,7 @@ use partita::{Clusters, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use partita_app::{InputTable, Stopwatch, VERSION, default_budget, make_ensemble, read_ensemble};
+use partita_app::{InputTable, Observer, ReadOptions, Stopwatch, VERSION, default_budget, make_ensemble};
 
 use crate::args::{GenerateArgs, MergeArgs, recipe};
 use crate::compute::Compute;
@@ -36,6 +36,9 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     check_outputs([&args.output], &[&args.table.table], args.force || args.resume)?;
     let mut durable = part_file(args)?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
+    if let Some(warning) = table.scale_warning(recipe.scale) {
+        Terminal.warn(&format!("{}: {warning}", args.table.table.display()));
+    }
     durable.note = note(&table)?;
     let stopwatch = Stopwatch::start();
     let made = make_ensemble(&table, &recipe, compute.seed, Some(&durable), compute.budget, &Terminal)?;
@@ -91,7 +94,7 @@ fn beside(output: &Path) -> PathBuf {
 
 /// `--resume` of a run that was finished: the ensemble must be the one that was asked for.
 fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Result<(), Failure> {
-    let loaded = read_ensemble(&args.output, None, default_budget())?;
+    let loaded = files::read_ensemble(&args.output, &ReadOptions::default().within(default_budget()))?;
     let path = args.output.display();
     let seed = args.compute.seed.map(Seed::new).or(seed).unwrap_or(Seed::new(0));
     if loaded.ensemble.recipe() != Some(recipe.to_json(seed).as_str()) {

@@ -4,28 +4,29 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use partita::Ensemble;
-use partita::files::{self, LabelColumn, SparseTable, Table, TableOptions};
+use partita::files::{self, LabelColumn, SparseTable, Table};
 use serde_json::{Value, json};
 
-use partita_app::{default_budget, load_model, read_ensemble};
+use partita_app::{default_budget, load_model, read_ensemble, say_roles};
 
 use crate::args::{InspectArgs, Kind};
 use crate::failure::Failure;
 use crate::output;
+use crate::terminal::Terminal;
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
+    let options = args.read.options(default_budget());
     let facts = match args.kind.unwrap_or_else(|| guess(&args.file)) {
         Kind::Table if files::is_sparse_table(&args.file) => {
             sparse_facts(&files::read_sparse_table(&args.file, default_budget())?)
         }
         Kind::Table => {
-            let mut options = TableOptions::default();
-            options.budget = default_budget();
-            options.label.clone_from(&args.label);
-            table_facts(&files::read_table(&args.file, &options)?)
+            let (table, roles) = files::load_table(&args.file, &options)?;
+            say_roles(&args.file, &roles, &Terminal);
+            table_facts(&table)
         }
         Kind::Ensemble => {
-            let loaded = read_ensemble(&args.file, args.label.as_ref(), default_budget())?;
+            let loaded = read_ensemble(&args.file, &options, &Terminal)?;
             ensemble_facts(&loaded.ensemble, loaded.truth.as_ref())
         }
         Kind::Model => json!({ "kind": "model", "format": load_model(&args.file)?.to_json()["format"] }),

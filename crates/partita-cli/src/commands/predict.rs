@@ -1,5 +1,6 @@
 //! `partita predict`: labels for new objects.
 
+use partita::MemoryBudget;
 use partita::files::LabelFormat;
 use partita_app::PredictionInput;
 
@@ -12,8 +13,8 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     args.output.as_deref().map(LabelFormat::of).transpose()?;
     let inputs = [args.model.as_path(), &args.input];
     check_outputs([&args.output, &args.soft].into_iter().flatten(), &inputs, args.force)?;
-    let (model, input, label) = (args.model.clone(), args.input.clone(), args.label.clone());
-    let request = PredictionInput { model, input, label, unknown: args.unknown.into() };
+    let (model, input, read) = (args.model.clone(), args.input.clone(), args.read.options(MemoryBudget::default()));
+    let request = PredictionInput { model, input, read, unknown: args.unknown.into() };
     let found = request.predict(&Terminal)?;
     let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
     let names = found.object_names.as_deref();

@@ -3,21 +3,22 @@
 use partita::SettingMap;
 use partita::files::{self, SparseTable};
 use partita::text::{TextError, TextSettings, tf_idf};
-use partita_app::{VERSION, read_labels};
+use partita_app::{ReadOptions, VERSION, default_budget, read_labels};
 use serde_json::json;
 
 use crate::args::TextArgs;
 use crate::failure::Failure;
 use crate::output::{check_outputs, print_json, say};
-use crate::terminal::{Progress, listen_for_ctrl_c, unless_interrupted};
+use crate::terminal::{Progress, Terminal, listen_for_ctrl_c, unless_interrupted};
 
 pub(crate) fn text(args: &TextArgs) -> Result<(), Failure> {
     check_outputs([&args.output], &[&args.documents], args.force)?;
     listen_for_ctrl_c()?;
     let settings: TextSettings = SettingMap::parse(&args.set)?.apply()?;
-    let documents = read_labels(&args.documents, Some(&args.column))?;
+    let options = |column: &str| ReadOptions::of_column(column).within(default_budget());
+    let documents = read_labels(&args.documents, &options(&args.column), &Terminal)?;
     let label = match &args.label {
-        Some(column) => Some(read_labels(&args.documents, Some(column))?.column),
+        Some(column) => Some(files::read_labels(&args.documents, &options(column))?.column),
         None => None,
     };
     let texts = documents.column.values.iter().map(|text| text.as_deref().unwrap_or_default());

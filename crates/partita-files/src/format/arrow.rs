@@ -14,8 +14,9 @@ use super::array_claim::Dtype;
 use super::arrow_schema::{Field, Kind, read_field};
 use super::description::{Format, OpenOptions, Writes, write_nothing};
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use crate::dictionary::Dictionary;
 use crate::error::{FileError, READ, Row};
-use crate::label_encoder::{Dictionary, MISSING};
+use crate::label_encoder::MISSING;
 use crate::open_file::FileCursor;
 use crate::typed_array::{Number, Scalar, TypedArray, Values, each_number};
 
@@ -34,9 +35,6 @@ const MAGIC: &[u8] = b"ARROW1";
 
 /// The most bytes before the first message of a file.
 const PADDING: u64 = 128;
-
-/// pandas stores an index that has no name under this one.
-const INDEX: &str = "__index_level_0__";
 
 /// The longest message that describes a batch.
 const LONGEST_MESSAGE: u64 = 1 << 28;
@@ -67,7 +65,7 @@ struct Arrow {
     known: Mutex<BTreeMap<i64, Column>>,
 }
 
-fn open(path: &Path, _options: OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let file = FileCursor::open(path)?;
     let mut start = Vec::new();
     file.clone().take(8).read_to_end(&mut start).map_err(|source| FileError::io(path, READ, source))?;
@@ -290,10 +288,7 @@ impl Arrow {
                 let further = batch.views.get(views).and_then(|&count| usize::try_from(count).ok()).unwrap_or(0);
                 self.views(batch, buffer, further, present, form)
             }
-            Kind::Other => {
-                let what = format!("column '{}'", field.name);
-                Err(FileError::kind(&self.path, what, "of a nested or unusual type", "numbers or texts"))
-            }
+            Kind::Time | Kind::Other => Err(FileError::unusual_type(&self.path, &field.name, field.kind == Kind::Time)),
         }
     }
 
@@ -469,8 +464,8 @@ impl Reader for Arrow {
         &self.names
     }
 
-    fn is_index(&self, item: usize) -> bool {
-        self.names[item] == INDEX
+    fn is_text(&self, item: usize) -> bool {
+        matches!(self.fields[item].kind, Kind::Text(_) | Kind::TextView)
     }
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {

@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Text(Dtype),
     /// Texts, short ones in place and long ones in buffers of their own.
     TextView,
+    /// Dates and times.
+    Time,
     Other,
 }
 
@@ -89,6 +91,7 @@ fn kind(field: arrow_ipc::Field<'_>) -> Kind {
         Type::Utf8 => Kind::Text(Dtype::I32),
         Type::LargeUtf8 => Kind::Text(Dtype::I64),
         Type::Utf8View => Kind::TextView,
+        Type::Date | Type::Time | Type::Timestamp => Kind::Time,
         _ => Kind::Other,
     }
 }

@@ -11,8 +11,9 @@ use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
 use super::text_rows::{TextReader, utf8};
 use super::writer::{Contents, Data};
 use crate::atomic_write::{text_writer, write_text};
+use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Row};
-use crate::label_encoder::Dictionary;
+use crate::missing_words::{MissingCounts, MissingWords};
 use crate::number::{Short, number};
 
 pub(crate) const FORMAT: Format = Format {
@@ -31,14 +32,21 @@ struct Csv {
     options: OpenOptions,
     names: Vec<String>,
     named: bool,
+    /// Whether the first value of a column is a word.
+    words: Vec<bool>,
+    remarks: Vec<String>,
     /// The reader with which the file was opened, for the first that reads: a pipe can be opened once only.
     opened: Mutex<Option<TextReader>>,
 }
 
-fn open(path: &Path, options: OpenOptions) -> Result<Box<dyn Reader>, FileError> {
-    let reader = TextReader::open(path, options.header, options.delimiter)?;
+fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+    let reader = TextReader::open(path, options)?;
     let (names, named) = (reader.names(), reader.header().is_some());
-    Ok(Box::new(Csv { path: path.into(), options, names, named, opened: Mutex::new(Some(reader)) }))
+    let missing = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|text| options.missing.contains(text.trim()));
+    let is_word = |field: &[u8]| !field.trim_ascii().is_empty() && number(field).is_none() && !missing(field);
+    let words = reader.first_row().map(|row| row.iter().map(is_word).collect()).unwrap_or_default();
+    let (path, options, remarks) = (path.to_owned(), options.clone(), reader.remarks().to_vec());
+    Ok(Box::new(Csv { path, options, names, named, words, remarks, opened: Mutex::new(Some(reader)) }))
 }
 
 impl Reader for Csv {
@@ -62,6 +70,14 @@ impl Reader for Csv {
         false
     }
 
+    fn is_text(&self, item: usize) -> bool {
+        self.words.get(item).is_some_and(|&word| word)
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
+    }
+
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
         Ok(Extent { groups: None, columns: 1, width: 8 })
     }
@@ -70,7 +86,7 @@ impl Reader for Csv {
         let opened = self.opened.lock().map_or(None, |mut opened| opened.take());
         let mut reader = match opened {
             Some(reader) => reader,
-            None => TextReader::open(&self.path, self.options.header, self.options.delimiter)?,
+            None => TextReader::open(&self.path, &self.options)?,
         };
         let mut columns: Vec<Growing> = wanted.iter().map(|&(_, form)| Growing::new(form)).collect();
         // Of several errors in a row, that of the first column is told.
@@ -81,7 +97,11 @@ impl Reader for Csv {
             for &place in &order {
                 let at = wanted[place].0;
                 let field = record.get(at).unwrap_or_default();
-                columns[place].push(&self.path, row, &self.names[at], field)?;
+                columns[place].push(
+                    &Place { path: &self.path, row, column: &self.names[at] },
+                    field,
+                    &self.options.missing,
+                )?;
             }
             rows += 1;
             limit.check_rows(&self.path, rows)?;
@@ -94,6 +114,23 @@ impl Reader for Csv {
     }
 }
 
+/// Where a field stands.
+struct Place<'a> {
+    path: &'a Path,
+    row: Row,
+    column: &'a str,
+}
+
+impl Place<'_> {
+    fn text<'a>(&self, field: &'a [u8]) -> Result<&'a str, FileError> {
+        utf8(self.path, self.row, self.column, field)
+    }
+
+    fn cell(&self, field: &[u8]) -> Cell {
+        Cell::new(self.path, self.row, self.column, String::from_utf8_lossy(field).trim())
+    }
+}
+
 /// A column while it is read.
 enum Growing {
     Text(Vec<String>),
@@ -102,13 +139,15 @@ enum Growing {
 }
 
 /// Numbers, NaN for gaps and words.
+#[derive(Default)]
 struct Numbers {
     values: Vec<f64>,
     gaps: bool,
-    /// Whether words are allowed; then NaN and infinity may be words too, which the end of the file decides.
+    /// Whether words are allowed; then infinity may be a word too, which the end of the file decides.
     words: bool,
     found_words: bool,
     odd: Option<Cell>,
+    missing: MissingCounts,
 }
 
 impl Growing {
@@ -116,17 +155,15 @@ impl Growing {
         match form {
             Form::Text => Self::Text(Vec::new()),
             Form::Labels => Self::Labels(Dictionary::default()),
-            Form::Numbers { gaps, words } => {
-                Self::Numbers(Numbers { values: Vec::new(), gaps, words, found_words: false, odd: None })
-            }
+            Form::Numbers { gaps, words } => Self::Numbers(Numbers { gaps, words, ..Numbers::default() }),
         }
     }
 
-    fn push(&mut self, path: &Path, row: Row, name: &str, field: &[u8]) -> Result<(), FileError> {
+    fn push(&mut self, place: &Place<'_>, field: &[u8], missing: &MissingWords) -> Result<(), FileError> {
         match self {
-            Self::Text(texts) => texts.push(utf8(path, row, name, field)?.trim().to_owned()),
-            Self::Labels(labels) => labels.push(utf8(path, row, name, field)?, row),
-            Self::Numbers(numbers) => return numbers.push(path, row, name, field),
+            Self::Text(texts) => texts.push(place.text(field)?.trim().to_owned()),
+            Self::Labels(labels) => labels.push(place.text(field)?, place.row),
+            Self::Numbers(numbers) => return numbers.push(place, field, missing),
         }
         Ok(())
     }
@@ -135,31 +172,50 @@ impl Growing {
         match self {
             Self::Text(texts) => Column::Text(texts),
             Self::Labels(labels) => Column::Labels(labels),
-            Self::Numbers(numbers) => Column::Parsed { values: numbers.values, words: numbers.found_words },
+            Self::Numbers(Numbers { values, found_words: words, missing, .. }) => {
+                Column::Parsed { values, words, missing }
+            }
         }
     }
 }
 
 impl Numbers {
-    fn push(&mut self, path: &Path, row: Row, name: &str, field: &[u8]) -> Result<(), FileError> {
-        let parsed = number(field);
-        let value = match parsed {
+    fn push(&mut self, place: &Place<'_>, field: &[u8], missing: &MissingWords) -> Result<(), FileError> {
+        let value = match number(field) {
             Some(value) if value.is_finite() => value,
-            Some(value) if self.gaps && value.is_nan() => f64::NAN,
-            Some(_) if self.words => {
-                let cell = Cell::new(path, row, name, String::from_utf8_lossy(field).trim());
-                self.odd.get_or_insert(cell);
-                f64::NAN
-            }
-            None if self.gaps && field.trim_ascii().is_empty() => f64::NAN,
-            None if self.words && !field.trim_ascii().is_empty() => {
-                self.found_words = true;
-                f64::NAN
-            }
-            _ => return Err(not_a_number(path, row, name, field, parsed)),
+            found => self.odd_value(place, field, found, missing)?,
         };
         self.values.push(value);
         Ok(())
+    }
+
+    /// What stands for a field that is not a finite number.
+    fn odd_value(
+        &mut self,
+        place: &Place<'_>,
+        field: &[u8],
+        found: Option<f64>,
+        missing: &MissingWords,
+    ) -> Result<f64, FileError> {
+        let text = String::from_utf8_lossy(field);
+        let word = text.trim();
+        let named = missing.contains(word);
+        if named || word.is_empty() || found.is_some_and(f64::is_nan) {
+            if !self.gaps {
+                return Err(FileError::NoValue(place.cell(field)));
+            }
+            if named {
+                *self.missing.entry(word.to_owned()).or_default() += 1;
+            }
+            return Ok(f64::NAN);
+        }
+        match found {
+            Some(_) if self.words => _ = self.odd.get_or_insert_with(|| place.cell(field)),
+            Some(_) => return Err(FileError::NotFinite(place.cell(field))),
+            None if self.words => self.found_words = true,
+            None => return Err(FileError::not_a_number(place.cell(field))),
+        }
+        Ok(f64::NAN)
     }
 }
 
@@ -169,21 +225,7 @@ fn check_odd(columns: &[Growing], order: &[usize]) -> Result<(), FileError> {
         Growing::Numbers(Numbers { found_words: false, odd: Some(cell), .. }) => Some(cell),
         _ => None,
     });
-    let line = |cell: &&Cell| match cell.row {
-        Row::Line(row) | Row::Row(row) => row,
-    };
-    odd.min_by_key(line).map_or(Ok(()), |cell| Err(FileError::NotFinite(cell.clone())))
-}
-
-/// Why a field is not a feature.
-fn not_a_number(path: &Path, row: Row, column: &str, field: &[u8], parsed: Option<f64>) -> FileError {
-    let text = String::from_utf8_lossy(field);
-    let cell = Cell::new(path, row, column, text.trim());
-    match parsed {
-        Some(_) => FileError::NotFinite(cell),
-        None if text.trim().is_empty() => FileError::NoValue(cell),
-        None => FileError::NotANumber(cell),
-    }
+    odd.min_by_key(|cell| cell.row.number()).map_or(Ok(()), |cell| Err(FileError::NotFinite(cell.clone())))
 }
 
 fn write(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {

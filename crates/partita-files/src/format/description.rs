@@ -3,18 +3,23 @@
 use std::path::Path;
 
 use super::reader::Reader;
-use super::text_rows::Header;
+use super::text_layout::Header;
 use super::writer::Contents;
 use crate::error::FileError;
+use crate::missing_words::MissingWords;
 use crate::open_file::Compression;
 
 /// How to open a file. Formats that say so themselves need none of it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OpenOptions {
     /// Whether the first line names the columns.
     pub(crate) header: Header,
     /// What separates fields.
-    pub(crate) delimiter: Option<u8>,
+    pub(crate) delimiter: Option<char>,
+    /// Whether rows are columns and columns are rows.
+    pub(crate) transpose: bool,
+    /// The words that stand for a missing value.
+    pub(crate) missing: MissingWords,
 }
 
 /// What can be written in a format.
@@ -33,7 +38,7 @@ pub(crate) enum Writes {
 pub(crate) type WriteFn = fn(&Path, Contents<'_>) -> Result<(), FileError>;
 
 /// Opens a file.
-pub(crate) type OpenFn = fn(&Path, OpenOptions) -> Result<Box<dyn Reader>, FileError>;
+pub(crate) type OpenFn = fn(&Path, &OpenOptions) -> Result<Box<dyn Reader>, FileError>;
 
 /// A file format.
 #[derive(Clone, Copy)]

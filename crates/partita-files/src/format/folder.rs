@@ -49,8 +49,11 @@ pub(super) fn parts(formats: &'static [Format], folder: &Path) -> Result<(&'stat
 pub(super) fn open(
     formats: &'static [Format],
     folder: &Path,
-    options: OpenOptions,
+    options: &OpenOptions,
 ) -> Result<Box<dyn Reader>, FileError> {
+    if options.transpose {
+        return Err(super::transposed::refused(folder));
+    }
     let (_, paths) = parts(formats, folder)?;
     let open = |path: &PathBuf| super::open_reader(formats, path, options);
     let parts: Vec<Box<dyn Reader>> = paths.iter().map(open).collect::<Result<_, _>>()?;
@@ -98,8 +101,8 @@ impl Reader for Folder {
         self.parts[0].typed()
     }
 
-    fn is_index(&self, item: usize) -> bool {
-        self.parts[0].is_index(item)
+    fn is_text(&self, item: usize) -> bool {
+        self.parts[0].is_text(item)
     }
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {

@@ -46,7 +46,7 @@ struct Element {
     packed: bool,
 }
 
-fn open(path: &Path, _options: OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let file = FileCursor::open(path)?;
     let mut header = Vec::new();
     file.clone().take(HEADER).read_to_end(&mut header).map_err(|source| FileError::io(path, READ, source))?;

@@ -19,9 +19,11 @@ mod parquet_pages;
 #[cfg(feature = "parquet")]
 mod parquet_write;
 pub(crate) mod reader;
+mod text_layout;
 mod text_rows;
 #[cfg(test)]
 mod toy;
+mod transposed;
 pub(crate) mod writer;
 
 use std::io::Read;
@@ -33,7 +35,7 @@ use reader::Reader;
 use crate::error::{FileError, READ};
 use crate::open_file::{lower_name, open};
 
-pub use text_rows::Header;
+pub use text_layout::Header;
 
 /// The formats that are read and written. The first whose ending fits is taken.
 pub(crate) static FORMATS: &[Format] = &[
@@ -98,14 +100,15 @@ pub(crate) fn endings(formats: &[Format], can: impl Fn(Writes) -> bool) -> Strin
 pub(crate) fn open_reader(
     formats: &'static [Format],
     path: &Path,
-    options: OpenOptions,
+    options: &OpenOptions,
 ) -> Result<Box<dyn Reader>, FileError> {
     if path.is_dir() {
         return folder::open(formats, path, options);
     }
     let format = of(formats, path)?;
     check_magic(formats, path, format)?;
-    (format.open)(path, options)
+    let reader = (format.open)(path, options)?;
+    if options.transpose && reader.typed() { transposed::open(reader) } else { Ok(reader) }
 }
 
 /// Refuses a file that says with its first bytes that it is of another format than its name says.

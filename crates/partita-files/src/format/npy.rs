@@ -38,7 +38,7 @@ struct Npy {
     columns: usize,
 }
 
-fn open(path: &Path, _options: OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let file = FileCursor::open(path)?;
     let (claim, start) = read_header(path, "the array", &mut BufReader::new(file.clone()))?;
     claim.bytes(path, file.length().saturating_sub(start))?;

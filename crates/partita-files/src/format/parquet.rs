@@ -16,8 +16,8 @@ use super::description::{Format, OpenOptions, Writes};
 use super::parquet_pages::Checked;
 use super::parquet_write::write_contents;
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use crate::dictionary::Dictionary;
 use crate::error::{FileError, Row, one_line};
-use crate::label_encoder::Dictionary;
 use crate::open_file::FileCursor;
 use crate::typed_array::{TypedArray, Values, each_number};
 
@@ -37,9 +37,6 @@ const BATCH: usize = 1 << 16;
 
 /// More cells than this a byte are not data: a claim of so many rows is refused before any is read.
 const MOST_CELLS_A_BYTE: u64 = 1 << 16;
-
-/// pandas stores an index that has no name under this one.
-const INDEX: &str = "__index_level_0__";
 
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +76,7 @@ struct Parquet {
     kinds: Vec<Kind>,
 }
 
-fn open(path: &Path, _options: OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let file = FileCursor::open(path)?;
     let length = file.length();
     let reader = SerializedFileReader::new(file).map_err(|error| damaged(path, &error))?;
@@ -126,7 +123,8 @@ impl Parquet {
         if self.kinds[item] != Kind::Other {
             return Ok(());
         }
-        Err(FileError::kind(&self.path, self.call(item), "of a nested or unusual type", "numbers or texts"))
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        Err(FileError::unusual_type(&self.path, &self.names[item], is_time(&schema.column(item))))
     }
 
     /// The values of one column in one row group.
@@ -167,8 +165,8 @@ impl Reader for Parquet {
         &self.names
     }
 
-    fn is_index(&self, item: usize) -> bool {
-        self.names[item] == INDEX
+    fn is_text(&self, item: usize) -> bool {
+        self.kinds[item] == Kind::Text
     }
 
     fn extent(&self, _item: usize) -> Result<Extent, FileError> {
@@ -193,6 +191,21 @@ fn rows(group: &RowGroupMetaData) -> Option<u64> {
 
 fn damaged(path: &Path, error: &ParquetError) -> FileError {
     FileError::damaged(path, format!("this is not a whole Parquet file ({}); copy or write it again", one_line(error)))
+}
+
+/// Whether a column holds dates or times.
+fn is_time(column: &ColumnDescriptor) -> bool {
+    use ConvertedType as Type;
+    let converted = matches!(
+        column.converted_type(),
+        Type::DATE | Type::TIME_MILLIS | Type::TIME_MICROS | Type::TIMESTAMP_MILLIS | Type::TIMESTAMP_MICROS
+    );
+    converted
+        || matches!(
+            column.logical_type_ref(),
+            Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
+        )
+        || column.physical_type() == Physical::INT96
 }
 
 fn kind(column: &ColumnDescriptor) -> Kind {

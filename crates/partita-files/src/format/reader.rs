@@ -4,8 +4,9 @@ use std::path::Path;
 
 use partita_core::MemoryBudget;
 
+use crate::dictionary::Dictionary;
 use crate::error::{FileError, Row};
-use crate::label_encoder::Dictionary;
+use crate::missing_words::MissingCounts;
 use crate::typed_array::TypedArray;
 
 /// What the named items of a file are.
@@ -86,8 +87,8 @@ pub(crate) enum Column {
     Text(Vec<String>),
     /// Texts, every distinct one once.
     Labels(Dictionary),
-    /// Numbers out of text: NaN for gaps and words; whether there were words.
-    Parsed { values: Vec<f64>, words: bool },
+    /// Numbers out of text: NaN for gaps and words; whether there were words other than those for missing values.
+    Parsed { values: Vec<f64>, words: bool, missing: MissingCounts },
     /// Numbers or texts of a fixed width in the type that the file has, of one or more columns.
     Array(TypedArray),
 }
@@ -112,6 +113,11 @@ impl Column {
             }
             Self::Array(array) => array.texts(0),
         }
+    }
+
+    /// The values of the first column, every distinct one once.
+    pub(crate) fn into_dictionary(self) -> Dictionary {
+        if let Self::Labels(labels) = self { labels } else { Dictionary::of_texts(self.into_texts()) }
     }
 
     /// One value as it would be printed.
@@ -160,9 +166,14 @@ pub(crate) trait Reader: Send + Sync {
         true
     }
 
-    /// Whether an item is an index that some program stored beside the data.
-    fn is_index(&self, _item: usize) -> bool {
+    /// Whether a column holds words, as far as is known before it is read: by its type, or by its first value.
+    fn is_text(&self, _item: usize) -> bool {
         false
+    }
+
+    /// What looks as if it were meant otherwise, and the flag that settles it.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// The size that the file claims for an item, which is no more than the file can hold.

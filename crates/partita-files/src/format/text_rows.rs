@@ -1,4 +1,4 @@
-//! Delimited text: header, delimiter and rows.
+//! Rows of delimited text, with their lines.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -7,23 +7,10 @@ use std::path::{Path, PathBuf};
 
 use csv::ByteRecord;
 
+use super::description::OpenOptions;
+use super::text_layout::{FirstLine, Header, check_one_column, first_line, guess_delimiter, named_in_first_line};
 use crate::error::{FileError, READ, Row};
-use crate::open_file::{Compression, lower_name, open};
-
-/// Whether the first line names the columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Header {
-    /// It does unless one of its fields is a number (and none is `object`, `label` or `split`).
-    #[default]
-    Auto,
-    /// It does.
-    Yes,
-    /// It does not; columns are called by their position from 1.
-    No,
-}
-
-/// Names that give a first line away as a header even if other columns are called by numbers.
-const SPOKEN: [&str; 5] = ["object", "label", "split", "truth", "class"];
+use crate::open_file::{Compression, open};
 
 /// The most bytes one row may take: a lost quote must not swallow the memory.
 const LONGEST_ROW: u64 = 1 << 28;
@@ -33,46 +20,97 @@ pub(crate) struct TextReader {
     path: PathBuf,
     rows: csv::Reader<Counted>,
     delimiter: u8,
-    /// The first row where it is not a header, still to be given out.
-    first: Option<ByteRecord>,
+    /// Rows that were read to see what the file is, with their lines, still to be given out.
+    ahead: VecDeque<(ByteRecord, u64)>,
     header: Option<Vec<String>>,
     fields: usize,
+    /// Columns at the end without a name, which must be empty.
+    blank: usize,
+    /// The line of the row that was read last.
+    line: u64,
+    remarks: Vec<String>,
 }
 
 impl TextReader {
-    pub(crate) fn open(path: &Path, header: Header, delimiter: Option<u8>) -> Result<Self, FileError> {
+    pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Self, FileError> {
         let (file, _) = open(path)?;
         let plain = Compression::of(path).unpack(file).map_err(|source| FileError::io(path, READ, source))?;
-        let mut bytes = BufReader::with_capacity(1 << 16, plain);
-        let start = start(&mut bytes).map_err(|source| FileError::io(path, READ, source))?;
+        let bytes = BufReader::with_capacity(1 << 16, plain);
+        let delimiter = options.delimiter.map(|asked| delimiter(path, asked)).transpose()?;
+        if !options.transpose {
+            return Self::of_bytes(path, bytes, options.header, delimiter);
+        }
+        let mut rows = Self::of_bytes(path, bytes, Header::No, delimiter)?;
+        let text = io::Cursor::new(rows.transposed()?);
+        let bytes: Box<dyn Read + Send> = Box::new(text);
+        Self::of_bytes(path, BufReader::with_capacity(1 << 16, bytes), options.header, Some(b','))
+    }
+
+    fn of_bytes(
+        path: &Path,
+        mut bytes: BufReader<Box<dyn Read + Send>>,
+        header: Header,
+        delimiter: Option<u8>,
+    ) -> Result<Self, FileError> {
+        let mut start = start(&mut bytes).map_err(|source| FileError::io(path, READ, source))?;
+        let (mut lines, mut asked) = (Lines::default(), delimiter);
+        if let Some((named, length)) = named_in_first_line(&start) {
+            bytes.consume(length);
+            start.drain(..length);
+            lines.line = 2;
+            asked = asked.or(Some(named));
+        }
         check_start(path, &start)?;
-        let delimiter = delimiter.unwrap_or_else(|| guess(path, &start));
+        let delimiter = asked.unwrap_or_else(|| guess_delimiter(path, &start));
         let rows = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
             .buffer_capacity(1 << 16)
-            .from_reader(Counted { bytes, lines: Lines::default() });
-        let mut reader = Self { path: path.into(), rows, delimiter, first: None, header: None, fields: 0 };
+            .from_reader(Counted { bytes, lines });
+        let (ahead, remarks) = (VecDeque::new(), Vec::new());
+        let path = path.to_owned();
+        let mut reader = Self { path, rows, delimiter, ahead, header: None, fields: 0, blank: 0, line: 0, remarks };
         reader.begin(header)?;
+        if asked.is_none() && reader.fields == 1 {
+            check_one_column(&reader.path, &start)?;
+        }
         Ok(reader)
     }
 
     fn begin(&mut self, header: Header) -> Result<(), FileError> {
-        let mut first = ByteRecord::new();
-        if !self.advance(&mut first)? {
-            return Err(FileError::Empty(self.path.clone()));
-        }
+        let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
+        let Some(line) = self.advance(&mut first)? else { return Err(FileError::Empty(self.path.clone())) };
+        let next = self.advance(&mut second)?;
         self.fields = first.len();
-        if header == Header::Yes || (header == Header::Auto && is_header(&first)) {
+        let found = match header {
+            Header::Auto => first_line(&first),
+            asked => FirstLine { is_header: asked == Header::Yes, remark: None },
+        };
+        let one_line = !second.as_slice().contains(&b'\n');
+        let one_more = next.is_some() && one_line && second.len() == self.fields + 1;
+        let ends_empty = second.iter().next_back().is_some_and(<[u8]>::is_empty);
+        // R leaves the column with the names of the rows without a name.
+        let unnamed_rows = found.is_header && one_more && !ends_empty;
+        if found.is_header {
             let name = |(at, field): (usize, &[u8])| {
-                let text = utf8(&self.path, Row::Line(1), &format!("{}", at + 1), field)?;
+                let text = utf8(&self.path, Row::Line(line), &format!("{}", at + 1), field)?;
                 Ok(text.trim().to_owned())
             };
-            self.header = Some(first.iter().enumerate().map(name).collect::<Result<_, FileError>>()?);
+            let mut names = first.iter().enumerate().map(name).collect::<Result<Vec<_>, FileError>>()?;
+            if unnamed_rows {
+                names.insert(0, String::new());
+            }
+            self.blank = usize::from(one_more && ends_empty);
+            self.blank += names.iter().skip(1).rev().take_while(|name| name.is_empty()).count();
+            names.truncate(self.fields + usize::from(one_more) - self.blank);
+            self.fields = names.len();
+            self.header = Some(names);
         } else {
-            self.first = Some(first);
+            self.ahead.push_back((first, line));
         }
+        self.remarks.extend(found.remark);
+        self.ahead.extend(next.map(|line| (second, line)));
         Ok(())
     }
 
@@ -86,28 +124,89 @@ impl TextReader {
         self.header.clone().unwrap_or_else(|| (1..=self.fields).map(|position| position.to_string()).collect())
     }
 
+    /// The first row below the header, where there is one.
+    pub(crate) fn first_row(&self) -> Option<&ByteRecord> {
+        self.ahead.front().map(|(record, _)| record)
+    }
+
+    /// What the layout could be meant as otherwise.
+    pub(crate) fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     /// The next row and its line, or none at the end.
     pub(crate) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<Row>, FileError> {
-        if let Some(first) = self.first.take() {
-            *record = first;
-        } else if !self.advance(record)? {
-            return Ok(None);
-        }
-        let line = self.rows.get_mut().lines.at(record.position().map_or(0, csv::Position::byte));
+        let line = match self.ahead.pop_front() {
+            Some((ahead, line)) => {
+                *record = ahead;
+                line
+            }
+            None => match self.advance(record)? {
+                Some(line) => line,
+                None => return Ok(None),
+            },
+        };
         if record.len() == self.fields {
             return Ok(Some(Row::Line(line)));
         }
         let (found, expected) = (record.len(), self.fields);
+        if found == expected + self.blank {
+            return self.without_blank(record, line).map(Some);
+        }
+        if record.as_slice().contains(&b'\n') {
+            return Err(FileError::OpenQuote { path: self.path.clone(), line });
+        }
         Err(FileError::Ragged { path: self.path.clone(), line, found, expected, delimiter: self.delimiter as char })
     }
 
-    fn advance(&mut self, record: &mut ByteRecord) -> Result<bool, FileError> {
+    /// Takes the fields without a name away from the end of a row.
+    fn without_blank(&self, record: &mut ByteRecord, line: u64) -> Result<Row, FileError> {
+        if let Some(at) = (self.fields..record.len()).find(|&at| !record[at].trim_ascii().is_empty()) {
+            let reason = format!("line {line}: column {} has a value but no name; name it, or clear it", at + 1);
+            return Err(FileError::damaged(&self.path, reason));
+        }
+        record.truncate(self.fields);
+        Ok(Row::Line(line))
+    }
+
+    /// The line of the next row, or none at the end.
+    fn advance(&mut self, record: &mut ByteRecord) -> Result<Option<u64>, FileError> {
         self.rows.get_mut().lines.row_begins();
-        self.rows.read_byte_record(record).map_err(|error| match error.into_kind() {
+        let read = self.rows.read_byte_record(record).map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(source) => FileError::io(&self.path, READ, source),
             other => FileError::damaged(&self.path, format!("{other:?}")),
-        })
+        })?;
+        let lines = &mut self.rows.get_mut().lines;
+        if read {
+            self.line = lines.at(record.position().map_or(0, csv::Position::byte));
+            return Ok(Some(self.line));
+        }
+        if lines.quote_is_open() {
+            return Err(FileError::OpenQuote { path: self.path.clone(), line: self.line });
+        }
+        Ok(None)
     }
+
+    /// All rows as text whose lines are the columns of this one.
+    fn transposed(&mut self) -> Result<Vec<u8>, FileError> {
+        let (mut rows, mut record) = (Vec::new(), ByteRecord::new());
+        while self.next(&mut record)?.is_some() {
+            rows.push(record.clone());
+        }
+        let mut text = csv::Writer::from_writer(Vec::new());
+        let failed = |error: csv::Error| FileError::damaged(&self.path, error.to_string());
+        for column in 0..self.fields {
+            text.write_record(rows.iter().map(|row| &row[column])).map_err(failed)?;
+        }
+        text.into_inner().map_err(|error| FileError::damaged(&self.path, error.to_string()))
+    }
+}
+
+/// A delimiter that was asked for, as a byte.
+fn delimiter(path: &Path, asked: char) -> Result<u8, FileError> {
+    u8::try_from(asked).ok().filter(u8::is_ascii).ok_or_else(|| {
+        FileError::damaged(path, format!("the delimiter '{asked}' is not an ASCII character; name another"))
+    })
 }
 
 /// A reader that counts lines and refuses to feed one endless row.
@@ -134,11 +233,12 @@ struct Lines {
     read: u64,
     row_start: u64,
     after_return: bool,
+    odd_quotes: bool,
 }
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { breaks: VecDeque::new(), line: 1, read: 0, row_start: 0, after_return: false }
+        Self { breaks: VecDeque::new(), line: 1, read: 0, row_start: 0, after_return: false, odd_quotes: false }
     }
 }
 
@@ -152,12 +252,18 @@ impl Lines {
             let after_return = if at == 0 { self.after_return } else { bytes[at - 1] == b'\r' };
             self.breaks.push_back((self.read + at as u64, after_return));
         }
+        self.odd_quotes ^= bytes.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
         self.after_return = bytes.last() == Some(&b'\r');
         self.read += bytes.len() as u64;
         if self.read - self.row_start > LONGEST_ROW {
             return Err(io::Error::other("a row is longer than 256 MiB; check the quotes"));
         }
         Ok(())
+    }
+
+    /// At the end of the file: whether the last row began with a quote that nothing closes, and took in further lines.
+    fn quote_is_open(&self) -> bool {
+        self.odd_quotes && self.breaks.len() > 1
     }
 
     /// The line of the row that was read from this place on, line breaks before it included.
@@ -195,30 +301,6 @@ fn check_start(path: &Path, start: &[u8]) -> Result<(), FileError> {
     }
 }
 
-/// What separates the fields of the first line: the candidate that occurs most often outside quotes.
-fn guess(path: &Path, start: &[u8]) -> u8 {
-    let name = lower_name(path);
-    let preferred = if name.contains(".tsv") { b'\t' } else { b',' };
-    let line = start.split(|&byte| byte == b'\n' || byte == b'\r').find(|line| !line.is_empty()).unwrap_or_default();
-    let mut quoted = false;
-    let mut counts = [(preferred, 0), (b',', 0), (b'\t', 0), (b';', 0)];
-    let mut spaces = 0;
-    for &byte in line {
-        quoted ^= byte == b'"';
-        if !quoted {
-            counts.iter_mut().filter(|(delimiter, _)| *delimiter == byte).for_each(|(_, count)| *count += 1);
-            spaces += usize::from(byte == b' ');
-        }
-    }
-    let most = counts.iter().fold(counts[0], |best, &next| if next.1 > best.1 { next } else { best });
-    if most.1 == 0 && spaces > 0 && name.contains(".txt") { b' ' } else { most.0 }
-}
-
-fn is_header(first: &ByteRecord) -> bool {
-    let texts = || first.iter().map(|field| String::from_utf8_lossy(field).trim().to_lowercase());
-    texts().any(|text| SPOKEN.contains(&text.as_str())) || !texts().any(|text| text.parse::<f64>().is_ok())
-}
-
 /// The text of a field, or an error that says where it is not a text.
 pub(crate) fn utf8<'a>(path: &Path, row: Row, column: &str, field: &'a [u8]) -> Result<&'a str, FileError> {
     std::str::from_utf8(field).map_err(|_| {
@@ -242,7 +324,7 @@ mod tests {
 
     fn rows(name: &str, text: &str) -> (Option<Vec<String>>, Vec<Vec<String>>) {
         let (_folder, path) = write(name, text.as_bytes());
-        let mut reader = TextReader::open(&path, Header::Auto, None).unwrap();
+        let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
         let mut record = ByteRecord::new();
         let mut rows = Vec::new();
         while reader.next(&mut record).unwrap().is_some() {
@@ -275,7 +357,7 @@ mod tests {
     #[test]
     fn ragged_rows_are_named_by_line() {
         let (_folder, path) = write("a.csv", b"x,y\n\"1\n\",2\n\n3\n");
-        let mut reader = TextReader::open(&path, Header::Auto, None).unwrap();
+        let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
         let mut record = ByteRecord::new();
         assert_eq!(reader.next(&mut record).unwrap(), Some(Row::Line(2)));
         let message = reader.next(&mut record).unwrap_err().to_string();
@@ -283,10 +365,54 @@ mod tests {
     }
 
     #[test]
+    fn what_spreadsheets_and_r_write() {
+        let names = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let (header, found) = rows("a.csv", "sep=;\r\nx;y;;\r\n1;2;;\r\n3;4;;\r\n");
+        assert_eq!((header, found.len(), found[1].clone()), (names(&["x", "y"]), 2, vec!["3".into(), "4".into()]));
+        let (header, found) = rows("a.txt", "\"x\" \"y\"\n\"r1\" 1 2\n\"r2\" 3 4\n");
+        assert_eq!((header, found[0].clone()), (names(&["", "x", "y"]), vec!["r1".into(), "1".into(), "2".into()]));
+        let (_folder, path) = write("a.csv", b"x,y,\n1,2,\n3,4,5\n");
+        let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
+        let mut record = ByteRecord::new();
+        reader.next(&mut record).unwrap();
+        let message = reader.next(&mut record).unwrap_err().to_string();
+        assert!(message.contains("line 3: column 3 has a value but no name"), "{message}");
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_refused() {
+        for (text, line) in [("x,y\n1,a\n2,\"b\n3,c\n4,d\n", 3), ("x,y\n1,\"b\n3,c\n4\",d\n", 2)] {
+            let (_folder, path) = write("a.csv", text.as_bytes());
+            let mut record = ByteRecord::new();
+            let read = TextReader::open(&path, &OpenOptions::default()).and_then(|mut reader| {
+                while reader.next(&mut record)?.is_some() {}
+                Ok(())
+            });
+            let message = read.unwrap_err().to_string();
+            assert!(message.contains(&format!("line {line}: a quote is opened")), "{message}");
+        }
+        let (_, found) = rows("a.csv", "x,y\n1,\"b\nc\"\n5\" pipe,2\n7,8\n");
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn rows_and_columns_can_change_places() {
+        let (_folder, path) = write("a.csv", b"tool,c1,c2,c3\nu,1,2,\nv,a,\"b,c\",d\n");
+        let mut reader = TextReader::open(&path, &OpenOptions { transpose: true, ..OpenOptions::default() }).unwrap();
+        assert_eq!(reader.names(), ["tool", "u", "v"]);
+        let mut record = ByteRecord::new();
+        let mut found = Vec::new();
+        while reader.next(&mut record).unwrap().is_some() {
+            found.push(record.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect::<Vec<_>>());
+        }
+        assert_eq!(found, [["c1", "1", "a"], ["c2", "2", "b,c"], ["c3", "", "d"]]);
+    }
+
+    #[test]
     fn lines_are_counted_with_any_line_break() {
         for text in ["x\n1\n2\n\n3", "x\r\n1\r\n2\r\n\r\n3\r\n", "x\n1\r\n2\r\n\n3\n\n"] {
             let (_folder, path) = write("a.csv", text.as_bytes());
-            let mut reader = TextReader::open(&path, Header::Auto, None).unwrap();
+            let mut reader = TextReader::open(&path, &OpenOptions::default()).unwrap();
             let mut record = ByteRecord::new();
             let lines: Vec<_> = std::iter::from_fn(|| reader.next(&mut record).unwrap()).collect();
             assert_eq!(lines, [Row::Line(2), Row::Line(3), Row::Line(5)], "{text:?}");
@@ -297,7 +423,7 @@ mod tests {
     fn other_encodings_are_refused() {
         for (bytes, word) in [(&b"\xff\xfex\0"[..], "UTF-16"), (&b"\x1f\x8b\x08"[..], "gzip"), (&b"\n"[..], "empty")] {
             let (_folder, path) = write("a.csv", bytes);
-            let message = TextReader::open(&path, Header::Auto, None).err().unwrap().to_string();
+            let message = TextReader::open(&path, &OpenOptions::default()).err().unwrap().to_string();
             assert!(message.contains(word), "{message}");
         }
     }

@@ -28,7 +28,7 @@ struct Toy {
     columns: Vec<Vec<u8>>,
 }
 
-fn open(path: &Path, _options: OpenOptions) -> Result<Box<dyn Reader>, FileError> {
+fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let text = std::fs::read_to_string(path).map_err(|error| FileError::io(path, crate::error::READ, error))?;
     let mut lines = text.lines();
     let names = lines.next().unwrap_or_default().split(' ').map(str::to_owned).collect();
@@ -66,8 +66,8 @@ impl Reader for Toy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::{ensemble, labels, table};
-    use partita_core::MemoryBudget;
+    use crate::meaning::read_options::ReadOptions;
+    use crate::meaning::{ensemble, label_file, table};
     use partita_core::ndarray::array;
 
     #[test]
@@ -76,21 +76,24 @@ mod tests {
         let path = folder.path().join("a.toy");
         std::fs::write(&path, "id x y label\n123\n005\n131\n001\n").unwrap();
 
-        let (found, roles) = table::load(WITH_TOY, &path, &table::TableOptions::default()).unwrap();
+        let (found, roles) = table::load(WITH_TOY, &path, &ReadOptions::default()).unwrap();
         assert_eq!(found.values, array![[0.0, 1.0], [0.0, 3.0], [5.0, 1.0]]);
         assert_eq!(found.object_names.unwrap(), ["1", "2", "3"]);
-        assert_eq!(roles.to_string(), "2 data columns, truth 'label', objects 'id'");
+        assert_eq!(
+            roles.to_string(),
+            "names from 'id' (by its name); truth 'label' (by its name; --no-truth makes it data)"
+        );
 
-        let (found, same) = ensemble::load(WITH_TOY, &path, &ensemble::EnsembleOptions::default()).unwrap();
+        let (found, same) = ensemble::load(WITH_TOY, &path, &ReadOptions::default()).unwrap();
         assert_eq!(found.ensemble.bases()[1].values(), ["1", "3"]);
         assert_eq!((found.ensemble.label(1, 1), same), (Some(1), roles));
 
-        let (found, _) = labels::load(WITH_TOY, &path, None, MemoryBudget::UNLIMITED).unwrap();
+        let (found, _) = label_file::load(WITH_TOY, &path, &ReadOptions::default()).unwrap();
         assert_eq!(found.column.values, ["0", "0", "1"].map(|label| Some(label.to_owned())));
 
         let other = folder.path().join("a.doc");
         std::fs::write(&other, "x").unwrap();
-        let message = table::load(WITH_TOY, &other, &table::TableOptions::default()).unwrap_err().to_string();
+        let message = table::load(WITH_TOY, &other, &ReadOptions::default()).unwrap_err().to_string();
         assert!(
             message.ends_with("the name must end in .csv, .tsv, .txt (also with .gz or .zst) or .toy"),
             "{message}"

@@ -4,17 +4,21 @@ use std::path::Path;
 
 use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget};
 
-use super::frame::{Frame, Wanted, labelled};
+use super::frame::{Frame, Wanted};
+use super::input_warnings::{about_bases, same_names};
 use super::label_column::LabelColumn;
 use super::label_rows::{self, EncodedBase, MOST_BYTE_CLUSTERS, Place};
-use super::roles::{self, Roles, Rules, SPLIT};
+use super::read_options::ReadOptions;
+use super::roles::{self, Roles, SPLIT};
 use super::stored_ensemble;
+use super::table::without_names;
+use crate::dictionary::Dictionary;
 use crate::error::{FileError, Row};
-use crate::format::description::{Format, OpenOptions, Writes};
+use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Contents, Data};
 use crate::format::{self, FORMATS, Header};
-use crate::label_encoder::Dictionary;
+use crate::missing_words::{MissingWords, add_counts};
 
 /// What the base clusterings may be called in an archive, objects × base clusterings.
 const MEMBERS: [&str; 3] = ["labels", "members", "ensemble"];
@@ -31,34 +35,20 @@ pub struct LoadedEnsemble {
     pub truth: Option<LabelColumn>,
 }
 
-/// How to read an ensemble.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct EnsembleOptions {
-    /// The column with the true classes, by name or by position from 1. Without one, a column called `label` or
-    /// `truth` is taken where there is one.
-    pub truth: Option<String>,
-    /// Whether the first line names the columns (text files).
-    pub header: Header,
-    /// What separates fields (text files); found out where not given.
-    pub delimiter: Option<u8>,
-    /// How much memory the labels may take.
-    pub budget: MemoryBudget,
-}
-
 /// Reads an ensemble in any of the formats: delimited text, Parquet or Arrow with one column a base clustering; NPZ, ours
 /// or any archive with an array `labels` (objects × base clusterings); NPY; MATLAB v5 with `members` and `gt`.
 ///
-/// A first column called `object`, `id` or `name` names the objects. Where all labels of a base clustering are
-/// numbers they must be whole, and −1 and NaN are missing like empty fields; clusters are numbered in the order of
-/// their labels. [`load_ensemble`] says what was taken for what.
+/// A first column called `object`, `id` or `name` names the objects, else a column of words that all differ; a column called
+/// `label` or `truth` holds the true classes. Where all labels of a base clustering are numbers they must be whole, and −1 and
+/// NaN are missing like empty fields and the words of [`ReadOptions::missing`]; clusters are numbered in the order of their
+/// labels. [`load_ensemble`] says what was taken for what.
 ///
 /// # Errors
 /// [`FileError`] names the file, the row, the column, the value, and what to do.
 ///
 /// # Cost
 /// O(n M) time on all threads; 2 to 4 bytes a label, for text 5.
-pub fn read_ensemble(path: &Path, options: &EnsembleOptions) -> Result<LoadedEnsemble, FileError> {
+pub fn read_ensemble(path: &Path, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
     load_ensemble(path, options).map(|(loaded, _)| loaded)
 }
 
@@ -66,37 +56,41 @@ pub fn read_ensemble(path: &Path, options: &EnsembleOptions) -> Result<LoadedEns
 ///
 /// # Errors
 /// As [`read_ensemble`].
-pub fn load_ensemble(path: &Path, options: &EnsembleOptions) -> Result<(LoadedEnsemble, Roles), FileError> {
+pub fn load_ensemble(path: &Path, options: &ReadOptions) -> Result<(LoadedEnsemble, Roles), FileError> {
     load(FORMATS, path, options)
 }
 
 pub(crate) fn load(
     formats: &'static [Format],
     path: &Path,
-    options: &EnsembleOptions,
+    options: &ReadOptions,
 ) -> Result<(LoadedEnsemble, Roles), FileError> {
     let reader = open_reader(formats, path, options)?;
     if let Some(meta) = reader.note(stored_ensemble::META)? {
-        let (ensemble, truth, roles) = stored_ensemble::read(&*reader, &meta, &limit(options.budget, 0))?;
+        let (ensemble, truth, roles) = stored_ensemble::read(&*reader, &meta, options, &limit(options.budget, 0))?;
         return Ok((LoadedEnsemble { ensemble, truth }, roles));
     }
-    let frame = open_frame(reader, options)?;
-    let loaded = if frame.reader.typed() { from_columns(&frame, options)? } else { from_text(&frame, options)? };
+    let mut frame = open_frame(reader, options)?;
+    let loaded =
+        if frame.reader.typed() { from_columns(&mut frame, options)? } else { from_text(&mut frame, options)? };
+    let ensemble = &loaded.ensemble;
+    about_bases(&mut frame.roles, ensemble.bases(), ensemble.objects());
+    frame.roles.warnings.extend(ensemble.object_names().and_then(same_names));
     Ok((loaded, frame.roles))
 }
 
 pub(crate) fn open_reader(
     formats: &'static [Format],
     path: &Path,
-    options: &EnsembleOptions,
+    options: &ReadOptions,
 ) -> Result<Box<dyn Reader>, FileError> {
-    format::open_reader(formats, path, OpenOptions { header: options.header, delimiter: options.delimiter })
+    format::open_reader(formats, path, &options.open_options())
 }
 
 /// The columns of a file and their roles, of which some are base clusterings.
-pub(crate) fn open_frame(reader: Box<dyn Reader>, options: &EnsembleOptions) -> Result<Frame, FileError> {
-    let rules = Rules { truth: options.truth.as_deref(), truth_names: &["label", "truth"], skip: &[] };
-    let frame = Frame::new(reader, &Wanted { main: &MEMBERS, names: false }, &rules, options.budget)?;
+pub(crate) fn open_frame(reader: Box<dyn Reader>, options: &ReadOptions) -> Result<Frame, FileError> {
+    let wanted = Wanted { main: &MEMBERS, names: false, truths: &["label", "truth"] };
+    let frame = Frame::new(reader, &wanted, options)?;
     if frame.roles.data().is_empty() {
         return Err(FileError::NoBases { path: frame.path().into(), columns: frame.names.len() });
     }
@@ -117,8 +111,9 @@ pub(crate) fn places(frame: &Frame) -> Vec<Place> {
     frame.roles.data().into_iter().map(place).collect()
 }
 
-fn from_columns(frame: &Frame, options: &EnsembleOptions) -> Result<LoadedEnsemble, FileError> {
-    let (path, places, limit) = (frame.path(), places(frame), limit(options.budget, 0));
+fn from_columns(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
+    let (path, places, limit) = (frame.path().to_owned(), places(frame), limit(options.budget, 0));
+    let path = &*path;
     let cells = frame.rows().unwrap_or(0).saturating_mul(places.len() as u64);
     // One byte a label in columns and one in rows, and what is being decoded.
     limit.check(path, cells.saturating_mul(2).saturating_add(frame.transient()))?;
@@ -128,8 +123,9 @@ fn from_columns(frame: &Frame, options: &EnsembleOptions) -> Result<LoadedEnsemb
     for (column, place) in frame.roles.data().into_iter().zip(&places) {
         let at = items.iter().position(|&item| item == place.item).unwrap_or(0);
         let shown = |row: usize| shown(frame, column, row, &limit);
-        bases.push(label_rows::base(path, &frame.names[column], &found[at], place.inside, &shown)?);
+        bases.push(label_rows::base(path, &frame.names[column], &found[at], place.inside, &frame.missing, &shown)?);
     }
+    bases.iter().for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
     if bases.iter().any(|base| base.base.clusters() > MOST_BYTE_CLUSTERS) {
         limit.check(path, cells.saturating_mul(4).saturating_add(frame.transient()))?;
     }
@@ -159,25 +155,49 @@ fn assemble(
     }
 }
 
-fn from_text(frame: &Frame, options: &EnsembleOptions) -> Result<LoadedEnsemble, FileError> {
+fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
     let (columns, truth, objects) = (frame.roles.data(), frame.roles.truth(), frame.roles.objects());
     let mut wanted: Vec<(usize, Form)> = columns.iter().map(|&at| (at, Form::Labels)).collect();
     wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
     let limit = limit(options.budget, frame.names.len() as u64 * 5);
     let mut read = frame.reader.read(0, &wanted, &limit)?;
-    let object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
+    let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
     let truth = truth.and_then(|at| {
-        let values = labelled(read.pop()?.into_texts());
+        let values = frame.missing.labels(read.pop()?.into_texts(), &mut frame.roles.missing);
         Some(LabelColumn { name: frame.names[at].clone(), values })
     });
+    let (columns, read) = without_names(frame, columns.into_iter().zip(read).collect(), &mut object_names);
+    if options.header == Header::Auto && frame.reader.named() {
+        check_header(frame, &columns, &read)?;
+    }
     let found: Vec<Vec<label_rows::Encoded>> =
         read.into_iter().map(|column| vec![label_rows::encoded(column)]).collect();
     let base = |(&column, found): (&usize, &Vec<_>)| {
-        label_rows::base(frame.path(), &frame.names[column], found, 0, &|_| String::new())
+        label_rows::base(frame.path(), &frame.names[column], found, 0, &frame.missing, &|_| String::new())
     };
     let bases = columns.iter().zip(&found).map(base).collect::<Result<Vec<_>, _>>()?;
+    bases.iter().for_each(|base| add_counts(&mut frame.roles.missing, &base.missing));
     let ensemble = assemble(frame.path(), bases, &places(frame), &columns, &found)?;
     finish(frame, ensemble, object_names, truth)
+}
+
+/// Refuses a first line whose every word occurs in the column that it should name.
+fn check_header(frame: &Frame, columns: &[usize], read: &[Column]) -> Result<(), FileError> {
+    let check = |(&at, column): (&usize, &Column)| match column {
+        Column::Labels(words) => check_header_word(frame.path(), at, &frame.names[at], words),
+        _ => Ok(()),
+    };
+    // One name that is not a label makes the first line a header.
+    let refusals: Option<Vec<FileError>> = columns.iter().zip(read).map(|pair| check(pair).err()).collect();
+    refusals.and_then(|refusals| refusals.into_iter().next()).map_or(Ok(()), Err)
+}
+
+/// Refuses the name of a column that is one of its labels too.
+pub(crate) fn check_header_word(path: &Path, at: usize, name: &str, words: &Dictionary) -> Result<(), FileError> {
+    if !words.contains(name) {
+        return Ok(());
+    }
+    Err(FileError::NoHeader { path: path.into(), column: at + 1, value: name.into() })
 }
 
 fn finish(
@@ -242,7 +262,7 @@ fn columns<'a>(ensemble: &'a Ensemble, truth: Option<&'a LabelColumn>, whole: &'
 }
 
 /// Names that a column of a text or Parquet file cannot have, because they mean something else.
-const RESERVED: [&str; 7] = ["object", "id", "name", "", "label", "truth", SPLIT];
+const RESERVED: [&str; 8] = ["object", "id", "name", "", "unnamed: 0", "label", "truth", SPLIT];
 
 /// Refuses what would read back as another ensemble from a file with one column a base clustering.
 pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), FileError> {
@@ -255,12 +275,13 @@ pub(crate) fn check_readable(path: &Path, ensemble: &Ensemble) -> Result<(), Fil
         }
         let mut column = Dictionary::default();
         base.values().iter().for_each(|value| column.push(value, Row::Row(0)));
+        let words = column.drop_words(&MissingWords::default());
         let readable = |(same, order): &(BaseClustering, Vec<Option<usize>>)| {
             let value = |&code: &u32| same.values().get(order.get(code as usize).copied().flatten()?);
             column.codes().iter().map(value).eq(base.values().iter().map(Some))
         };
         match column.base(path, base.name()) {
-            Ok(read) if readable(&read) => {}
+            Ok(read) if words.is_empty() && readable(&read) => {}
             Ok(_)
             | Err(FileError::NotALabel(_) | FileError::Ensemble { source: EnsembleError::AllMissing { .. }, .. }) => {
                 return unwritable(format!(

@@ -3,73 +3,95 @@
 use partita_core::ndarray::Array2;
 
 use super::frame::Frame;
+use super::read_options::{Encode, ReadOptions};
+use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError};
 use crate::format::reader::{Column, Form, Limit};
-use crate::label_encoder::{Dictionary, MISSING};
+use crate::label_encoder::MISSING;
+use crate::missing_words::{MissingCounts, add_counts};
+use crate::odd_number::OddNumber;
 
-/// What becomes of words and gaps.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Words {
-    /// Every word becomes a column of zeros and ones; otherwise words become their places in order.
-    pub(crate) one_hot: bool,
-    /// Whether gaps are filled; otherwise a gap among words is an error.
-    pub(crate) fill: bool,
-}
-
-/// Names and numbers of the features, whose columns were read as numbers in their order.
+/// Names and numbers of the features, whose columns were read in their order: as numbers, or as words where the first value
+/// is one.
 pub(crate) fn table(
-    frame: &Frame,
+    frame: &mut Frame,
     features: &[usize],
-    columns: Vec<Column>,
-    how: Words,
+    mut columns: Vec<Column>,
+    options: &ReadOptions,
     limit: &Limit,
 ) -> Result<(Vec<String>, Array2<f64>), FileError> {
-    let with_words: Vec<bool> =
-        columns.iter().map(|column| matches!(column, Column::Parsed { words: true, .. })).collect();
-    let words = dictionaries(frame, features, &with_words, how, limit)?;
+    let words = dictionaries(frame, features, &mut columns, options, limit)?;
     let rows = columns.first().map_or(0, Column::rows);
     let mut read = Array2::zeros((rows, features.len()));
     for (place, (column, mut target)) in columns.into_iter().zip(read.columns_mut()).enumerate() {
         match (&words[place], column) {
-            (Some(words), _) if !how.one_hot => number(words, target.iter_mut()),
-            (None, Column::Parsed { values, .. }) => target.iter_mut().zip(values).for_each(|(to, value)| *to = value),
+            (Some(words), _) if options.encode == Some(Encode::Ordinal) => number(words, target.iter_mut()),
+            (None, Column::Parsed { values, missing, .. }) => {
+                target.iter_mut().zip(values).for_each(|(to, value)| *to = value);
+                add_counts(&mut frame.roles.missing, &missing);
+            }
             _ => {}
         }
     }
-    let names: Vec<&str> = features.iter().map(|&at| frame.names[at].as_str()).collect();
-    if how.fill {
+    let names: Vec<String> = features.iter().map(|&at| frame.names[at].clone()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if options.impute.is_some() {
         fill(frame, &names, &mut read)?;
     }
-    if how.one_hot && with_words.contains(&true) {
+    if options.encode == Some(Encode::OneHot) && words.iter().any(Option::is_some) {
         spread(frame, &names, &words, &read, limit)
     } else {
         Ok((names.into_iter().map(str::to_owned).collect(), read))
     }
 }
 
-/// The words of every column that holds some.
+/// The words of every column that holds some, without those that stand for a missing value.
 fn dictionaries(
-    frame: &Frame,
+    frame: &mut Frame,
     features: &[usize],
-    with_words: &[bool],
-    how: Words,
+    columns: &mut [Column],
+    options: &ReadOptions,
     limit: &Limit,
 ) -> Result<Vec<Option<Dictionary>>, FileError> {
-    let mut words: Vec<Option<Dictionary>> = features.iter().map(|_| None).collect();
-    let places: Vec<usize> = (0..features.len()).filter(|&place| with_words[place]).collect();
-    if places.is_empty() {
-        return Ok(words);
-    }
+    let later = |column: &Column| matches!(column, Column::Parsed { words: true, .. });
+    let places: Vec<usize> = (0..features.len()).filter(|&place| later(&columns[place])).collect();
     let wanted: Vec<(usize, Form)> = places.iter().map(|&place| (features[place], Form::Labels)).collect();
-    for (&place, column) in places.iter().zip(frame.reader.read(0, &wanted, limit)?) {
-        let Column::Labels(dictionary) = column else { continue };
-        if let Some(row) = dictionary.first_missing().filter(|_| !how.fill) {
-            let cell = Cell::new(frame.path(), row, &frame.names[features[place]], "");
-            return Err(FileError::NoValue(cell));
-        }
-        words[place] = Some(dictionary);
+    if !wanted.is_empty() {
+        let read = frame.reader.read(0, &wanted, limit)?;
+        places.iter().zip(read).for_each(|(&place, column)| columns[place] = column);
+    }
+    let mut words = Vec::with_capacity(features.len());
+    for (column, &feature) in columns.iter_mut().zip(features) {
+        let Column::Labels(own) = column else {
+            words.push(None);
+            continue;
+        };
+        let mut own = std::mem::take(own);
+        let counts = own.drop_words(&frame.missing);
+        *column = Column::Parsed { values: vec![0.0; own.codes().len()], words: true, missing: MissingCounts::new() };
+        add_counts(&mut frame.roles.missing, &counts);
+        check_words(frame, feature, &own, options)?;
+        words.push(Some(own));
     }
     Ok(words)
+}
+
+/// Refuses words that are no categories.
+fn check_words(frame: &Frame, feature: usize, words: &Dictionary, options: &ReadOptions) -> Result<(), FileError> {
+    let (path, name) = (frame.path(), &frame.names[feature]);
+    if let Some(row) = words.first_missing().filter(|_| options.impute.is_none()) {
+        return Err(FileError::NoValue(Cell::new(path, row, name, "")));
+    }
+    if let (Some(kind), Some((word, row))) = (OddNumber::of_all(words.values().iter()), words.first_word()) {
+        return Err(FileError::OddNumber { cell: Cell::new(path, row, name, word), kind });
+    }
+    match options.max_categories {
+        Some(most) if options.encode == Some(Encode::OneHot) && words.values().len() > most => {
+            let (path, categories) = (path.to_owned(), words.values().len());
+            Err(FileError::TooManyCategories { path, column: name.clone(), categories, most })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The place of every word among the sorted words of its column; NaN for a gap.

@@ -1,13 +1,16 @@
 //! One view of files of columns and of files of arrays: named columns, and the arrays that stand beside them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use partita_core::MemoryBudget;
 
 use super::label_column::LabelColumn;
-use super::roles::{self, Role, Roles, Rules};
+use super::read_options::ReadOptions;
+use super::roles::{self, ColumnRole, Reason, Role, Roles, Rules};
 use crate::error::FileError;
 use crate::format::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use crate::missing_words::{MissingCounts, MissingWords, add_counts};
 
 /// What the classes may be called in an archive; the first is how we write them.
 pub(crate) const TRUTHS: [&str; 6] = ["y", "truth", "gt", "label", "target", "gnd"];
@@ -21,7 +24,15 @@ pub(crate) struct Wanted<'a> {
     pub(crate) main: &'a [&'a str],
     /// Whether arrays with the names of columns and objects are looked for.
     pub(crate) names: bool,
+    /// Names of columns that hold the true classes where none was asked for.
+    pub(crate) truths: &'a [&'a str],
 }
+
+/// The fewest objects whose names can be told from labels by all of them being different.
+pub(crate) const FEWEST_NAMES: usize = 3;
+
+/// The index columns that pandas stores begin like this where they have no name.
+const INDEX: &str = "__index_level_";
 
 /// A file as columns of equal length.
 pub(crate) struct Frame {
@@ -29,6 +40,8 @@ pub(crate) struct Frame {
     pub(crate) names: Vec<String>,
     pub(crate) roles: Roles,
     pub(crate) extent: Extent,
+    /// The words that stand for a missing value.
+    pub(crate) missing: MissingWords,
     /// The array whose columns these are, in a file of arrays.
     main: Option<usize>,
     /// The array with the classes.
@@ -56,17 +69,19 @@ pub(crate) fn main_array(reader: &dyn Reader, names: &[&str]) -> Result<usize, F
 
 impl Frame {
     /// The columns of a file and their roles.
-    pub(crate) fn new(
-        reader: Box<dyn Reader>,
-        wanted: &Wanted<'_>,
-        rules: &Rules<'_>,
-        budget: MemoryBudget,
-    ) -> Result<Self, FileError> {
-        let frame = match reader.layout() {
-            Layout::Columns => Self::of_columns(reader, rules)?,
-            Layout::Arrays => Self::of_arrays(reader, wanted, rules, budget)?,
+    pub(crate) fn new(reader: Box<dyn Reader>, wanted: &Wanted<'_>, options: &ReadOptions) -> Result<Self, FileError> {
+        let rules = Rules::new(options, wanted.truths);
+        let mut frame = match reader.layout() {
+            Layout::Columns => Self::of_columns(reader, &rules)?,
+            Layout::Arrays => Self::of_arrays(reader, wanted, &rules, options.budget)?,
         };
         roles::distinct(frame.reader.path(), &frame.names)?;
+        frame.missing = options.missing_words();
+        frame.roles.objects = frame.rows().unwrap_or(0);
+        frame.roles.warnings.extend(frame.reader.remarks());
+        if frame.reader.typed() {
+            frame.take_distinct_columns(&names_limit(options.budget))?;
+        }
         Ok(frame)
     }
 
@@ -74,14 +89,45 @@ impl Frame {
         let names = reader.names().to_vec();
         roles::distinct(reader.path(), &names)?;
         let mut found = roles::assign(reader.path(), &names, rules)?;
-        for (item, role) in found.iter_mut().enumerate() {
-            if *role == Role::Data && reader.is_index(item) {
-                *role = Role::Skipped;
+        for item in index_columns(&*reader)? {
+            if found[item].role != Role::Data {
+                continue;
+            }
+            // An index of numbers is mostly that of the rows.
+            let names = reader.is_text(item) && found.iter().all(|column| column.role != Role::Objects);
+            let role = if names { Role::Objects } else { Role::Skipped };
+            (found[item].role, found[item].reason) = (role, Reason::Index);
+        }
+        let roles = Roles { columns: found, ..Roles::default() };
+        let extent = reader.extent(0)?;
+        let missing = MissingWords::default();
+        Ok(Self { reader, names, roles, extent, missing, main: None, truth: None, objects: None })
+    }
+
+    /// Takes columns of words that all differ for names. Columns of numbers are not looked at, and of others only as much as
+    /// it takes to find a word twice.
+    fn take_distinct_columns(&mut self, limit: &Limit) -> Result<(), FileError> {
+        if self.main.is_some() {
+            return Ok(());
+        }
+        for column in self.roles.data() {
+            if self.reader.is_text(column) && self.all_differ(column, limit)? {
+                self.roles.take_distinct(column);
             }
         }
-        let roles = Roles { columns: names.iter().cloned().zip(found).collect(), arrays: Vec::new() };
-        let extent = reader.extent(0)?;
-        Ok(Self { reader, names, roles, extent, main: None, truth: None, objects: None })
+        Ok(())
+    }
+
+    fn all_differ(&self, column: usize, limit: &Limit) -> Result<bool, FileError> {
+        let mut seen: HashSet<String> = HashSet::new();
+        for group in 0..self.extent.count() {
+            let words = self.reader.read_one(group, column, Form::Labels, limit)?.into_dictionary();
+            if !words.all_words_differ() || words.values().iter().any(|word| seen.contains(word)) {
+                return Ok(false);
+            }
+            seen.extend(words.values().iter().cloned());
+        }
+        Ok(seen.len() >= FEWEST_NAMES)
     }
 
     fn of_arrays(
@@ -93,14 +139,17 @@ impl Frame {
         let main = main_array(&*reader, wanted.main)?;
         let extent = reader.extent(main)?;
         let limit = names_limit(budget);
+        let asked = rules.truth.is_some();
         // Classes in an array of their own go before a column of the main array.
         let (truth, rules) = match rules.truth {
             Some(asked) => match first_of(&*reader, &[asked]) {
                 Some(array) => (Some(array), &Rules { truth: None, ..*rules }),
                 None => (None, rules),
             },
+            None if rules.truth_names.is_empty() => (None, rules),
             None => (first_of(&*reader, &TRUTHS), rules),
         };
+        let reason = if asked { Reason::Asked } else { Reason::Name };
         let beside = |name| if wanted.names { first_of(&*reader, &[name]) } else { None };
         let (columns, mut objects) = (beside(COLUMNS), beside(OBJECTS));
         let mut names: Vec<String> = (1..=extent.columns).map(|position| position.to_string()).collect();
@@ -116,12 +165,19 @@ impl Frame {
             objects = None;
         }
         let found = roles::assign(reader.path(), &names, rules)?;
-        let used =
-            [(Some(main), Role::Data), (truth, Role::Truth), (columns, Role::ColumnNames), (objects, Role::Objects)];
-        let name = |(item, role): (Option<usize>, Role)| Some((reader.names()[item?].clone(), role));
-        let arrays = used.into_iter().filter_map(name).collect();
-        let roles = Roles { columns: names.iter().cloned().zip(found).collect(), arrays };
-        Ok(Self { reader, names, roles, extent, main: Some(main), truth, objects })
+        let used = [
+            (Some(main), Role::Data, Reason::Rest),
+            (truth, Role::Truth, reason),
+            (columns, Role::ColumnNames, Reason::Rest),
+            (objects, Role::Objects, Reason::Rest),
+        ];
+        let array = |(item, role, reason): (Option<usize>, Role, Reason)| {
+            Some(ColumnRole::new(&reader.names()[item?], role, reason))
+        };
+        let arrays = used.into_iter().filter_map(array).collect();
+        let roles = Roles { columns: found, arrays, ..Roles::default() };
+        let missing = MissingWords::default();
+        Ok(Self { reader, names, roles, extent, missing, main: Some(main), truth, objects })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -157,15 +213,22 @@ impl Frame {
         }
     }
 
-    /// The true classes by their own names.
-    pub(crate) fn truth(&self, limit: &Limit) -> Result<Option<LabelColumn>, FileError> {
-        if let Some(item) = self.truth {
-            let values = label_array(&*self.reader, item, self.rows(), limit)?;
-            return Ok(Some(LabelColumn { name: "label".into(), values }));
-        }
-        let Some(column) = self.roles.truth() else { return Ok(None) };
-        let values = labelled(self.texts(column, limit)?);
-        Ok(Some(LabelColumn { name: self.truth_name(column), values }))
+    /// The true classes by their own names; what was missing among them is counted.
+    pub(crate) fn truth(&mut self, limit: &Limit) -> Result<Option<LabelColumn>, FileError> {
+        let mut counts = MissingCounts::new();
+        let found = match (self.truth, self.roles.truth()) {
+            (Some(item), _) => {
+                let values = label_array(&*self.reader, item, self.rows(), &self.missing, &mut counts, limit)?;
+                Some(LabelColumn { name: "label".into(), values })
+            }
+            (None, Some(column)) => {
+                let values = self.missing.labels(self.texts(column, limit)?, &mut counts);
+                Some(LabelColumn { name: self.truth_name(column), values })
+            }
+            (None, None) => None,
+        };
+        add_counts(&mut self.roles.missing, &counts);
+        Ok(found)
     }
 
     /// What a column of classes is called.
@@ -188,9 +251,17 @@ impl Frame {
     }
 }
 
-/// Labels by their own names; an empty text is none.
-pub(crate) fn labelled(texts: Vec<String>) -> Vec<Option<String>> {
-    texts.into_iter().map(|text| (!text.is_empty()).then_some(text)).collect()
+/// The columns that hold an index: those that pandas' note names, and those without a name of their own.
+fn index_columns(reader: &dyn Reader) -> Result<Vec<usize>, FileError> {
+    let note = reader.note("pandas")?.and_then(|note| serde_json::from_slice::<serde_json::Value>(&note).ok());
+    let listed: Vec<String> = note
+        .and_then(|note| Some(note.get("index_columns")?.as_array()?.clone()))
+        .into_iter()
+        .flatten()
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect();
+    let is_index = |name: &String| name.starts_with(INDEX) || listed.contains(name);
+    Ok((0..reader.names().len()).filter(|&item| is_index(&reader.names()[item])).collect())
 }
 
 /// The labels in an array of one row or one column.
@@ -198,6 +269,8 @@ pub(crate) fn label_array(
     reader: &dyn Reader,
     item: usize,
     objects: Option<u64>,
+    missing: &MissingWords,
+    counts: &mut MissingCounts,
     limit: &Limit,
 ) -> Result<Vec<Option<String>>, FileError> {
     let extent = reader.extent(item)?;
@@ -212,9 +285,9 @@ pub(crate) fn label_array(
     }
     match reader.read_whole(item, Form::Text, limit)? {
         Column::Array(array) if array.columns > 1 => {
-            Ok(labelled((0..array.columns).map(|column| array.text(0, column)).collect()))
+            Ok(missing.labels((0..array.columns).map(|column| array.text(0, column)).collect(), counts))
         }
-        other => Ok(labelled(other.into_texts())),
+        other => Ok(missing.labels(other.into_texts(), counts)),
     }
 }
 

@@ -10,12 +10,14 @@ use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, GroupRows, Label, LabelRows, RowBlocks, SourceError};
 use rayon::prelude::*;
 
-use super::ensemble::{self, EnsembleOptions};
+use super::ensemble;
 use super::frame::Frame;
+use super::input_warnings::about_bases;
 use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
+use super::read_options::ReadOptions;
 use super::roles::Roles;
-use super::table::{self, TableOptions};
+use super::table;
 use crate::error::{Cell, FileError, Row};
 use crate::format::reader::{Form, Layout, Limit};
 use crate::format::{self, FORMATS};
@@ -66,18 +68,21 @@ pub struct LabelGroups {
 
 impl LabelGroups {
     /// Opens an ensemble and finds the clusters of every base clustering, in one pass over the file on all threads; none
-    /// for a format without groups (text, NPZ, MAT).
+    /// for a format without groups (text, NPZ, MAT), for labels that are words, and for arrays to be transposed.
     ///
     /// # Cost
     /// O(n M) time; one column of the largest group in memory (9 bytes a row) for every thread.
     ///
     /// # Errors
-    /// [`FileError`] as [`read_ensemble`](crate::read_ensemble), and [`FileError::NotALabel`] for labels that are texts.
-    pub fn open(path: &Path, options: &EnsembleOptions) -> Result<Option<Self>, FileError> {
-        if !format::of(FORMATS, path)?.grouped {
+    /// [`FileError`] as [`read_ensemble`](crate::read_ensemble).
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
+        if options.transpose || !format::of(FORMATS, path)?.grouped {
             return Ok(None);
         }
-        let frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        if frame.roles.data().into_iter().any(|column| frame.reader.is_text(column)) {
+            return Ok(None);
+        }
         let limit = ensemble::limit(options.budget, 0);
         limit.check(path, frame.transient())?;
         let places = ensemble::places(&frame);
@@ -90,6 +95,7 @@ impl LabelGroups {
         let encoded = bases.iter().cloned().zip(labels);
         let encoded = encoded.map(|(base, labels)| EncodedBase::of_labels(base, labels)).collect();
         let rows = frame.extent.groups.clone().unwrap_or_default();
+        about_bases(&mut frame.roles, &bases, rows.iter().sum());
         let (held, room) = (rows.iter().map(|_| OnceLock::new()).collect(), AtomicU64::new(0));
         Ok(Some(Self { frame, limit, bases, encoded, places, items, rows, held, room }))
     }
@@ -219,7 +225,7 @@ fn seen(frame: &Frame, item: usize, group: usize, limit: &Limit) -> Result<Seen,
             Ok(Seen { labels: array.labels, not_a_label })
         }
         Encoded::Texts(columns) => {
-            let first = |column: &crate::label_encoder::Dictionary| {
+            let first = |column: &crate::dictionary::Dictionary| {
                 let row = column.codes().iter().position(|&code| code == 0)?;
                 Some((row, column.values()[0].clone()))
             };
@@ -271,16 +277,16 @@ impl TableGroups {
     ///
     /// # Errors
     /// [`FileError`] as [`read_table`](crate::read_table), but for numbers, which are not read yet.
-    pub fn open(path: &Path, options: &TableOptions) -> Result<Option<Self>, FileError> {
-        if !format::of(FORMATS, path)?.grouped {
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
+        if options.transpose || !format::of(FORMATS, path)?.grouped {
             return Ok(None);
         }
-        let frame = table::open(FORMATS, path, options)?;
+        let mut frame = table::open(FORMATS, path, options)?;
         if frame.reader.layout() != Layout::Columns {
             return Ok(None);
         }
         let (features, limit) = (frame.roles.data(), table::limit(options, 0));
-        let (object_names, label) = table::words(&frame, &limit)?;
+        let (object_names, label) = table::words(&mut frame, &limit)?;
         let columns = table::names(&frame, &features);
         Ok(Some(Self { frame, limit, features, columns, object_names, label }))
     }

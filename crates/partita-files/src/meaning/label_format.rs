@@ -5,13 +5,15 @@ use std::path::Path;
 use partita_core::Partition;
 use serde_json::{Map, json};
 
-use super::labels::LabelNumbers;
 use crate::atomic_write::write_whole;
 use crate::error::FileError;
 use crate::format;
 use crate::format::description::Writes;
 use crate::format::writer::{Array, Contents, Data, Elements};
 use crate::open_file::lower_name;
+
+/// A column of numbers beside labels: its name, and one number an object.
+pub type LabelNumbers<'a> = (&'a str, &'a [f64]);
 
 /// How labels are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,11 @@ use partita_core::{BaseClustering, Ensemble, EnsembleError, Label};
 use rayon::prelude::*;
 
 use super::frame::Frame;
+use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Row};
 use crate::format::reader::{Column, Form, Limit};
-use crate::label_encoder::{Codes, Dictionary, EncodedArray, check_clusters, encode};
+use crate::label_encoder::{Codes, EncodedArray, check_clusters, encode};
+use crate::missing_words::{MissingCounts, MissingWords};
 
 /// Rows that one thread puts together at once: they stay in its cache.
 const ROWS: usize = 1 << 12;
@@ -43,18 +45,14 @@ impl Encoded {
 
 /// Labels of a column in the form in which they are encoded.
 pub(crate) fn encoded(column: Column) -> Encoded {
-    let dictionary = |texts: &mut dyn Iterator<Item = String>| {
-        let mut dictionary = Dictionary::default();
-        texts.enumerate().for_each(|(row, text)| dictionary.push(&text, Row::Row(row as u64 + 1)));
-        dictionary
-    };
     match column {
         Column::Labels(labels) => Encoded::Texts(vec![labels]),
-        Column::Text(texts) => Encoded::Texts(vec![dictionary(&mut texts.into_iter())]),
-        Column::Parsed { .. } => Encoded::Texts(vec![dictionary(&mut column.into_texts().into_iter())]),
+        Column::Text(texts) => Encoded::Texts(vec![Dictionary::of_texts(texts)]),
+        Column::Parsed { .. } => Encoded::Texts(vec![Dictionary::of_texts(column.into_texts())]),
         Column::Array(array) => encode(&array).map_or_else(
             || {
-                let column = |column| dictionary(&mut (0..array.rows).map(|row| array.text(row, column)));
+                let column =
+                    |column| Dictionary::of_texts((0..array.rows).map(|row| array.text(row, column)).collect());
                 Encoded::Texts((0..array.columns).map(column).collect())
             },
             Encoded::Numbers,
@@ -87,6 +85,8 @@ pub(crate) fn read_encoded(frame: &Frame, items: &[usize], limit: &Limit) -> Res
 /// A base clustering and what is known of its labels.
 pub(crate) struct EncodedBase {
     pub(crate) base: BaseClustering,
+    /// Words for missing values that were found.
+    pub(crate) missing: MissingCounts,
     source: Source,
 }
 
@@ -100,7 +100,7 @@ enum Source {
 impl EncodedBase {
     /// A base clustering of numbers whose clusters are these labels in order.
     pub(crate) fn of_labels(base: BaseClustering, labels: Vec<u64>) -> Self {
-        Self { base, source: Source::Numbers(labels) }
+        Self { base, missing: MissingCounts::new(), source: Source::Numbers(labels) }
     }
 }
 
@@ -110,6 +110,7 @@ pub(crate) fn base(
     name: &str,
     groups: &[Encoded],
     inside: usize,
+    missing: &MissingWords,
     shown: &dyn Fn(usize) -> String,
 ) -> Result<EncodedBase, FileError> {
     let numbers = groups.iter().map(|group| match group {
@@ -118,7 +119,7 @@ pub(crate) fn base(
     });
     match numbers.collect::<Option<Vec<_>>>() {
         Some(arrays) => base_of_numbers(path, name, &arrays, inside, shown),
-        None => base_of_texts(path, name, groups, inside),
+        None => base_of_texts(path, name, groups, inside, missing),
     }
 }
 
@@ -159,7 +160,13 @@ pub(crate) fn sorted(labels: impl Iterator<Item = u64>) -> Vec<u64> {
     labels
 }
 
-fn base_of_texts(path: &Path, name: &str, groups: &[Encoded], inside: usize) -> Result<EncodedBase, FileError> {
+fn base_of_texts(
+    path: &Path,
+    name: &str,
+    groups: &[Encoded],
+    inside: usize,
+    missing: &MissingWords,
+) -> Result<EncodedBase, FileError> {
     let mut whole = Dictionary::default();
     for group in groups {
         let Encoded::Texts(columns) = group else {
@@ -172,9 +179,10 @@ fn base_of_texts(path: &Path, name: &str, groups: &[Encoded], inside: usize) -> 
             whole.append(&columns[inside], |row| Row::Row((before + row) as u64 + 1));
         }
     }
+    let missing = whole.drop_words(missing);
     let (base, order) = whole.base(path, name)?;
     check_labels(path, name, order.iter().flatten().count())?;
-    Ok(EncodedBase { base, source: Source::Texts(whole, order) })
+    Ok(EncodedBase { base, missing, source: Source::Texts(whole, order) })
 }
 
 /// Where the codes of one base clustering in one group lie, and the label of every code.

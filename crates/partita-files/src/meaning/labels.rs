@@ -1,120 +1,15 @@
-//! Hard labels: truths and results.
+//! Hard labels written: results as `object,label,certainty`.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use partita_core::{MemoryBudget, Partition};
+use partita_core::Partition;
 use rayon::prelude::*;
 
-use super::frame::{TRUTHS, first_of, label_array, labelled, main_array, names_limit};
-use super::label_column::{LabelColumn, Labels};
-use super::label_format::LabelFormat;
-use super::roles::{self, Role, Roles};
-use super::stored_ensemble;
+use super::label_format::{LabelFormat, LabelNumbers};
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::error::FileError;
-use crate::format::description::{Format, OpenOptions};
-use crate::format::reader::{Column, Form, Layout, Limit, Reader};
-use crate::format::{self, FORMATS};
 use crate::number::Short;
-
-/// Reads one column of labels from any kind of file. `column` is a name or a position from 1; without one it is
-/// `label`, else `truth`, else the last column. Of a `.mat` file it is the array `gt`, of an ensemble its truth.
-/// Empty fields and NaN are missing; any other value, −1 too, is a label.
-///
-/// # Errors
-/// [`FileError`] names the file, the row, the column, the value, and what to do.
-pub fn read_labels(path: &Path, column: Option<&str>) -> Result<Labels, FileError> {
-    load_labels(path, column, MemoryBudget::UNLIMITED).map(|(labels, _)| labels)
-}
-
-/// As [`read_labels`], within a budget, and what every column was taken for.
-///
-/// # Errors
-/// As [`read_labels`]; [`FileError::Budget`] for a file that claims more.
-pub fn load_labels(path: &Path, column: Option<&str>, budget: MemoryBudget) -> Result<(Labels, Roles), FileError> {
-    load(FORMATS, path, column, budget)
-}
-
-pub(crate) fn load(
-    formats: &'static [Format],
-    path: &Path,
-    column: Option<&str>,
-    budget: MemoryBudget,
-) -> Result<(Labels, Roles), FileError> {
-    let reader = format::open_reader(formats, path, OpenOptions::default())?;
-    let limit = Limit { bytes_per_row: 4, what: "the labels", ..names_limit(budget) };
-    if reader.layout() == Layout::Columns {
-        return from_columns(&*reader, column, &limit);
-    }
-    if column.is_none()
-        && let Some(meta) = reader.note(stored_ensemble::META)?
-        && let Some(labels) = stored_ensemble::read_truth(&*reader, &meta, &limit)?
-    {
-        let arrays = vec![("truth".to_owned(), Role::Truth)];
-        return Ok((labels, Roles { columns: Vec::new(), arrays }));
-    }
-    from_arrays(&*reader, column, &limit)
-}
-
-fn from_columns(reader: &dyn Reader, column: Option<&str>, limit: &Limit) -> Result<(Labels, Roles), FileError> {
-    let names = reader.names();
-    let found = roles::assign_labels(reader.path(), names, column)?;
-    let roles = Roles { columns: names.iter().cloned().zip(found).collect(), arrays: Vec::new() };
-    let at = roles.truth().unwrap_or(names.len() - 1);
-    let wanted: Vec<(usize, Form)> =
-        std::iter::once(at).chain(roles.objects()).map(|item| (item, Form::Text)).collect();
-    let mut read = reader.read(0, &wanted, limit)?;
-    for group in 1..reader.extent(at)?.count() {
-        for (all, more) in read.iter_mut().zip(reader.read(group, &wanted, limit)?) {
-            let start = all.rows();
-            all.append(reader.path(), more, start)?;
-        }
-    }
-    let object_names = roles.objects().and_then(|_| read.pop()).map(Column::into_texts);
-    let mut texts = read.pop().map(Column::into_texts).unwrap_or_default();
-    if !reader.typed() {
-        // Where the file does not tell numbers from texts, this is one.
-        texts.iter_mut().filter(|text| text.eq_ignore_ascii_case("nan")).for_each(String::clear);
-    }
-    let name = if reader.named() { names[at].clone() } else { "label".into() };
-    Ok((Labels { object_names, column: LabelColumn { name, values: labelled(texts) } }, roles))
-}
-
-fn from_arrays(reader: &dyn Reader, column: Option<&str>, limit: &Limit) -> Result<(Labels, Roles), FileError> {
-    let item = match column {
-        Some(asked) => match first_of(reader, &[asked]) {
-            Some(item) => item,
-            None => return from_position(reader, asked, limit),
-        },
-        None => match first_of(reader, &TRUTHS) {
-            Some(item) => item,
-            None => main_array(reader, &["labels"])?,
-        },
-    };
-    let values = label_array(reader, item, None, limit)?;
-    let arrays = vec![(reader.names()[item].clone(), Role::Truth)];
-    let column = LabelColumn { name: column.unwrap_or("label").into(), values };
-    Ok((Labels { object_names: None, column }, Roles { columns: Vec::new(), arrays }))
-}
-
-/// A column of the only array by its position from 1.
-fn from_position(reader: &dyn Reader, column: &str, limit: &Limit) -> Result<(Labels, Roles), FileError> {
-    let item = main_array(reader, &[column])?;
-    let extent = reader.extent(item)?;
-    let names: Vec<String> = (1..=extent.columns).map(|position| position.to_string()).collect();
-    let at = roles::find(reader.path(), &names, column)?;
-    let mut texts = Vec::new();
-    for group in 0..extent.count() {
-        match reader.read_one(group, item, Form::Text, limit)? {
-            Column::Array(array) => texts.extend(array.texts(at)),
-            other => texts.extend(other.into_texts()),
-        }
-    }
-    let role = |(place, name)| (name, if place == at { Role::Truth } else { Role::Skipped });
-    let roles = Roles { columns: names.into_iter().enumerate().map(role).collect(), arrays: Vec::new() };
-    Ok((Labels { object_names: None, column: LabelColumn { name: "label".into(), values: labelled(texts) } }, roles))
-}
 
 /// Writes `object,label` and a column of numbers for each of `numbers` (its name and values), one line an object. Objects without
 /// names are numbered from 0. Numbers read back to the same bits. The ending of the name says the [`LabelFormat`].
@@ -135,9 +30,6 @@ pub fn write_labels(
         _ => LabelFormat::write(path, object_names, partition, numbers),
     }
 }
-
-/// A column of numbers beside labels: its name, and one number an object.
-pub type LabelNumbers<'a> = (&'a str, &'a [f64]);
 
 /// Writes what [`write_labels`] writes to any place, as CSV.
 ///
@@ -279,6 +171,8 @@ pub(crate) fn namer(names: Option<&[String]>, objects: usize) -> impl Fn(usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meaning::label_file::read_labels;
+    use crate::meaning::read_options::ReadOptions;
 
     fn file(name: &str, text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -288,32 +182,17 @@ mod tests {
     }
 
     #[test]
-    fn the_column_is_found() {
-        let read = |text: &str, column| {
-            let (_folder, path) = file("a.csv", text);
-            let labels = read_labels(&path, column).unwrap();
-            let values: Vec<_> = labels.column.values.iter().map(|v| v.clone().unwrap_or("?".into())).collect();
-            (labels.column.name, values.concat(), labels.object_names.map(|names| names.concat()))
-        };
-        let text = "object,label,certainty\nx,1,0.5\ny,,1\n";
-        assert_eq!(read(text, None), ("label".into(), "1?".into(), Some("xy".into())));
-        assert_eq!(read(text, Some("1")), ("object".into(), "xy".into(), None));
-        assert_eq!(read("a,class\n1,u\n2,v\n", None), ("class".into(), "uv".into(), None));
-        assert_eq!(read("1\n-1\nNaN\n", None), ("label".into(), "1-1?".into(), None));
-    }
-
-    #[test]
     fn a_result_reads_back() {
         for name in ["a.csv", "a.tsv.gz", "a.csv.zst"] {
             let (_folder, path) = file(name, "");
             let partition = Partition::new(vec![2, 0, 1], 3).unwrap();
             let names = ["a", "b,\"c\"\n", "d"].map(String::from);
             write_labels(&path, Some(&names), &partition, &[("certainty", &[0.1 + 0.2, 1.0, 1.0 / 3.0])]).unwrap();
-            let labels = read_labels(&path, None).unwrap();
+            let labels = read_labels(&path, &ReadOptions::default()).unwrap();
             assert_eq!(labels.object_names.unwrap()[1], names[1].trim());
             let values: Vec<_> = labels.column.values.into_iter().flatten().collect();
             assert_eq!(values, ["2", "0", "1"]);
-            let certainty = read_labels(&path, Some("certainty")).unwrap().column.values;
+            let certainty = read_labels(&path, &ReadOptions::of_column("certainty")).unwrap().column.values;
             assert_eq!(certainty[0].as_ref().unwrap().parse::<f64>().unwrap().to_bits(), (0.1f64 + 0.2).to_bits());
         }
     }

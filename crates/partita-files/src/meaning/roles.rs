@@ -1,14 +1,18 @@
-//! Roles: what every column of a file is taken for, decided here only, from names and from what the user asked for.
+//! Roles of columns: what every column of a file is taken for and why, decided here only, from names, from what the user
+//! asked for, and from words that all differ.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::read_options::{ReadOptions, Truth};
 use crate::error::FileError;
 
-/// Names of a first column that says what the objects are called; pandas leaves the name of an index empty.
-const OBJECTS: [&str; 4] = ["object", "id", "name", ""];
+/// Names of a first column that says what the objects are called. pandas leaves the name of an index empty, and calls it
+/// `Unnamed: 0` when it writes again what it has read.
+const OBJECTS: [&str; 5] = ["object", "id", "name", "", "unnamed: 0"];
 
 /// The column with the parts of the original data set.
 pub(crate) const SPLIT: &str = "split";
@@ -30,18 +34,63 @@ pub enum Role {
     Skipped,
 }
 
-/// What every column of a file was taken for, and which arrays were read where a file holds several.
+/// Why a column or an array was taken for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// It was asked for.
+    Asked,
+    /// Its name says so.
+    Name,
+    /// It holds words, and all of them differ.
+    Distinct,
+    /// The program that wrote the file says that it is an index.
+    Index,
+    /// Nothing else was left that it could be.
+    Rest,
+}
+
+/// A column or an array, and what it was taken for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnRole {
+    /// Its name.
+    pub name: String,
+    /// What it was taken for.
+    pub role: Role,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl ColumnRole {
+    pub(crate) fn new(name: impl Into<String>, role: Role, reason: Reason) -> Self {
+        Self { name: name.into(), role, reason }
+    }
+}
+
+/// What every column of a file was taken for and why, which arrays were read where a file holds several, and which words
+/// were taken for missing values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roles {
-    /// The columns by name, in the order of the file.
-    pub columns: Vec<(String, Role)>,
-    /// The arrays that were read, by name; none in a file of columns.
-    pub arrays: Vec<(String, Role)>,
+    /// The columns in the order of the file.
+    pub columns: Vec<ColumnRole>,
+    /// The arrays that were read; none in a file of columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<ColumnRole>,
+    /// Objects, where something says that.
+    #[serde(default)]
+    pub objects: u64,
+    /// Words that were taken for missing values, and how often each was found. Empty fields are not counted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, u64>,
+    /// What looks as if it were meant otherwise, and the flag that settles it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl Roles {
     fn of(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
-        self.columns.iter().enumerate().filter(move |(_, (_, own))| *own == role).map(|(at, _)| at)
+        self.columns.iter().enumerate().filter(move |(_, own)| own.role == role).map(|(at, _)| at)
     }
 
     /// Positions of the features or base clusterings, from 0.
@@ -58,22 +107,101 @@ impl Roles {
     pub fn objects(&self) -> Option<usize> {
         self.of(Role::Objects).next()
     }
+
+    /// The same without the features or base clusterings, which may be thousands: what a record keeps.
+    pub fn brief(&self) -> Self {
+        let mut brief = self.clone();
+        brief.columns.retain(|column| column.role != Role::Data);
+        brief
+    }
+
+    /// The line for people, where something was decided that nobody asked for: a column taken by itself for something, or
+    /// words taken for missing values. A first column called `object` is what we write ourselves, and needs no word.
+    pub fn note(&self) -> Option<String> {
+        let said = |column: &&ColumnRole| match column.role {
+            Role::Data | Role::ColumnNames => false,
+            Role::Objects => column.name != "object" || column.reason != Reason::Name,
+            Role::Truth | Role::Skipped => true,
+        };
+        let by_itself = |column: &ColumnRole| !matches!(column.reason, Reason::Asked | Reason::Rest);
+        let columns = self.columns.iter().chain(&self.arrays);
+        let any = columns.filter(said).any(by_itself) || !self.missing.is_empty();
+        any.then(|| self.to_string())
+    }
+
+    /// Takes a column of words that all differ for the names of the objects, or leaves it out where there are names
+    /// already. The last column that is left is data whatever it holds.
+    pub(crate) fn take_distinct(&mut self, column: usize) {
+        if self.of(Role::Data).count() > 1 {
+            let role = if self.has_names() { Role::Skipped } else { Role::Objects };
+            (self.columns[column].role, self.columns[column].reason) = (role, Reason::Distinct);
+        }
+    }
+
+    fn has_names(&self) -> bool {
+        self.columns.iter().chain(&self.arrays).any(|column| column.role == Role::Objects)
+    }
 }
 
 impl fmt::Display for Roles {
-    /// Such as `3 data columns, truth 'label', objects 'id', left out 'split'`.
+    /// Such as `names from 'barcode' (all 3,000 values differ); truth 'label' (by its name); 754 missing values (NA)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.of(Role::Data).count();
-        write!(f, "{count} data column{}", if count == 1 { "" } else { "s" })?;
-        for (role, word) in [(Role::Truth, "truth"), (Role::Objects, "objects"), (Role::Skipped, "left out")] {
-            let named = self.columns.iter().chain(&self.arrays).filter(|(_, own)| *own == role);
-            let names: Vec<String> = named.map(|(name, _)| format!("'{name}'")).collect();
-            if !names.is_empty() {
-                write!(f, ", {word} {}", names.join(" "))?;
+        let mut parts = Vec::new();
+        for (role, word) in [(Role::Objects, "names from"), (Role::Truth, "truth"), (Role::Skipped, "left out")] {
+            let unread = |column: &ColumnRole| column.role == Role::Skipped && column.reason == Reason::Rest;
+            let named = self.columns.iter().chain(&self.arrays).filter(|column| column.role == role && !unread(column));
+            let names: Vec<String> = named.map(|column| self.shown(column)).collect();
+            if let Some((first, others)) = names.split_at_checked(MOST_SHOWN) {
+                let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+                parts.push(format!("{word} {}{more}", first.join(", ")));
+            } else if !names.is_empty() {
+                parts.push(format!("{word} {}", names.join(", ")));
             }
         }
-        Ok(())
+        if !self.missing.is_empty() {
+            let all: u64 = self.missing.values().sum();
+            let words: Vec<&str> = self.missing.keys().map(String::as_str).collect();
+            let values = if all == 1 { "value" } else { "values" };
+            parts.push(format!("{} missing {values} ({})", grouped(all), words.join(", ")));
+        }
+        if parts.is_empty() {
+            let count = self.of(Role::Data).count();
+            parts.push(format!("{count} data column{}", if count == 1 { "" } else { "s" }));
+        }
+        f.write_str(&parts.join("; "))
     }
+}
+
+/// The most columns of one kind that a line names.
+const MOST_SHOWN: usize = 8;
+
+impl Roles {
+    fn shown(&self, column: &ColumnRole) -> String {
+        let ColumnRole { name, role, reason } = column;
+        let name = crate::error::shown(name);
+        let why = match reason {
+            Reason::Asked => "asked for".to_owned(),
+            Reason::Name if *role == Role::Truth => "by its name; --no-truth makes it data".to_owned(),
+            Reason::Name => "by its name".to_owned(),
+            Reason::Distinct => format!("all {} values differ", grouped(self.objects)),
+            Reason::Index => "an index".to_owned(),
+            Reason::Rest => return format!("'{name}'"),
+        };
+        format!("'{name}' ({why})")
+    }
+}
+
+/// A number with commas between thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// What decides about roles besides the names.
@@ -81,46 +209,43 @@ impl fmt::Display for Roles {
 pub(crate) struct Rules<'a> {
     /// The column with the true classes that was asked for.
     pub(crate) truth: Option<&'a str>,
-    /// Names of columns that hold the true classes where none was asked for.
+    /// Names of columns that hold the true classes where none was asked for; none if there is no truth.
     pub(crate) truth_names: &'a [&'a str],
+    /// The column with the names of the objects that was asked for.
+    pub(crate) id: Option<&'a str>,
     /// Columns that are left out.
     pub(crate) skip: &'a [String],
 }
 
-/// What every column is used for.
-pub(crate) fn assign(path: &Path, names: &[String], rules: &Rules<'_>) -> Result<Vec<Role>, FileError> {
-    let role = |name: &String| if name == SPLIT { Role::Skipped } else { Role::Data };
-    let mut roles: Vec<Role> = names.iter().map(role).collect();
-    if names_objects(names) {
-        roles[0] = Role::Objects;
+impl<'a> Rules<'a> {
+    pub(crate) fn new(options: &'a ReadOptions, truth_names: &'a [&'a str]) -> Self {
+        let truth_names = if options.truth == Truth::None { &[] } else { truth_names };
+        Self { truth: options.truth.column(), truth_names, id: options.id.as_deref(), skip: &options.skip }
     }
-    for skip in rules.skip {
-        roles[find(path, names, skip)?] = Role::Skipped;
-    }
-    let spoken = |name: &String| rules.truth_names.contains(&name.as_str());
-    let truth = match rules.truth {
-        Some(truth) => Some(find(path, names, truth)?),
-        None => names.iter().position(spoken).filter(|&at| roles[at] != Role::Skipped),
-    };
-    if let Some(truth) = truth {
-        roles[truth] = Role::Truth;
-    }
-    Ok(roles)
 }
 
-/// What every column is used for where labels are wanted: the column asked for, else `label`, else `truth`, else the
-/// last one.
-pub(crate) fn assign_labels(path: &Path, names: &[String], column: Option<&str>) -> Result<Vec<Role>, FileError> {
-    let called = |wanted: &str| names.iter().position(|name| name == wanted);
-    let at = match column {
-        Some(column) => find(path, names, column)?,
-        None => called("label").or_else(|| called("truth")).unwrap_or(names.len() - 1),
-    };
-    let mut roles = vec![Role::Skipped; names.len()];
+/// What every column is used for, and why.
+pub(crate) fn assign(path: &Path, names: &[String], rules: &Rules<'_>) -> Result<Vec<ColumnRole>, FileError> {
+    let mut roles: Vec<ColumnRole> = names.iter().map(|name| ColumnRole::new(name, Role::Data, Reason::Rest)).collect();
+    let mut put = |at: usize, role, reason| (roles[at].role, roles[at].reason) = (role, reason);
+    (0..names.len()).filter(|&at| names[at] == SPLIT).for_each(|at| put(at, Role::Skipped, Reason::Name));
     if names_objects(names) {
-        roles[0] = Role::Objects;
+        // Where other names are asked for, these are still names.
+        put(0, if rules.id.is_some() { Role::Skipped } else { Role::Objects }, Reason::Name);
     }
-    roles[at] = Role::Truth;
+    for skip in rules.skip {
+        put(find(path, names, skip)?, Role::Skipped, Reason::Asked);
+    }
+    if let Some(id) = rules.id {
+        put(find(path, names, id)?, Role::Objects, Reason::Asked);
+    }
+    if let Some(truth) = rules.truth {
+        put(find(path, names, truth)?, Role::Truth, Reason::Asked);
+    } else if let Some(at) = names.iter().position(|name| rules.truth_names.contains(&name.as_str()))
+        && roles[at].reason != Reason::Asked
+    {
+        (roles[at].role, roles[at].reason) = (Role::Truth, Reason::Name);
+    }
     Ok(roles)
 }
 
@@ -181,8 +306,7 @@ mod tests {
 
     fn roles(names: &[&str], rules: &Rules<'_>) -> Roles {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let roles = assign(Path::new("a.csv"), &names, rules).unwrap();
-        Roles { columns: names.into_iter().zip(roles).collect(), arrays: Vec::new() }
+        Roles { columns: assign(Path::new("a.csv"), &names, rules).unwrap(), objects: 1234, ..Roles::default() }
     }
 
     #[test]
@@ -190,24 +314,31 @@ mod tests {
         let names = ["ID", "x", "label", "split", "truth", "y"];
         let by_name = roles(&names, &Rules { truth_names: &["label", "truth"], ..Rules::default() });
         assert_eq!((by_name.objects(), by_name.truth(), by_name.data()), (Some(0), Some(2), vec![1, 4, 5]));
-        assert_eq!(by_name.to_string(), "3 data columns, truth 'label', objects 'ID', left out 'split'");
+        let line = "names from 'ID' (by its name); truth 'label' (by its name; --no-truth makes it data); left out 'split' \
+                    (by its name)";
+        assert_eq!(by_name.note().unwrap(), line);
         let skip = ["label".to_owned(), "ID".into()];
-        let asked = roles(&names, &Rules { truth: Some("6"), truth_names: &["label"], skip: &skip });
+        let rules = Rules { truth: Some("6"), truth_names: &["label"], skip: &skip, id: None };
+        let asked = roles(&names, &rules);
         assert_eq!((asked.objects(), asked.truth(), asked.data()), (None, Some(5), vec![1, 4]));
-        assert_eq!(roles(&["label"], &Rules::default()).data(), [0]);
+        let asked = roles(&names, &Rules { id: Some("y"), truth: Some("x"), ..rules });
+        assert_eq!((asked.objects(), asked.truth(), asked.data()), (Some(5), Some(1), vec![4]));
+        let no_truth = roles(&names, &Rules::default());
+        assert_eq!((no_truth.truth(), no_truth.data()), (None, vec![1, 2, 4, 5]));
+        let alone = roles(&["label"], &Rules::default());
+        assert_eq!((alone.data(), alone.note(), alone.to_string()), (vec![0], None, "1 data column".into()));
     }
 
     #[test]
-    fn labels_are_looked_for_by_name_and_last() {
-        let at = |names: &[&str], column| {
-            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-            let roles = assign_labels(Path::new("a.csv"), &names, column).unwrap();
-            (roles.iter().position(|role| *role == Role::Truth), roles[0] == Role::Objects)
-        };
-        assert_eq!(at(&["object", "truth", "label"], None), (Some(2), true));
-        assert_eq!(at(&["object", "truth", "x"], None), (Some(1), true));
-        assert_eq!(at(&["a", "x"], None), (Some(1), false));
-        assert_eq!(at(&["object", "x"], Some("1")), (Some(0), false));
+    fn words_that_all_differ_are_names_once() {
+        let mut found = roles(&["a", "cell", "barcode"], &Rules::default());
+        [1, 2, 0].into_iter().for_each(|at| found.take_distinct(at));
+        assert_eq!((found.objects(), found.data()), (Some(1), vec![0]));
+        found.missing = [("NA".to_owned(), 1000), ("nan".to_owned(), 1)].into();
+        let line = "names from 'cell' (all 1,234 values differ); left out 'barcode' (all 1,234 values differ); 1,001 missing \
+                    values (NA, nan)";
+        assert_eq!(found.note().unwrap(), line);
+        assert_eq!(found.brief().columns.len(), 2);
     }
 
     #[test]

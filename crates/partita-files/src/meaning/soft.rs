@@ -5,7 +5,8 @@ use std::path::Path;
 use partita_core::{PartitionError, SoftPartition};
 
 use super::labels::namer;
-use super::table::{TableOptions, read_table};
+use super::read_options::ReadOptions;
+use super::table::read_table;
 use crate::atomic_write::{text_writer, write_text};
 use crate::error::FileError;
 use crate::number::Short;
@@ -38,7 +39,7 @@ pub fn write_soft(path: &Path, object_names: Option<&[String]>, soft: &SoftParti
 /// # Errors
 /// [`FileError`]; [`FileError::Soft`] for the first row that is not on the simplex.
 pub fn read_soft(path: &Path) -> Result<(Option<Vec<String>>, SoftPartition), FileError> {
-    let table = read_table(path, &TableOptions { clusterable: false, ..TableOptions::default() })?;
+    let table = read_table(path, &ReadOptions { clusterable: false, ..ReadOptions::default() })?;
     let soft = SoftPartition::new(table.values).map_err(|error| match error {
         PartitionError::OffSimplex { row, smallest, sum } => {
             FileError::Soft { path: path.into(), row: row + 1, sum, smallest }

@@ -15,6 +15,7 @@ use crate::format::npz::Npz;
 use crate::format::reader::{Form, Reader};
 use crate::format::writer::{Array, Contents};
 use crate::format::{self, FORMATS};
+use crate::missing_words::{MissingCounts, MissingWords};
 use crate::typed_array::{Scalar, TypedArray};
 
 /// As [`Table`](crate::Table), with only the numbers that are not 0.
@@ -86,7 +87,8 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
     let object_names = texts(OBJECTS)?.filter(|names| names.len() == n);
     let label = match first_of(&archive, &TRUTHS) {
         Some(item) => {
-            let values = label_array(&archive, item, Some(n as u64), &limit)?;
+            let (missing, mut counts) = (MissingWords::default(), MissingCounts::new());
+            let values = label_array(&archive, item, Some(n as u64), &missing, &mut counts, &limit)?;
             Some(LabelColumn { name: "label".into(), values })
         }
         None => None,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::frame::first_of;
 use super::label_column::{LabelColumn, Labels};
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
-use super::roles::{Role, Roles};
+use super::read_options::{ReadOptions, Truth};
+use super::roles::{ColumnRole, Reason, Role, Roles};
 use crate::error::FileError;
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Array, Contents, Elements};
@@ -83,11 +84,15 @@ fn coded_truth(truth: &LabelColumn) -> (Base, Vec<i32>) {
 pub(crate) fn read(
     reader: &dyn Reader,
     meta: &[u8],
+    options: &ReadOptions,
     limit: &Limit,
 ) -> Result<(Ensemble, Option<LabelColumn>, Roles), FileError> {
     let path = reader.path();
     let unfit = |reason: String| unfit(path, &reason);
-    let meta = parsed(path, meta)?;
+    let mut meta = parsed(path, meta)?;
+    if options.truth == Truth::None {
+        meta.truth = None;
+    }
     let item = first_of(reader, &[LABELS]).ok_or_else(|| unfit(format!("there is no array '{LABELS}'")))?;
     let extent = reader.extent(item)?;
     let cells = extent.rows().saturating_mul(extent.columns as u64);
@@ -113,10 +118,12 @@ pub(crate) fn read(
 }
 
 fn roles(meta: &Meta) -> Roles {
-    let columns = meta.bases.iter().map(|base| (base.name.clone(), Role::Data)).collect();
-    let truth = meta.truth.as_ref().map(|_| (TRUTH.to_owned(), Role::Truth));
-    let objects = meta.objects.as_ref().map(|_| (META.to_owned(), Role::Objects));
-    Roles { columns, arrays: [(LABELS.to_owned(), Role::Data)].into_iter().chain(truth).chain(objects).collect() }
+    let role = |name: &str, role| ColumnRole::new(name, role, Reason::Rest);
+    let columns = meta.bases.iter().map(|base| role(&base.name, Role::Data)).collect();
+    let truth = meta.truth.as_ref().map(|_| role(TRUTH, Role::Truth));
+    let objects = meta.objects.as_ref().map(|_| role(META, Role::Objects));
+    let arrays = std::iter::once(role(LABELS, Role::Data)).chain(truth).chain(objects).collect();
+    Roles { columns, arrays, ..Roles::default() }
 }
 
 /// The ensemble of these labels, if every one of them is a cluster.

@@ -2,20 +2,22 @@
 
 use std::path::Path;
 
-use partita_core::MemoryBudget;
 use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 
-use super::features::{self, Words};
-use super::frame::{COLUMNS, Frame, OBJECTS, TRUTHS, Wanted, labelled};
+use super::features;
+use super::frame::{COLUMNS, FEWEST_NAMES, Frame, OBJECTS, TRUTHS, Wanted};
+use super::input_warnings::same_names;
 use super::label_column::LabelColumn;
-use super::roles::{Roles, Rules};
+use super::read_options::ReadOptions;
+use super::roles::{Role, Roles};
 use crate::error::{Cell, FileError, Row};
-use crate::format::description::{Format, OpenOptions, Writes};
+use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit};
 use crate::format::writer::{Array, Contents, Data};
-use crate::format::{self, FORMATS, Header};
+use crate::format::{self, FORMATS};
 use crate::number::Short;
+use crate::odd_number::OddNumber;
 use crate::typed_array::{Number, TypedArray, each_number};
 
 /// What the features may be called in an archive; the first is how we write them.
@@ -34,62 +36,19 @@ pub struct Table {
     pub label: Option<LabelColumn>,
 }
 
-/// How to read a table.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TableOptions {
-    /// The column with the classes, by name or by position from 1. Without one, a column called `label` is taken
-    /// where there is one.
-    pub label: Option<String>,
-    /// Columns to leave out, by name or by position from 1.
-    pub skip: Vec<String>,
-    /// Whether the first line names the columns (text files).
-    pub header: Header,
-    /// What separates fields (text files); found out where not given.
-    pub delimiter: Option<u8>,
-    /// Refuse what cannot be clustered: a single row, or columns that are all constant.
-    pub clusterable: bool,
-    /// Make a column of zeros and ones of every value of a column that holds words, called `column=value` (text files).
-    /// Without, a word is an error.
-    pub one_hot: bool,
-    /// Put the place of a word among the sorted words of its column instead of the word (text files). This makes neighbours
-    /// of words that are not; it is what some papers did.
-    pub codes: bool,
-    /// Fill a missing number with the mean of its column, a missing word with zeros (text files). Without, a gap is an
-    /// error.
-    pub fill: bool,
-    /// How much memory the numbers may take.
-    pub budget: MemoryBudget,
-}
-
-impl Default for TableOptions {
-    fn default() -> Self {
-        Self {
-            label: None,
-            skip: Vec::new(),
-            header: Header::default(),
-            delimiter: None,
-            clusterable: true,
-            one_hot: false,
-            codes: false,
-            fill: false,
-            budget: MemoryBudget::default(),
-        }
-    }
-}
-
 /// Reads a table in any of the formats: delimited text (packed where the name ends in `.gz`), NPY, NPZ, MAT, Parquet,
 /// Arrow.
 ///
-/// A first column called `object`, `id` or `name`, or not called at all, names the objects; a column called `split`
-/// is left out. [`load_table`] says what was taken for what.
+/// A first column called `object`, `id` or `name`, or not called at all, names the objects, else a column of words that all
+/// differ; a column called `label` holds the classes, one called `split` is left out. [`load_table`] says what was taken for
+/// what.
 ///
 /// # Errors
 /// [`FileError`] names the file, the row, the column, the value, and what to do.
 ///
 /// # Cost
 /// O(n d) time; 8 n d bytes, and up to as much again while a table grows whose rows are not known before.
-pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table, FileError> {
+pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, FileError> {
     load_table(path, options).map(|(table, _)| table)
 }
 
@@ -97,37 +56,39 @@ pub fn read_table(path: &Path, options: &TableOptions) -> Result<Table, FileErro
 ///
 /// # Errors
 /// As [`read_table`].
-pub fn load_table(path: &Path, options: &TableOptions) -> Result<(Table, Roles), FileError> {
+pub fn load_table(path: &Path, options: &ReadOptions) -> Result<(Table, Roles), FileError> {
     load(FORMATS, path, options)
 }
 
 pub(crate) fn load(
     formats: &'static [Format],
     path: &Path,
-    options: &TableOptions,
+    options: &ReadOptions,
 ) -> Result<(Table, Roles), FileError> {
-    let frame = open(formats, path, options)?;
-    let features = frame.roles.data();
+    let mut frame = open(formats, path, options)?;
     let table = if frame.reader.typed() {
         let limit = limit(options, 0);
-        let (object_names, label) = words(&frame, &limit)?;
+        let features = frame.roles.data();
+        let (object_names, label) = words(&mut frame, &limit)?;
         let values = numbers(&frame, &features, &limit)?;
         Table { columns: names(&frame, &features), values, object_names, label }
     } else {
-        from_text(&frame, &features, options)?
+        from_text(&mut frame, options)?
     };
     if options.clusterable {
         check_clusterable(path, &table)?;
+    }
+    frame.roles.objects = table.values.nrows() as u64;
+    if let Some(names) = &table.object_names {
+        frame.roles.warnings.extend(same_names(names));
     }
     Ok((table, frame.roles))
 }
 
 /// The columns of a file and their roles, of which some are features.
-pub(crate) fn open(formats: &'static [Format], path: &Path, options: &TableOptions) -> Result<Frame, FileError> {
-    let how = OpenOptions { header: options.header, delimiter: options.delimiter };
-    let reader = format::open_reader(formats, path, how)?;
-    let rules = Rules { truth: options.label.as_deref(), truth_names: &["label"], skip: &options.skip };
-    let frame = Frame::new(reader, &Wanted { main: &FEATURES, names: true }, &rules, options.budget)?;
+pub(crate) fn open(formats: &'static [Format], path: &Path, options: &ReadOptions) -> Result<Frame, FileError> {
+    let reader = format::open_reader(formats, path, &options.open_options())?;
+    let frame = Frame::new(reader, &Wanted { main: &FEATURES, names: true, truths: &["label"] }, options)?;
     if frame.roles.data().is_empty() {
         let columns = frame.names.len();
         let why = format!("of its {columns} columns none is left beside names, labels and what is left out");
@@ -136,7 +97,7 @@ pub(crate) fn open(formats: &'static [Format], path: &Path, options: &TableOptio
     Ok(frame)
 }
 
-pub(crate) fn limit(options: &TableOptions, bytes_per_row: u64) -> Limit {
+pub(crate) fn limit(options: &ReadOptions, bytes_per_row: u64) -> Limit {
     let remedy = "raise the limit or read fewer rows or columns";
     Limit { budget: options.budget, what: "the table", remedy, bytes_per_row }
 }
@@ -146,7 +107,7 @@ pub(crate) fn names(frame: &Frame, features: &[usize]) -> Vec<String> {
 }
 
 /// Names of the objects, and their classes.
-pub(crate) fn words(frame: &Frame, limit: &Limit) -> Result<(Option<Vec<String>>, Option<LabelColumn>), FileError> {
+pub(crate) fn words(frame: &mut Frame, limit: &Limit) -> Result<(Option<Vec<String>>, Option<LabelColumn>), FileError> {
     let label = frame.truth(limit)?;
     Ok((frame.object_names(limit)?, label))
 }
@@ -251,27 +212,63 @@ fn not_finite(frame: &Frame, column: &Column, feature: usize, row: usize, before
         },
         other => match other.clone().into_texts().swap_remove(row) {
             text if text.is_empty() => FileError::NoValue(cell(text)),
-            text => FileError::NotANumber(cell(text)),
+            text => FileError::not_a_number(cell(text)),
         },
     }
 }
 
 /// A table of text, whose rows are known when all are read.
-fn from_text(frame: &Frame, features: &[usize], options: &TableOptions) -> Result<Table, FileError> {
-    let (truth, objects) = (frame.roles.truth(), frame.roles.objects());
-    let words = options.one_hot || options.codes;
-    let form = Form::Numbers { gaps: options.fill, words };
-    let mut wanted: Vec<(usize, Form)> = features.iter().map(|&at| (at, form)).collect();
+fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileError> {
+    let (features, truth, objects) = (frame.roles.data(), frame.roles.truth(), frame.roles.objects());
+    let form = Form::Numbers { gaps: options.impute.is_some(), words: options.encode.is_some() };
+    let form = |at: usize| if frame.reader.is_text(at) { Form::Labels } else { form };
+    let mut wanted: Vec<(usize, Form)> = features.iter().map(|&at| (at, form(at))).collect();
     wanted.extend(truth.iter().chain(&objects).map(|&at| (at, Form::Text)));
     let limit = limit(options, 8 * features.len() as u64);
     let mut read = frame.reader.read(0, &wanted, &limit)?;
-    let object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
-    let label = truth.and_then(|at| Some((at, read.pop()?)));
-    let label =
-        label.map(|(at, column)| LabelColumn { name: frame.truth_name(at), values: labelled(column.into_texts()) });
-    let words = Words { one_hot: options.one_hot, fill: options.fill };
-    let (columns, values) = features::table(frame, features, read, words, &limit)?;
+    let mut object_names = objects.and_then(|_| read.pop()).map(Column::into_texts);
+    let label = truth.and_then(|at| Some((at, read.pop()?.into_texts())));
+    let label = label.map(|(at, texts)| {
+        let values = frame.missing.labels(texts, &mut frame.roles.missing);
+        LabelColumn { name: frame.truth_name(at), values }
+    });
+    let (features, read) = without_names(frame, features.into_iter().zip(read).collect(), &mut object_names);
+    if options.encode.is_none() {
+        refuse_words(frame, &features, &read)?;
+    }
+    let (columns, values) = features::table(frame, &features, read, options, &limit)?;
     Ok(Table { columns, values, object_names, label })
+}
+
+/// The columns without those of words that all differ, of which the first becomes the names where there are none.
+pub(crate) fn without_names(
+    frame: &mut Frame,
+    columns: Vec<(usize, Column)>,
+    object_names: &mut Option<Vec<String>>,
+) -> (Vec<usize>, Vec<Column>) {
+    for (at, column) in &columns {
+        let Column::Labels(words) = column else { continue };
+        let odd = OddNumber::of_all(words.values().iter()).is_some();
+        if words.codes().len() >= FEWEST_NAMES && words.all_words_differ() && !odd {
+            frame.roles.take_distinct(*at);
+            if frame.roles.columns[*at].role == Role::Objects {
+                *object_names = Some(words.values().to_vec());
+            }
+        }
+    }
+    let data = frame.roles.data();
+    columns.into_iter().filter(|(at, _)| data.contains(at)).unzip()
+}
+
+/// Refuses words where numbers are meant.
+fn refuse_words(frame: &Frame, features: &[usize], columns: &[Column]) -> Result<(), FileError> {
+    let word = |(column, &at): (&Column, &usize)| {
+        let Column::Labels(words) = column else { return None };
+        let (word, row) = words.first_word()?;
+        Some(Cell::new(frame.path(), row, &frame.names[at], word))
+    };
+    let first = columns.iter().zip(features).filter_map(word).min_by_key(|cell| cell.row.number());
+    first.map_or(Ok(()), |cell| Err(FileError::not_a_number(cell)))
 }
 
 fn check_clusterable(path: &Path, table: &Table) -> Result<(), FileError> {
@@ -344,9 +341,11 @@ pub(crate) fn name_arrays<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meaning::read_options::{Encode, Impute};
+    use partita_core::MemoryBudget;
     use partita_core::ndarray::array;
 
-    fn read(text: &str, options: &TableOptions) -> Result<Table, String> {
+    fn read(text: &str, options: &ReadOptions) -> Result<Table, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
@@ -354,14 +353,14 @@ mod tests {
         read_table(&path, options).map_err(|error| error.to_string().replace(&place, ""))
     }
 
-    fn labelled(label: &str) -> TableOptions {
-        TableOptions { label: Some(label.into()), ..TableOptions::default() }
+    fn labelled(label: &str) -> ReadOptions {
+        ReadOptions::of_column(label)
     }
 
     #[test]
     fn columns_are_put_to_their_use() {
         let text = "id,x,split,y,label\n\"a, b\",1,train,2.5,u\nc,-3e2,test,.5,\n";
-        let table = read(text, &TableOptions::default()).unwrap();
+        let table = read(text, &ReadOptions::default()).unwrap();
         assert_eq!(table.columns, ["x", "y"]);
         assert_eq!(table.values, array![[1.0, 2.5], [-300.0, 0.5]]);
         assert_eq!(table.object_names, Some(vec!["a, b".into(), "c".into()]));
@@ -371,7 +370,7 @@ mod tests {
         assert_eq!((table.values, table.columns), (array![[1.0, 2.0], [3.0, 4.0]], vec!["1".into(), "3".into()]));
         assert_eq!(table.label.unwrap().name, "label");
 
-        let options = TableOptions { skip: vec!["word".into()], ..TableOptions::default() };
+        let options = ReadOptions { skip: vec!["word".into()], ..ReadOptions::default() };
         assert_eq!(read("x,word\n1,a\n2,b\n", &options).unwrap().values, array![[1.0], [2.0]]);
     }
 
@@ -380,7 +379,7 @@ mod tests {
         for (text, expected) in [
             ("x,y\n1,2\n3,b\n", "a.csv, line 3, column 'y': 'b' is not a number; correct it"),
             ("x,y\n1,2\n3,\n", "a.csv, line 3, column 'y': '' is missing; fill it in"),
-            ("x,y\n1,2\nNaN,4\n", "a.csv, line 3, column 'x': 'NaN' is not finite; replace it"),
+            ("x,y\n1,2\nNaN,4\n", "a.csv, line 3, column 'x': 'NaN' is missing; fill it in"),
             ("x,y\n1,-inf\n3,4\n", "a.csv, line 2, column 'y': '-inf' is not finite"),
             ("x,y\n1,2\n3\n", "a.csv, line 3: 1 fields where the first line has 2; check delimiter and quotes"),
             ("x,y\n", "a.csv has a header line but no rows below it"),
@@ -390,7 +389,7 @@ mod tests {
             ("label\nu\nv\n", "a.csv has no feature: of its 1 columns none is left"),
             ("x,x\n1,2\n3,4\n", "a.csv: columns 1 and 2 are both called 'x'; rename one"),
         ] {
-            let message = read(text, &TableOptions::default()).unwrap_err();
+            let message = read(text, &ReadOptions::default()).unwrap_err();
             assert!(message.starts_with(expected), "{message}");
         }
         let message = read("x,lable\n1,2\n3,4\n", &labelled("label")).unwrap_err();
@@ -399,26 +398,33 @@ mod tests {
 
     #[test]
     fn what_can_not_be_clustered_can_still_be_read() {
-        let options = TableOptions { clusterable: false, ..TableOptions::default() };
+        let options = ReadOptions { clusterable: false, ..ReadOptions::default() };
         assert_eq!(read("x,y\n1,2\n", &options).unwrap().values, array![[1.0, 2.0]]);
     }
 
     #[test]
     fn words_become_columns_and_gaps_are_filled() {
         let text = "x,kind,y,label\n1,tcp,2,u\n,udp,4,u\n3,,6,v\n5,tcp,8,v\n";
-        let options = TableOptions { one_hot: true, fill: true, ..TableOptions::default() };
+        let options =
+            ReadOptions { encode: Some(Encode::OneHot), impute: Some(Impute::Mean), ..ReadOptions::default() };
         let table = read(text, &options).unwrap();
         assert_eq!(table.columns, ["x", "kind=tcp", "kind=udp", "y"]);
         let expected = array![[1., 1., 0., 2.], [3., 0., 1., 4.], [3., 0., 0., 6.], [5., 1., 0., 8.]];
         assert_eq!(table.values, expected);
         assert_eq!(table.label.unwrap().values.len(), 4);
 
-        let coded = read(text, &TableOptions { codes: true, fill: true, ..TableOptions::default() }).unwrap();
+        let coded = read(
+            text,
+            &ReadOptions { encode: Some(Encode::Ordinal), impute: Some(Impute::Mean), ..ReadOptions::default() },
+        )
+        .unwrap();
         assert_eq!(coded.columns, ["x", "kind", "y"]);
         assert_eq!(coded.values.column(1), array![0., 1., 1. / 3., 0.], "tcp, udp, their mean, tcp");
 
         let with = |one_hot: bool, fill: bool| {
-            read(text, &TableOptions { one_hot, fill, ..TableOptions::default() }).unwrap_err()
+            let encode = one_hot.then_some(Encode::OneHot);
+            let impute = fill.then_some(Impute::Mean);
+            read(text, &ReadOptions { encode, impute, ..ReadOptions::default() }).unwrap_err()
         };
         assert!(with(true, false).contains("line 3, column 'x': '' is missing"), "{}", with(true, false));
         assert!(with(false, true).contains("line 2, column 'kind': 'tcp' is not a number"), "{}", with(false, true));
@@ -429,8 +435,49 @@ mod tests {
     }
 
     #[test]
+    fn words_that_are_not_categories() {
+        let with = |text: &str, encode, most| {
+            let options = ReadOptions { encode, max_categories: most, ..ReadOptions::default() };
+            read(text, &options).map_err(|error| error.replace("a.csv, ", ""))
+        };
+        let one_hot = Some(Encode::OneHot);
+        let days = "x,day\n1,2024-01-01\n2,2024-01-02\n3,2024-01-03\n";
+        for encode in [None, one_hot, Some(Encode::Ordinal)] {
+            let message = with(days, encode, None).unwrap_err();
+            assert!(message.contains("column 'day': '2024-01-01' is a date or a time") && message.contains("--skip"));
+        }
+        let percent = with("x,share\n1,5%\n2,6%\n3,7%\n", None, None).unwrap_err();
+        assert!(percent.contains("'5%' is a percentage"), "{percent}");
+        let comma = with("x;y\n1,5;2\n1,5;3\n", None, None).unwrap_err();
+        assert!(comma.contains("'1,5' is a number with a decimal comma"), "{comma}");
+        let kinds = "x,kind\n1,a\n2,b\n3,c\n4,a\n";
+        assert_eq!(with(kinds, one_hot, Some(3)).unwrap().columns.len(), 4);
+        let message = with(kinds, one_hot, Some(2)).unwrap_err();
+        assert!(message.contains("column 'kind' has 3 different values, more than --max-categories 2"), "{message}");
+    }
+
+    #[test]
+    fn words_that_all_differ_are_names_wherever_they_stand() {
+        let text = "x,cell,y\n1,AAC,NA\n2,AAG,5\n4,AAT,7\n";
+        let options = ReadOptions { impute: Some(Impute::Mean), ..ReadOptions::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).unwrap();
+        let (table, roles) = load_table(&path, &options).unwrap();
+        assert_eq!((table.columns, table.values.column(1).to_vec()), (vec!["x".into(), "y".into()], vec![6., 5., 7.]));
+        assert_eq!(table.object_names.unwrap(), ["AAC", "AAG", "AAT"]);
+        assert_eq!(roles.to_string(), "names from 'cell' (all 3 values differ); 1 missing value (NA)");
+        let message = read(text, &ReadOptions::default()).unwrap_err();
+        assert!(
+            message.contains("line 2, column 'y': 'NA' is missing") && message.contains("--impute mean"),
+            "{message}"
+        );
+        assert!(read("x,w\n1,a\n2,b\n", &ReadOptions::default()).unwrap_err().contains("'a' is not a number"));
+    }
+
+    #[test]
     fn the_budget_is_kept() {
-        let options = TableOptions { budget: MemoryBudget::new(16), ..TableOptions::default() };
+        let options = ReadOptions { budget: MemoryBudget::new(16), ..ReadOptions::default() };
         assert!(read("x,y\n1,2\n3,4\n", &options).unwrap_err().contains("the table needs 32 bytes"));
     }
 }

@@ -2,7 +2,7 @@
 
 use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, Problem, Seed, Silent};
 use partita_eac::EAC_AVERAGE;
-use partita_files::{Table, TableOptions, read_table};
+use partita_files::{ReadOptions, Table, read_table};
 use partita_generate::{BaseKind, BaseSpec, Recipe, generate};
 use partita_pcc::PCC_KL;
 use partita_report::{ClusterCurves, CurvePoint, Measure, Report};
@@ -34,7 +34,7 @@ fn consensus(method: &dyn Consensus, ensemble: &Ensemble, clusters: usize) -> Ou
 impl Iris {
     pub(crate) fn new() -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/iris.csv");
-        let table = read_table(path.as_ref(), &TableOptions::default()).expect("it is in the repository");
+        let table = read_table(path.as_ref(), &ReadOptions::default()).expect("it is in the repository");
         let ensemble = made(&table, "2..12", 40);
         let outcome = consensus(&PCC_KL, &ensemble, 3);
         let truth = table.label.as_ref().expect("it has classes").values.clone();

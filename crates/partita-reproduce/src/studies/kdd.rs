@@ -1,7 +1,7 @@
 //! PCC (2015), section 7.3: connections of KDD Cup 1999, pairs sampled.
 
 use partita::coassoc::SparseEvidence;
-use partita::files::{TableOptions, read_table};
+use partita::files::{Encode, ReadOptions, read_table};
 use partita::generate::{BaseSpec, Recipe};
 use partita::metrics::Scores;
 use partita::pcc::{Divergence, PccSettings, Sparse, pcc};
@@ -120,9 +120,11 @@ impl Study for Kdd {
 }
 
 /// How a reading reads the table.
-fn options(setting: &str) -> TableOptions {
-    let (mut options, codes) = (TableOptions::default(), setting.contains("codes"));
-    (options.label, options.codes, options.one_hot) = (Some("label".into()), codes, !codes);
+fn options(setting: &str) -> ReadOptions {
+    let (mut options, codes) = (ReadOptions::default(), setting.contains("codes"));
+    options.truth = Some("label").into();
+    options.encode = Some(if codes { Encode::Ordinal } else { Encode::OneHot });
+    options.max_categories = None;
     if setting.contains("no words") {
         options.skip = WORDS.map(String::from).into();
     }

@@ -1,7 +1,7 @@
 //! PEACE (2013), Tables 2 and 3: documents.
 
 use partita::Partition;
-use partita::files::read_labels;
+use partita::files::{ReadOptions, read_labels};
 use partita::generate::{BaseKind, BaseSpec, Recipe};
 use partita::metrics::{Contingency, Scores};
 use partita::text::{Frequency, TextSettings, tf_idf};
@@ -35,7 +35,7 @@ const OUT: [&str; 3] = ["talk.politics.misc", "talk.religion.misc", "comp.os.ms-
 /// Documents that the paper keeps, and their classes.
 fn documents(lab: &Lab<'_>, data: &str) -> Result<(Vec<String>, Partition), ReproduceError> {
     let path = lab.path(data)?;
-    let column = |name| read_labels(&path, Some(name)).map(|read| read.column.values);
+    let column = |name| read_labels(&path, &ReadOptions::of_column(name)).map(|read| read.column.values);
     let texts = column("text").map_err(ReproduceError::from_source)?;
     let labels = column("label").map_err(ReproduceError::from_source)?;
     let both = texts.into_iter().map(Option::unwrap_or_default).zip(labels.into_iter().map(Option::unwrap_or_default));

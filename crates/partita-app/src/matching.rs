@@ -1,0 +1,152 @@
+//! Matching of objects between two files of labels: by their names, else by their places.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use partita::files::{LabelColumn, Labels};
+
+use crate::AppError;
+
+/// Labels and truth of the same objects in the same order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Matched {
+    /// The labels of the objects that are scored.
+    pub labels: LabelColumn,
+    /// Their true labels.
+    pub truth: LabelColumn,
+    /// What to know about how they were matched.
+    pub note: Option<String>,
+}
+
+/// Brings labels and truth into one order: by the names of the objects where both files have them, else by place. Labels of
+/// objects that were numbered from 0, as we number those without names, have no names. With `common` only objects that both
+/// files have count.
+///
+/// # Errors
+/// [`AppError::Content`] for names that stand twice, objects without a truth (unless `common`), and files of different lengths.
+pub fn match_objects(
+    (labels_path, labels): (&Path, Labels),
+    (truth_path, truth): (&Path, Labels),
+    common: bool,
+) -> Result<Matched, AppError> {
+    let (Some(names), Some(known)) = (&labels.object_names, &truth.object_names) else {
+        return by_place((labels_path, labels), (truth_path, truth), common);
+    };
+    let places = places_of(truth_path, known)?;
+    if are_numbers_of_rows(names) && !are_numbers_of_rows(known) {
+        return by_place((labels_path, labels), (truth_path, truth), common);
+    }
+    places_of(labels_path, names)?;
+    let found: Vec<Option<usize>> = names.iter().map(|name| places.get(name.as_str()).copied()).collect();
+    let shared = found.iter().flatten().count();
+    let (here, there) = (labels_path.display(), truth_path.display());
+    if shared == 0 {
+        let reason = format!("none of its objects is in {there}, such as '{}'; name the columns with --id", names[0]);
+        return Err(AppError::content(labels_path, reason));
+    }
+    if let (Some(absent), false) = (found.iter().position(Option::is_none), common) {
+        let (absent, all) = (&names[absent], names.len());
+        let reason = format!(
+            "object '{absent}' is not in {there}, which has {shared} of the {all}; give --common to score those"
+        );
+        return Err(AppError::content(labels_path, reason));
+    }
+    let rows: Vec<usize> = (0..found.len()).filter(|&row| found[row].is_some()).collect();
+    let all_differ = shared == names.len() && shared == known.len();
+    let note = format!("{shared} objects are in both: {here} has {}, {there} has {}", names.len(), known.len());
+    Ok(Matched {
+        labels: picked(labels.column, rows.iter().copied()),
+        truth: picked(truth.column, found.iter().flatten().copied()),
+        note: (!all_differ).then_some(note),
+    })
+}
+
+fn by_place(
+    (labels_path, labels): (&Path, Labels),
+    (truth_path, truth): (&Path, Labels),
+    common: bool,
+) -> Result<Matched, AppError> {
+    let (n, m) = (labels.column.values.len(), truth.column.values.len());
+    let there = truth_path.display();
+    if n != m || common {
+        let reason = format!(
+            "it labels {n} objects, {there} has {m}, and they cannot be matched by name; score the same objects, or name \
+             the columns of their names with --id"
+        );
+        return Err(AppError::content(labels_path, reason));
+    }
+    let named = |labels: &Labels| labels.object_names.as_ref().is_some_and(|names| !are_numbers_of_rows(names));
+    let without = match (named(&labels), named(&truth)) {
+        (true, false) => Some(truth_path),
+        (false, true) => Some(labels_path),
+        _ => None,
+    };
+    let note = without.map(|path| format!("objects are matched by their order, since {} has no names", path.display()));
+    Ok(Matched { labels: labels.column, truth: truth.column, note })
+}
+
+/// Whether objects are called 0, 1, 2, …: by nobody but us.
+fn are_numbers_of_rows(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(row, name)| *name == row.to_string())
+}
+
+/// The place of every name.
+fn places_of<'a>(path: &Path, names: &'a [String]) -> Result<HashMap<&'a str, usize>, AppError> {
+    let mut places = HashMap::with_capacity(names.len());
+    for (row, name) in names.iter().enumerate() {
+        if let Some(before) = places.insert(name.as_str(), row) {
+            let reason =
+                format!("objects {} and {} are both called '{name}'; give each its own name", before + 1, row + 1);
+            return Err(AppError::content(path, reason));
+        }
+    }
+    Ok(places)
+}
+
+fn picked(column: LabelColumn, rows: impl Iterator<Item = usize>) -> LabelColumn {
+    LabelColumn { values: rows.map(|row| column.values[row].clone()).collect(), name: column.name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(names: &[&str], values: &str) -> Labels {
+        let values = values.chars().map(|value| (value != '.').then(|| value.to_string())).collect();
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let column = LabelColumn { name: "label".into(), values };
+        Labels { object_names: (!names.is_empty()).then_some(names), column }
+    }
+
+    fn matched(found: Labels, truth: Labels, common: bool) -> Result<(String, Option<String>), String> {
+        let matched = match_objects((Path::new("l.csv"), found), (Path::new("t.csv"), truth), common);
+        let told = |column: &LabelColumn| column.values.iter().flatten().cloned().collect::<String>();
+        matched
+            .map(|both| (told(&both.labels) + "/" + &told(&both.truth), both.note))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_go_before_places() {
+        let truth = || labels(&["a", "b", "c"], "xyz");
+        assert_eq!(matched(labels(&["c", "a", "b"], "123"), truth(), false), Ok(("123/zxy".into(), None)));
+        let fewer = matched(labels(&["c", "a"], "12"), truth(), false).unwrap();
+        assert_eq!((fewer.0.as_str(), fewer.1.is_some()), ("12/zx", true));
+        assert_eq!(matched(labels(&["0", "1", "2"], "123"), truth(), false).unwrap().0, "123/xyz");
+        assert_eq!(matched(labels(&[], "123"), labels(&[], "xyz"), false), Ok(("123/xyz".into(), None)));
+        assert!(matched(labels(&["c", "a", "b"], "123"), labels(&[], "xyz"), false).unwrap().1.is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_matched_is_refused() {
+        let truth = || labels(&["a", "b", "c"], "xyz");
+        let message = matched(labels(&["a", "q"], "12"), truth(), false).unwrap_err();
+        assert!(message.contains("object 'q' is not in t.csv") && message.contains("--common"), "{message}");
+        let common = matched(labels(&["a", "q"], "12"), truth(), true).unwrap();
+        assert_eq!((common.0.as_str(), common.1.unwrap().contains("1 objects")), ("1/x", true));
+        assert!(matched(labels(&["p", "q"], "12"), truth(), true).unwrap_err().contains("none of its objects"));
+        assert!(matched(labels(&["a", "a"], "12"), truth(), false).unwrap_err().contains("objects 1 and 2 are both"));
+        assert!(matched(labels(&[], "12"), truth(), false).unwrap_err().contains("labels 2 objects, t.csv has 3"));
+    }
+}

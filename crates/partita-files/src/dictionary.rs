@@ -1,0 +1,280 @@
+//! Dictionary encoding of texts: every distinct label of a column once, and a code a row, numbered in the order of the labels.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use partita_core::BaseClustering;
+
+use crate::error::{Cell, FileError, Row};
+use crate::label_encoder::{LabelNumber, MISSING, check_clusters};
+use crate::missing_words::{MissingCounts, MissingWords};
+
+/// Numbers of at most so many digits are looked up in a list.
+const SHORT: usize = 4;
+
+/// A column of texts: distinct values in the order of their first appearance, the row of that, and a code for every row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dictionary {
+    codes: Vec<u32>,
+    values: Vec<String>,
+    first: Vec<Row>,
+    known: HashMap<String, u32>,
+    /// Codes of the values that are short whole numbers, by the number.
+    short: Vec<u32>,
+    first_missing: Option<Row>,
+}
+
+impl Dictionary {
+    /// Adds the value of the next row; an empty one is missing.
+    pub(crate) fn push(&mut self, value: &str, row: Row) {
+        let value = value.trim();
+        if value.is_empty() {
+            return self.push_missing(row);
+        }
+        let code = self.code(value, row);
+        self.codes.push(code);
+    }
+
+    /// A column of these texts.
+    pub(crate) fn of_texts(texts: Vec<String>) -> Self {
+        let mut dictionary = Self::default();
+        texts.iter().enumerate().for_each(|(row, text)| dictionary.push(text, Row::Row(row as u64 + 1)));
+        dictionary
+    }
+
+    /// Adds a missing value.
+    pub(crate) fn push_missing(&mut self, row: Row) {
+        self.first_missing.get_or_insert(row);
+        self.codes.push(MISSING);
+    }
+
+    /// Adds a value by its code, as [`code`](Self::code) gave it.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn push_code(&mut self, code: u32) {
+        self.codes.push(code);
+    }
+
+    /// The code of a value, which is not empty.
+    pub(crate) fn code(&mut self, value: &str, row: Row) -> u32 {
+        if let Some(number) = short_number(value) {
+            if number >= self.short.len() {
+                self.short.resize(number + 1, MISSING);
+            }
+            if self.short[number] == MISSING {
+                self.short[number] = self.add(value, row);
+            }
+            return self.short[number];
+        }
+        match self.codes.last() {
+            Some(&last) if last != MISSING && self.values[last as usize] == value => last,
+            _ => self.known.get(value).copied().unwrap_or_else(|| {
+                let code = self.add(value, row);
+                self.known.insert(value.to_owned(), code);
+                code
+            }),
+        }
+    }
+
+    fn add(&mut self, value: &str, row: Row) -> u32 {
+        self.values.push(value.to_owned());
+        self.first.push(row);
+        self.values.len() as u32 - 1
+    }
+
+    /// Adds the rows of another column; `place` says where its row, from 0, stands.
+    pub(crate) fn append(&mut self, other: &Self, place: impl Fn(usize) -> Row) {
+        let mut codes = vec![MISSING; other.values.len()];
+        for (row, &code) in other.codes.iter().enumerate() {
+            match codes.get_mut(code as usize) {
+                None => self.push_missing(place(row)),
+                Some(own) => {
+                    if *own == MISSING {
+                        *own = self.code(&other.values[code as usize], place(row));
+                    }
+                    self.codes.push(*own);
+                }
+            }
+        }
+    }
+
+    /// The distinct values in the order of their first appearance.
+    pub(crate) fn values(&self) -> &[String] {
+        &self.values
+    }
+
+    /// The code of every row, [`MISSING`] where there is no value.
+    pub(crate) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Whether every row has a value that no other has.
+    pub(crate) fn all_differ(&self) -> bool {
+        self.values.len() == self.codes.len() && !self.values.is_empty()
+    }
+
+    /// Whether every row has a word that no other has; numbers are not words.
+    pub(crate) fn all_words_differ(&self) -> bool {
+        self.all_differ() && self.values.iter().all(|value| value.parse::<f64>().is_err())
+    }
+
+    /// Whether this value occurs.
+    pub(crate) fn contains(&self, value: &str) -> bool {
+        self.values.iter().any(|known| known == value)
+    }
+
+    /// The first word and its row.
+    pub(crate) fn first_word(&self) -> Option<(&str, Row)> {
+        self.values.first().map(|value| (value.as_str(), self.first[0]))
+    }
+
+    /// Makes words for missing values missing, and counts them.
+    pub(crate) fn drop_words(&mut self, missing: &MissingWords) -> MissingCounts {
+        let dropped: Vec<bool> = self.values.iter().map(|value| missing.contains(value)).collect();
+        let mut counts = MissingCounts::new();
+        if !dropped.contains(&true) {
+            return counts;
+        }
+        let old = std::mem::take(self);
+        let mut order = vec![MISSING; old.values.len()];
+        for (code, (value, &row)) in old.values.iter().zip(&old.first).enumerate() {
+            if !dropped[code] {
+                order[code] = self.code(value, row);
+            }
+        }
+        let mut found = vec![0u64; old.values.len()];
+        for &code in &old.codes {
+            if let Some(count) = found.get_mut(code as usize) {
+                *count += 1;
+            }
+        }
+        self.codes = old.codes.iter().map(|&code| order.get(code as usize).copied().unwrap_or(MISSING)).collect();
+        let rows = (0..dropped.len()).filter(|&code| dropped[code]).map(|code| old.first[code]);
+        self.first_missing = rows.chain(old.first_missing).min_by_key(|row| row.number());
+        for code in (0..dropped.len()).filter(|&code| dropped[code]) {
+            counts.insert(old.values[code].clone(), found[code]);
+        }
+        counts
+    }
+
+    /// The first row without a value.
+    pub(crate) fn first_missing(&self) -> Option<Row> {
+        self.first_missing
+    }
+
+    /// Every value spelt out.
+    pub(crate) fn into_values(self) -> Vec<Option<String>> {
+        self.codes.iter().map(|&code| self.values.get(code as usize).cloned()).collect()
+    }
+
+    /// The column as a base clustering, and the cluster of every code. Where all values are numbers, −1 and NaN are
+    /// missing and clusters are numbered in the order of the numbers; otherwise in the order of the texts.
+    pub(crate) fn base(&self, path: &Path, name: &str) -> Result<(BaseClustering, Vec<Option<usize>>), FileError> {
+        let numbers: Option<Vec<LabelNumber>> = self.values.iter().map(|value| LabelNumber::of_text(value)).collect();
+        let (order, names) = match numbers {
+            Some(numbers) => self.numeric(path, name, &numbers)?,
+            None => self.textual(),
+        };
+        check_clusters(path, name, names.len())?;
+        Ok((BaseClustering::new(name, names), order))
+    }
+
+    fn numeric(&self, path: &Path, name: &str, numbers: &[LabelNumber]) -> Result<Order, FileError> {
+        if let Some(bad) = numbers.iter().position(|number| *number == LabelNumber::NotALabel) {
+            let cell = Cell::new(path, self.first[bad], name, self.values[bad].clone());
+            return Err(FileError::NotALabel(cell));
+        }
+        let mut distinct: Vec<u64> = numbers.iter().filter_map(LabelNumber::label).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |number: &LabelNumber| number.label().map(|label| distinct.partition_point(|&value| value < label));
+        Ok((numbers.iter().map(place).collect(), distinct.iter().map(ToString::to_string).collect()))
+    }
+
+    fn textual(&self) -> Order {
+        let mut sorted: Vec<usize> = (0..self.values.len()).collect();
+        sorted.sort_unstable_by_key(|&code| &self.values[code]);
+        let mut order = vec![None; sorted.len()];
+        sorted.iter().enumerate().for_each(|(place, &code)| order[code] = Some(place));
+        (order, sorted.iter().map(|&code| self.values[code].clone()).collect())
+    }
+}
+
+/// The cluster of every code, and the label of every cluster.
+type Order = (Vec<Option<usize>>, Vec<String>);
+
+/// The number that a text such as "0" or "412" spells, which no other text spells in this way.
+fn short_number(text: &str) -> Option<usize> {
+    let digits = text.as_bytes();
+    if digits.len() > SHORT || (digits[0] == b'0' && digits.len() > 1) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(digits.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dictionary(values: &[&str]) -> Dictionary {
+        let mut dictionary = Dictionary::default();
+        values.iter().enumerate().for_each(|(i, value)| dictionary.push(value, Row::Line(i as u64 + 2)));
+        dictionary
+    }
+
+    fn labels(values: &[&str]) -> (BaseClustering, Vec<Option<usize>>) {
+        let dictionary = dictionary(values);
+        let (base, order) = dictionary.base(Path::new("a.csv"), "u").unwrap();
+        (base, dictionary.codes().iter().map(|&code| order.get(code as usize).copied().flatten()).collect())
+    }
+
+    #[test]
+    fn numbers_sort_as_numbers_and_texts_as_texts() {
+        let (base, found) = labels(&["10", "9", "", "-1", "nan", "9.0", " 10 "]);
+        assert_eq!(base.values(), ["9", "10"]);
+        assert_eq!(found, [Some(1), Some(0), None, None, None, Some(0), Some(1)]);
+        let (base, found) = labels(&["b10", "b9", "", "-1", "07", "7"]);
+        assert_eq!(base.values(), ["-1", "07", "7", "b10", "b9"]);
+        assert_eq!(found, [Some(3), Some(4), None, Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn words_for_missing_values_are_dropped_and_counted() {
+        let mut column = dictionary(&["7", "NA", "10", "NA", "", "nan"]);
+        let counts = column.drop_words(&MissingWords::default());
+        assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("NA".to_owned(), 2), ("nan".to_owned(), 1)]);
+        assert_eq!(
+            (column.values(), column.first_missing()),
+            (&["7".to_owned(), "10".to_owned()][..], Some(Row::Line(3)))
+        );
+        assert_eq!(column.codes(), [0, MISSING, 1, MISSING, MISSING, MISSING]);
+        column.append(&dictionary(&["10"]), |row| Row::Line(row as u64));
+        assert_eq!(column.codes().last(), Some(&1));
+    }
+
+    #[test]
+    fn names_are_words_that_differ() {
+        assert!(dictionary(&["a", "b1", "-"]).all_words_differ());
+        for values in [&["a", "a"][..], &["a", ""], &["a", "1"], &["1", "2"], &[]] {
+            assert!(!dictionary(values).all_words_differ(), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_label_is_named_with_its_line() {
+        for bad in ["-2", "1.5", "inf"] {
+            let message = dictionary(&["1", bad, "2"]).base(Path::new("a.csv"), "u").unwrap_err().to_string();
+            let expected = format!("a.csv, line 3, column 'u': '{bad}' is not a cluster number");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn columns_in_pieces_are_the_whole_column() {
+        let values = ["x", "3", "", "x", "y", "3", "412", "412", "00"];
+        let mut whole = dictionary(&values[..4]);
+        whole.append(&dictionary(&values[4..]), |row| Row::Line(row as u64 + 6));
+        let expected = dictionary(&values);
+        assert_eq!((whole.codes(), whole.values()), (expected.codes(), expected.values()));
+        assert_eq!(whole.first, expected.first);
+    }
+}

@@ -1,0 +1,76 @@
+//! Transposed arrays: rows are columns and columns are rows, as in `members × objects`.
+
+use std::path::Path;
+
+use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
+use crate::error::FileError;
+use crate::typed_array::TypedArray;
+
+/// A file of arrays in which arrays of several rows and columns are turned.
+struct Transposed(Box<dyn Reader>);
+
+/// The same file with its arrays turned.
+///
+/// # Errors
+/// [`FileError::Kind`] for columns of one type each, which cannot be rows.
+pub(super) fn open(reader: Box<dyn Reader>) -> Result<Box<dyn Reader>, FileError> {
+    if reader.layout() == Layout::Columns { Err(refused(reader.path())) } else { Ok(Box::new(Transposed(reader))) }
+}
+
+/// What is said to files of typed columns.
+pub(super) fn refused(path: &Path) -> FileError {
+    FileError::kind(path, "what --transpose turns", "a file of typed columns", "text or an array")
+}
+
+impl Transposed {
+    fn turns(&self, extent: &Extent) -> bool {
+        extent.rows() > 1 && extent.columns > 1
+    }
+}
+
+impl Reader for Transposed {
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn layout(&self) -> Layout {
+        self.0.layout()
+    }
+
+    fn names(&self) -> &[String] {
+        self.0.names()
+    }
+
+    fn extent(&self, item: usize) -> Result<Extent, FileError> {
+        let extent = self.0.extent(item)?;
+        if !self.turns(&extent) {
+            return Ok(extent);
+        }
+        Ok(Extent { groups: Some(vec![extent.columns]), columns: extent.rows() as usize, width: extent.width })
+    }
+
+    fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
+        let read = |&(item, form): &(usize, Form)| {
+            let extent = self.0.extent(item)?;
+            if !self.turns(&extent) {
+                return self.0.read_one(group, item, form, limit);
+            }
+            limit.check(self.path(), extent.rows().saturating_mul((extent.columns * extent.width) as u64))?;
+            let turned = |array: TypedArray| TypedArray {
+                rows: array.columns,
+                columns: array.rows,
+                by_column: !array.by_column,
+                ..array
+            };
+            match self.0.read_whole(item, form, limit)? {
+                Column::Array(array) => Ok(Column::Array(turned(array))),
+                other => Ok(other),
+            }
+        };
+        wanted.iter().map(read).collect()
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
+        self.0.note(name)
+    }
+}

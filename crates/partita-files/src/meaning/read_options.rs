@@ -1,0 +1,201 @@
+//! Options of reading: which columns are what, which words are missing values, how text is laid out, what becomes of words
+//! and gaps. Tables, ensembles and labels are read with the same options.
+
+use partita_core::MemoryBudget;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::format::Header;
+use crate::format::description::OpenOptions;
+use crate::missing_words::MissingWords;
+
+/// The most columns that `--encode one-hot` makes of one column where nothing else is said.
+const MOST_CATEGORIES: usize = 50;
+
+/// Where the true classes are. In JSON: null, the name of a column, or false.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Truth {
+    /// In a column called `label` (in ensembles and labels also `truth`) where there is one.
+    #[default]
+    ByName,
+    /// In this column, by name or by position from 1, or array.
+    Column(String),
+    /// Nowhere: a column called `label` is data like any other.
+    None,
+}
+
+impl Truth {
+    /// The column that was asked for.
+    pub fn column(&self) -> Option<&str> {
+        if let Self::Column(column) = self { Some(column) } else { None }
+    }
+}
+
+impl<S: Into<String>> From<Option<S>> for Truth {
+    fn from(column: Option<S>) -> Self {
+        column.map_or(Self::ByName, |column| Self::Column(column.into()))
+    }
+}
+
+impl Serialize for Truth {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::ByName => serializer.serialize_none(),
+            Self::Column(column) => serializer.serialize_str(column),
+            Self::None => serializer.serialize_bool(false),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Truth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Column(String),
+            Whether(bool),
+        }
+        match Option::<Written>::deserialize(deserializer)? {
+            None => Ok(Self::ByName),
+            Some(Written::Column(column)) => Ok(Self::Column(column)),
+            Some(Written::Whether(false)) => Ok(Self::None),
+            Some(Written::Whether(true)) => Err(de::Error::custom("the truth is null, the name of a column, or false")),
+        }
+    }
+}
+
+/// What becomes of columns that hold words; where nothing is said they are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Encode {
+    /// A column of zeros and ones of every word, called `column=word`.
+    OneHot,
+    /// The number of the word in alphabetical order. This makes neighbours of words that are not; it is what some papers did.
+    Ordinal,
+}
+
+/// What becomes of missing numbers; where nothing is said they are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Impute {
+    /// The mean of the column; a missing word becomes zeros.
+    Mean,
+}
+
+/// How a file is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Where the true classes are; for labels, where they are.
+    #[serde(default, alias = "label")]
+    pub truth: Truth,
+    /// The column with the names of the objects, by name or by position from 1. Without one, a first column called
+    /// `object`, `id` or `name` or not called at all, else a column of words that all differ.
+    #[serde(default)]
+    #[doc(alias = "index_col")]
+    pub id: Option<String>,
+    /// Columns to leave out, by name or by position from 1.
+    #[serde(default)]
+    pub skip: Vec<String>,
+    /// Words that mean that a value is missing; [`MISSING_WORDS`](crate::MISSING_WORDS) if absent. Empty fields and NaN among
+    /// numbers are missing whatever is said here.
+    #[serde(default)]
+    #[doc(alias = "na_values")]
+    pub missing: Option<Vec<String>>,
+    /// Whether the first line names the columns (text).
+    #[serde(default)]
+    pub header: Header,
+    /// What separates fields (text), an ASCII character; found out if absent.
+    #[serde(default)]
+    #[doc(alias = "sep")]
+    pub delimiter: Option<char>,
+    /// Rows are columns and columns are rows: one row a base clustering or a feature (text and arrays).
+    #[serde(default)]
+    pub transpose: bool,
+    /// What becomes of columns that hold words (tables of text).
+    #[serde(default)]
+    pub encode: Option<Encode>,
+    /// What becomes of missing numbers (tables of text).
+    #[serde(default)]
+    pub impute: Option<Impute>,
+    /// The most columns that [`Encode::OneHot`] makes of one column; any number if absent.
+    #[serde(default)]
+    pub max_categories: Option<usize>,
+    /// Refuse tables that cannot be clustered: a single row, or columns that are all constant.
+    #[serde(skip, default = "yes")]
+    pub clusterable: bool,
+    /// How much memory the numbers or labels may take.
+    #[serde(skip)]
+    pub budget: MemoryBudget,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            truth: Truth::default(),
+            id: None,
+            skip: Vec::new(),
+            missing: None,
+            header: Header::default(),
+            delimiter: None,
+            transpose: false,
+            encode: None,
+            impute: None,
+            max_categories: Some(MOST_CATEGORIES),
+            clusterable: true,
+            budget: MemoryBudget::default(),
+        }
+    }
+}
+
+impl ReadOptions {
+    /// The defaults, with the true classes or the labels in this column, by name or by position from 1.
+    pub fn of_column(column: impl Into<String>) -> Self {
+        Self { truth: Truth::Column(column.into()), ..Self::default() }
+    }
+
+    /// The same within this memory.
+    pub fn within(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The words that mean that a value is missing.
+    pub(crate) fn missing_words(&self) -> MissingWords {
+        MissingWords::new(self.missing.as_deref())
+    }
+
+    /// What a format is told when it opens a file.
+    pub(crate) fn open_options(&self) -> OpenOptions {
+        OpenOptions {
+            header: self.header,
+            delimiter: self.delimiter,
+            transpose: self.transpose,
+            missing: self.missing_words(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_survive_json_and_old_names_are_read() {
+        let mut options = ReadOptions::of_column("kind");
+        (options.missing, options.delimiter, options.max_categories) = (Some(vec!["x".into()]), Some('|'), None);
+        for truth in [Truth::Column("kind".into()), Truth::None, Truth::ByName] {
+            options.truth = truth;
+            let text = serde_json::to_string(&options).unwrap();
+            assert_eq!(serde_json::from_str::<ReadOptions>(&text).unwrap(), options, "{text}");
+        }
+        let old: ReadOptions = serde_json::from_str(r#"{"label": "y", "encode": "one-hot"}"#).unwrap();
+        assert_eq!((old.truth.column(), old.encode, old.max_categories), (Some("y"), Some(Encode::OneHot), None));
+        assert!(serde_json::from_str::<ReadOptions>(r#"{"truth": true}"#).is_err());
+    }
+}
