@@ -6,12 +6,17 @@ use partita::{ConsensusError, Silent, Stopped, consense};
 
 const OBJECTS: usize = 90;
 
+/// Numbers without a pattern (SplitMix64).
+fn hash(x: u64) -> u64 {
+    let z = (x + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// Base clusterings of four clusters; this share of the labels follows three groups.
 fn ensemble(share: u64) -> Ensemble {
     let mut builder = EnsembleBuilder::new(OBJECTS);
-    let hash = |x: u64| {
-        x.wrapping_add(17).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33
-    };
     for base in 0..12 {
         let label = |object: u64| {
             let drawn = hash(object * 1000 + base);
