@@ -5,6 +5,8 @@
 //! diagram goes to `docs/benchmarks/confidence.svg`. Sets that are not in `datasets/` are looked for in the folder that
 //! `PARTITA_DATASETS` names.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its tables and how far it is")]
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 

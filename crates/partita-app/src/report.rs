@@ -69,7 +69,7 @@ pub(crate) fn page(
     (report.soft, report.dendrogram, report.ensemble) = (shown.soft, shown.tree, Some(shown.ensemble));
     (report.objects, report.features, report.choice) = (shown.ensemble.object_names(), shown.features, choice);
     report.truth = shown.truth.map(|truth| truth.values.as_slice());
-    report.method = methods::find(method).ok().map(|method| method.info());
+    report.method = methods::find(method).ok().map(partita::Consensus::info);
     report.methods.clone_from(&shown.methods);
     report.labels_file = Some(LABELS.into());
     Ok(render(&report)?)

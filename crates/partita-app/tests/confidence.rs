@@ -16,25 +16,27 @@ fn shipped(name: &str) -> PathBuf {
 /// A run of these methods on 40 k-means of standardised columns.
 fn run(file: &Path, clusters: usize, base_clusters: &str, methods: &[&str]) -> Finished {
     let mut recipe = Recipe::default();
-    recipe.base = partita::generate::BaseSpec::list("kmeans:40").unwrap();
-    (recipe.base_k, recipe.scale) = (base_clusters.parse().unwrap(), Scale::ZScore);
+    recipe.base = partita::generate::BaseSpec::list("kmeans:40").expect("it is well formed");
+    (recipe.base_k, recipe.scale) = (base_clusters.parse().expect("it is well formed"), Scale::ZScore);
     let mut table = TableInput::new(file);
     table.read.truth = Some("label").into();
     let first = MethodChoice::new(methods[0]);
     let mut experiment = Experiment::of_table(table, recipe, Clusters::Exactly(clusters), first);
     experiment.methods.extend(methods[1..].iter().map(|name| MethodChoice::new(*name)));
-    experiment.compute(&NoObserver).unwrap()
+    experiment.compute(&NoObserver).expect("it is well formed")
 }
 
 fn classes(file: &Path) -> Partition {
     let mut options = ReadOptions::default();
     options.truth = Some("label").into();
-    Partition::from_values(&read_table(file, &options).unwrap().label.unwrap().values)
+    Partition::from_values(
+        &read_table(file, &options).expect("it is well formed").label.expect("it is well formed").values,
+    )
 }
 
 /// How often a right label has a larger confidence than a wrong one.
 fn auc(values: &[f64], found: &Partition, classes: &Partition) -> f64 {
-    let class = Contingency::new(found, classes).unwrap().matching();
+    let class = Contingency::new(found, classes).expect("it is well formed").matching();
     let right = |i: usize| class[found.labels()[i] as usize] == Some(classes.labels()[i] as usize);
     let (rights, wrongs): (Vec<usize>, Vec<usize>) = (0..values.len()).partition(|&i| right(i));
     let better = |&(i, j): &(usize, usize)| match values[i].total_cmp(&values[j]) {

@@ -107,7 +107,7 @@ pub use {
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
     problem::{Problem, RowProblem},
-    row_consensus::{LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, fit_rows},
+    row_consensus::{FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, fit_rows},
     row_passes::{Assigned, LabelledMap, RowFit},
     settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
 };

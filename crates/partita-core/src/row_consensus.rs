@@ -79,6 +79,9 @@ pub fn consense_rows(
     Ok(RowOutcome::of(method, problem, fit, settings, sizes))
 }
 
+/// A fit of label rows with diagnostics as JSON, and all settings that it ran with.
+pub type FitAndSettings = (RowFit<Map<String, Value>>, Map<String, Value>);
+
 /// The first half of [`consense_rows`]: a fit that was checked and has not labelled the rows, and all its settings. For those who
 /// need more of the rows than their labels: [`RowFit::each`] hands out both, as often as it is called.
 ///
@@ -88,7 +91,7 @@ pub fn fit_rows(
     method: &dyn Consensus,
     problem: &RowProblem<'_>,
     monitor: &dyn Monitor,
-) -> Result<(RowFit<Map<String, Value>>, Map<String, Value>), ConsensusError> {
+) -> Result<FitAndSettings, ConsensusError> {
     let settings = problem.check(method)?;
     if monitor.flow() == Flow::Stop {
         return Err(ConsensusError::Interrupted);

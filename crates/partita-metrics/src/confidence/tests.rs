@@ -68,6 +68,14 @@ fn margins_are_those_of_the_definition() {
     }
 }
 
+struct Confident<'a>(&'a ClusterEvidence, &'a [u32]);
+impl RowMap for Confident<'_> {
+    type Out = Vec<f64>;
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Vec<f64> {
+        self.0.confidence(block, self.1)
+    }
+}
+
 #[test]
 fn counts_of_blocks_give_the_bits_of_labels_in_memory() {
     let truth = unequal(50);
@@ -83,13 +91,6 @@ fn counts_of_blocks_give_the_bits_of_labels_in_memory() {
     let sizes: Vec<u64> = partition.sizes().into_iter().map(|size| size as u64).collect();
     let evidence = ClusterEvidence::of_counts(ensemble.bases(), &sizes, &counts, None).unwrap();
     let expected = confidence(&ensemble, &partition, None).unwrap();
-    struct Confident<'a>(&'a ClusterEvidence, &'a [u32]);
-    impl RowMap for Confident<'_> {
-        type Out = Vec<f64>;
-        fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Vec<f64> {
-            self.0.confidence(block, self.1)
-        }
-    }
     let same = &mut |_, some: Vec<f64>| {
         assert_eq!(some, expected);
         Ok(())
