@@ -160,6 +160,7 @@ impl ReadOptions {
     }
 
     /// The same within this memory.
+    #[must_use]
     pub fn within(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
