@@ -53,12 +53,16 @@ pub(crate) struct Reading {
     missing: Option<Vec<String>>,
     encode: Option<Encode>,
     impute: Option<Impute>,
+    /// Columns of the table that the model reads.
+    #[serde(default)]
+    columns: Vec<String>,
 }
 
 impl Reading {
     /// Reads a table like the one that the model was learned from, where nothing else is said.
     pub(crate) fn apply(self, options: &mut ReadOptions) {
         options.skip.extend(self.skip);
+        options.data = self.columns;
         options.missing = options.missing.take().or(self.missing);
         (options.encode, options.impute, options.max_categories) = (self.encode, self.impute, None);
     }
@@ -85,9 +89,19 @@ pub fn with_origin(mut model: Value, method: &str, objects: usize) -> Value {
 }
 
 /// The JSON of a model of a table, with how the table was read.
-pub(crate) fn with_reading(mut model: Value, table: &TableInput) -> Value {
+pub(crate) fn with_reading(mut model: Value, table: &TableInput, features: Option<&Features<'_>>) -> Value {
     let read = table.read.clone();
-    let reading = Reading { skip: read.skip, missing: read.missing, encode: read.encode, impute: read.impute };
+    // One column of words became several, called `column=word`.
+    let named = features.map_or(&[][..], Features::columns).iter();
+    let mut columns: Vec<String> = named
+        .map(|name| match (read.encode, name.split_once('=')) {
+            (Some(Encode::OneHot), Some((column, _))) => column.to_owned(),
+            _ => name.clone(),
+        })
+        .collect();
+    columns.dedup();
+    let ReadOptions { skip, missing, encode, impute, .. } = read;
+    let reading = Reading { skip, missing, encode, impute, columns };
     model[READING] = serde_json::to_value(reading).unwrap_or_default();
     model
 }

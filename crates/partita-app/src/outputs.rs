@@ -56,7 +56,7 @@ pub(crate) fn write_result(
         let model = model_of(predictor(output)?, ensemble, features, outcome)?;
         let of_table = partita::load_model(&model)?.reads() == ModelReads::Features;
         let model = match table.filter(|_| of_table) {
-            Some(table) => with_reading(model, table),
+            Some(table) => with_reading(model, table, features),
             None => model,
         };
         write_json(&output.file, &with_origin(model, method, ensemble.objects()))?;

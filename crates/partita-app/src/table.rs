@@ -17,7 +17,7 @@ pub enum InputTable {
     /// The numbers that are not 0 in memory.
     Sparse(SparseTable),
     /// Numbers on the disk, in groups of rows.
-    Groups(GroupedTable),
+    Groups(Box<GroupedTable>),
 }
 
 /// A table whose numbers stay on the disk.
@@ -65,7 +65,7 @@ impl InputTable {
             if (16 * n * d) as u64 > budget.bytes() / 2 && !input.filters_rows() {
                 let roles = groups.roles().clone();
                 say_roles(&input.file, &roles, observer);
-                return Ok((Self::Groups(GroupedTable(groups)), roles));
+                return Ok((Self::Groups(Box::new(GroupedTable(groups))), roles));
             }
         }
         if files::is_sparse_table(&input.file) {
@@ -113,7 +113,7 @@ impl InputTable {
         match self {
             Self::Dense(table) => table.values.view().into(),
             Self::Sparse(table) => table.values.view().into(),
-            Self::Groups(table) => TableView::Groups(table),
+            Self::Groups(table) => TableView::Groups(&**table),
         }
     }
 

@@ -21,7 +21,8 @@ const MOST_NAMED: usize = 3;
 pub(crate) fn outweighing_columns(columns: &[String], values: ArrayView2<'_, f64>) -> Option<String> {
     let variances = variances(values);
     let total: f64 = variances.iter().sum();
-    let mut order: Vec<usize> = (0..variances.len()).collect();
+    // What is constant cannot be outweighed.
+    let mut order: Vec<usize> = (0..variances.len()).filter(|&column| variances[column] > 0.0).collect();
     order.sort_by(|&a, &b| variances[b].total_cmp(&variances[a]));
     let mut sum = 0.0;
     let few = order.iter().take_while(|&&column| {
@@ -32,7 +33,7 @@ pub(crate) fn outweighing_columns(columns: &[String], values: ArrayView2<'_, f64
     let few = few.count();
     let next = order.get(few).map(|&column| variances[column].sqrt())?;
     let narrowest = variances[order[few.checked_sub(1)?]].sqrt();
-    if few > (columns.len() / 4).max(1) || !total.is_finite() || next <= 0.0 || narrowest < WIDER * next {
+    if few > (order.len() / 4).max(1) || !total.is_finite() || narrowest < WIDER * next {
         return None;
     }
     let names: Vec<String> = order[..few].iter().take(MOST_NAMED).map(|&at| format!("'{}'", columns[at])).collect();

@@ -75,6 +75,9 @@ fn words_of_new_rows_are_encoded_as_those_of_the_model() {
     let printed = ended.fine();
     let labels: Vec<&str> = printed.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
     assert!(labels[0] != labels[1] && labels[1] == labels[2] && labels[3] == labels[0], "{printed}");
+    // Three words that all differ could be names of objects, were they not a column of the model.
+    place.file("few.csv", "x,colour\n0,red\n5,green\n5,violet\n");
+    assert_eq!(place.partita(&["predict", "m.json", "few.csv"]).fine().lines().count(), 4);
     let ordinal = ["--encode", "ordinal", "--predict-with", "centroid", "--force"];
     place.partita(&[&run[..], &ordinal[..]].concat()).refused(&["ordinal", "one-hot"]);
 }

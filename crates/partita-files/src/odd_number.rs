@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Signs of currencies.
+const SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
+
 /// What a text is that looks like a number to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -29,7 +32,6 @@ impl OddNumber {
         if text.strip_suffix('%').is_some_and(is_plain) {
             return Some(Self::Percent);
         }
-        const SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
         let amount = text.trim_start_matches('-').trim_matches(SIGNS);
         if text.contains(SIGNS) && is_plain(amount) {
             return Some(Self::Currency);
@@ -47,7 +49,7 @@ impl OddNumber {
     }
 
     /// What to do about a column of these.
-    pub(crate) fn remedy(&self, column: &str) -> String {
+    pub(crate) fn remedy(self, column: &str) -> String {
         let instead = match self {
             Self::Date => format!(
                 "write it as a number (days since a day), or name it with --id '{column}' if it names the objects"

@@ -252,7 +252,7 @@ impl Lines {
             let after_return = if at == 0 { self.after_return } else { bytes[at - 1] == b'\r' };
             self.breaks.push_back((self.read + at as u64, after_return));
         }
-        self.odd_quotes ^= bytes.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        self.odd_quotes ^= bytes.iter().fold(false, |odd, &byte| odd ^ (byte == b'"'));
         self.after_return = bytes.last() == Some(&b'\r');
         self.read += bytes.len() as u64;
         if self.read - self.row_start > LONGEST_ROW {

@@ -22,10 +22,9 @@ pub(super) fn refused(path: &Path) -> FileError {
     FileError::kind(path, "what --transpose turns", "a file of typed columns", "text or an array")
 }
 
-impl Transposed {
-    fn turns(&self, extent: &Extent) -> bool {
-        extent.rows() > 1 && extent.columns > 1
-    }
+/// Whether an array has rows and columns to be turned.
+fn turns(extent: &Extent) -> bool {
+    extent.rows() > 1 && extent.columns > 1
 }
 
 impl Reader for Transposed {
@@ -43,7 +42,7 @@ impl Reader for Transposed {
 
     fn extent(&self, item: usize) -> Result<Extent, FileError> {
         let extent = self.0.extent(item)?;
-        if !self.turns(&extent) {
+        if !turns(&extent) {
             return Ok(extent);
         }
         Ok(Extent { groups: Some(vec![extent.columns]), columns: extent.rows() as usize, width: extent.width })
@@ -52,7 +51,7 @@ impl Reader for Transposed {
     fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
         let read = |&(item, form): &(usize, Form)| {
             let extent = self.0.extent(item)?;
-            if !self.turns(&extent) {
+            if !turns(&extent) {
                 return self.0.read_one(group, item, form, limit);
             }
             limit.check(self.path(), extent.rows().saturating_mul((extent.columns * extent.width) as u64))?;

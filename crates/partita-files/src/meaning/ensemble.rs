@@ -166,7 +166,8 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble,
         let values = frame.missing.labels(read.pop()?.into_texts(), &mut frame.roles.missing);
         Some(LabelColumn { name: frame.names[at].clone(), values })
     });
-    let (columns, read) = without_names(frame, columns.into_iter().zip(read).collect(), &mut object_names);
+    let (columns, read) =
+        without_names(frame, columns.into_iter().zip(read).collect(), &mut object_names, &options.data);
     if options.header == Header::Auto && frame.reader.named() {
         check_header(frame, &columns, &read)?;
     }

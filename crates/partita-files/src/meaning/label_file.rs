@@ -213,9 +213,9 @@ fn from_position(
             other => texts.extend(other.into_texts()),
         }
     }
-    let role = |(place, name): (usize, String)| match place == at {
-        true => ColumnRole::new(name, Role::Truth, Reason::Asked),
-        false => ColumnRole::new(name, Role::Skipped, Reason::Rest),
+    let role = |(place, name): (usize, String)| {
+        let (role, reason) = if place == at { (Role::Truth, Reason::Asked) } else { (Role::Skipped, Reason::Rest) };
+        ColumnRole::new(name, role, reason)
     };
     let mut roles = Roles { columns: names.into_iter().enumerate().map(role).collect(), ..Roles::default() };
     let values = options.missing_words().labels(texts, &mut roles.missing);

@@ -39,8 +39,8 @@ impl LabelFormat {
         match format::of_target(path, |writes| writes != Writes::Nothing) {
             Ok(found) if found.packed => Ok(Self::Text),
             Ok(found) if found.writes == Writes::Columns => Ok(Self::Columns),
-            _ if name.ends_with(".npy") => Ok(Self::Array),
-            _ if name.ends_with(".json") => Ok(Self::Json),
+            _ if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "npy") => Ok(Self::Array),
+            _ if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "json") => Ok(Self::Json),
             _ => Err(FileError::Extension { path: path.into(), known: KNOWN.into() }),
         }
     }

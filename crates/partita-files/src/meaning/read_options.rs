@@ -98,6 +98,9 @@ pub struct ReadOptions {
     /// Columns to leave out, by name or by position from 1.
     #[serde(default)]
     pub skip: Vec<String>,
+    /// Columns by name that are never names of objects, whatever they hold: those that a model was learned from.
+    #[serde(skip)]
+    pub data: Vec<String>,
     /// Words that mean that a value is missing; [`MISSING_WORDS`](crate::MISSING_WORDS) if absent. Empty fields and NaN among
     /// numbers are missing whatever is said here.
     #[serde(default)]
@@ -140,6 +143,7 @@ impl Default for ReadOptions {
             truth: Truth::default(),
             id: None,
             skip: Vec::new(),
+            data: Vec::new(),
             missing: None,
             header: Header::default(),
             delimiter: None,
@@ -160,6 +164,7 @@ impl ReadOptions {
     }
 
     /// The same within this memory.
+    #[must_use]
     pub fn within(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self

@@ -109,6 +109,7 @@ impl Roles {
     }
 
     /// The same without the features or base clusterings, which may be thousands: what a record keeps.
+    #[must_use]
     pub fn brief(&self) -> Self {
         let mut brief = self.clone();
         brief.columns.retain(|column| column.role != Role::Data);
@@ -196,7 +197,7 @@ pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

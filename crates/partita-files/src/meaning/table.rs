@@ -232,7 +232,8 @@ fn from_text(frame: &mut Frame, options: &ReadOptions) -> Result<Table, FileErro
         let values = frame.missing.labels(texts, &mut frame.roles.missing);
         LabelColumn { name: frame.truth_name(at), values }
     });
-    let (features, read) = without_names(frame, features.into_iter().zip(read).collect(), &mut object_names);
+    let (features, read) =
+        without_names(frame, features.into_iter().zip(read).collect(), &mut object_names, &options.data);
     if options.encode.is_none() {
         refuse_words(frame, &features, &read)?;
     }
@@ -245,9 +246,13 @@ pub(crate) fn without_names(
     frame: &mut Frame,
     columns: Vec<(usize, Column)>,
     object_names: &mut Option<Vec<String>>,
+    data: &[String],
 ) -> (Vec<usize>, Vec<Column>) {
     for (at, column) in &columns {
         let Column::Labels(words) = column else { continue };
+        if data.contains(&frame.roles.columns[*at].name) {
+            continue;
+        }
         let odd = OddNumber::of_all(words.values().iter()).is_some();
         if words.codes().len() >= FEWEST_NAMES && words.all_words_differ() && !odd {
             frame.roles.take_distinct(*at);
