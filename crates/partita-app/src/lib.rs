@@ -53,6 +53,7 @@ mod confidence;
 mod consensus;
 mod error;
 mod experiment;
+mod file_kind;
 mod generate;
 mod input_file;
 mod input_notes;
@@ -89,13 +90,14 @@ pub use experiment::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput,
     WeightSource,
 };
+pub use file_kind::FileKind;
 pub use generate::make_ensemble;
 pub use input_file::InputFile;
 pub use input_notes::say_roles;
 pub use label_files::{load_ensemble, read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
 pub use matching::{Matched, match_objects};
-pub use model::{load_model, model_of};
+pub use model::{load_model, model_json, model_of, with_origin};
 pub use observer::{NoObserver, Observer};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 pub use prediction::{Prediction, PredictionInput, UnknownValues};

@@ -7,8 +7,9 @@ use partita::mixture::RowModel;
 use partita::ssce::{Predictor, learn, learn_soft};
 use partita::{Ensemble, Features, Model, Outcome, SoftPartition};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::record::VERSION;
 use crate::result_files::read_json;
 use crate::{AppError, Encode, Impute, ReadOptions, TableInput};
 
@@ -74,6 +75,15 @@ pub(crate) fn check_table_model(table: &TableInput, features: Option<&Features<'
     features.map(|_| ()).ok_or_else(|| AppError::content(&table.file, reason))
 }
 
+/// What a model was made by: kept beside the model in its JSON.
+const MADE: &str = "made";
+
+/// The JSON of a model, with the method and the objects that it was learned from.
+pub fn with_origin(mut model: Value, method: &str, objects: usize) -> Value {
+    model[MADE] = json!({ "method": method, "objects": objects, "version": VERSION });
+    model
+}
+
 /// The JSON of a model of a table, with how the table was read.
 pub(crate) fn with_reading(mut model: Value, table: &TableInput) -> Value {
     let read = table.read.clone();
@@ -82,14 +92,29 @@ pub(crate) fn with_reading(mut model: Value, table: &TableInput) -> Value {
     model
 }
 
+/// The JSON of a saved model itself, and of how its table was read.
+fn saved_model(path: &Path) -> Result<(Value, Option<Value>), AppError> {
+    let mut saved = read_json(path, "fit it again")?;
+    let mut beside = |name: &str| saved.as_object_mut().and_then(|fields| fields.remove(name));
+    let (reading, _) = (beside(READING), beside(MADE));
+    Ok((saved, reading))
+}
+
+/// The JSON of a saved model without what is kept beside it.
+///
+/// # Errors
+/// [`AppError::Content`] for a file that is not JSON.
+pub fn model_json(path: &Path) -> Result<Value, AppError> {
+    saved_model(path).map(|(saved, _)| saved)
+}
+
 /// A saved model, and how tables for it are read.
 ///
 /// # Errors
 /// [`AppError::Content`] for a file that is not a model of a known format.
 pub(crate) fn open_model(path: &Path) -> Result<(Arc<dyn Model>, Reading), AppError> {
     let wrong = |error: &dyn std::fmt::Display| AppError::content(path, format!("{error}; fit it again"));
-    let mut saved = read_json(path, "fit it again")?;
-    let reading = saved.as_object_mut().and_then(|fields| fields.remove(READING));
+    let (saved, reading) = saved_model(path)?;
     let model = partita::load_model(&saved).map_err(|error| wrong(&error))?;
     let damaged = |error| wrong(&format!("how its table was read is damaged: {error}"));
     let reading = reading.map_or_else(|| Ok(Reading::default()), serde_json::from_value).map_err(damaged)?;

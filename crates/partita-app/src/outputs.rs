@@ -5,7 +5,7 @@ use partita::ssce::Predictor;
 use partita::{Consensus, Ensemble, Features, ModelReads};
 
 use crate::experiment::{ModelOutput, Outputs};
-use crate::model::with_reading;
+use crate::model::{with_origin, with_reading};
 use crate::result_files::{MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
 use crate::{AppError, RunRecord, TableInput, methods, model_of};
 
@@ -59,7 +59,7 @@ pub(crate) fn write_result(
             Some(table) => with_reading(model, table),
             None => model,
         };
-        write_json(&output.file, &model)?;
+        write_json(&output.file, &with_origin(model, method, ensemble.objects()))?;
     }
     Ok(())
 }

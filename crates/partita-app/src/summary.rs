@@ -13,7 +13,8 @@ type Score = fn(&Scores) -> f64;
 impl RunRecord {
     /// The tables that a person reads first.
     pub fn summary(&self) -> String {
-        let mut methods = TextTable::new(["method", "clusters", "anmi", "rounds", "stopped", "kkt gap", "seconds"]);
+        let mut methods =
+            TextTable::new(["method", "clusters", "anmi", "confidence", "rounds", "stopped", "kkt gap", "seconds"]);
         self.methods.iter().for_each(|method| methods.row(method.cells()));
         let mut text = format!("{}\n\n{}{}{}", self.heading(), self.choice_text(), methods.render(), self.warnings());
         let truth = self.methods.iter().any(|method| method.scores.is_some());
@@ -93,11 +94,21 @@ impl RunRecord {
 }
 
 impl MethodRecord {
-    /// Method, clusters, mean NMI with the base clusterings, rounds, why it stopped, KKT gap and seconds.
-    fn cells(&self) -> [String; 7] {
+    /// Method, clusters, mean NMI with the base clusterings, mean confidence, rounds, why it stopped, KKT gap and seconds.
+    fn cells(&self) -> [String; 8] {
+        let confidence = self.confidence.map_or_else(|| "–".into(), |confidence| format!("{confidence:.4}"));
         let gap = self.kkt_gap.map_or_else(|| "–".into(), |gap| format!("{gap:.1e}"));
         let anmi = self.anmi.map_or_else(|| "–".into(), |anmi| format!("{anmi:.4}"));
         let (rounds, seconds) = (self.rounds.to_string(), format!("{:.2}", self.seconds));
-        [self.method.clone(), self.clusters.to_string(), anmi, rounds, self.stopped.to_string(), gap, seconds]
+        [
+            self.method.clone(),
+            self.clusters.to_string(),
+            anmi,
+            confidence,
+            rounds,
+            self.stopped.to_string(),
+            gap,
+            seconds,
+        ]
     }
 }

@@ -107,8 +107,8 @@ pub enum FileError {
     },
     /// Text where a number is meant.
     #[error(
-        "{0} is not a number; correct it, leave the column out, or make columns of its words (--encode one-hot); if it holds the \
-         classes, name it as the label column"
+        "{0} is not a number; correct it, leave the column out (--skip), or make columns of its words (--encode one-hot); if it \
+         holds the classes name it with --truth, if the names of the objects with --id"
     )]
     NotANumber(Cell),
     /// Dates, percents, amounts of money or numbers in another notation where a number is meant.

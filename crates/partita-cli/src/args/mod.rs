@@ -335,8 +335,7 @@ pub(crate) struct SynthArgs {
 pub(crate) struct InspectArgs {
     /// A table, an ensemble or a model.
     pub(crate) file: PathBuf,
-    /// Take the file as this. Without it, .mat and .npz files are ensembles, .json files are models and everything
-    /// else is a table.
+    /// Take the file as this, whatever is found in it.
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) kind: Option<Kind>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use partita::files::{LabelFormat, LabelGroups, label_lines, write_whole};
 use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
 use partita_app::{
     AppError, ClustersAsked, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
-    write_json,
+    with_origin, write_json,
 };
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ pub(super) fn consensus(
     let (found, confidence) = found?;
     written?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
-        write_json(path, &model.to_json())?;
+        write_json(path, &with_origin(model.to_json(), &args.method, rows.objects()))?;
     }
     let record = record(args, rows, compute, (&found, confidence), &stopwatch);
     if let Some(folder) = folder {

@@ -1,28 +1,26 @@
 //! `partita choose-k`: how many clusters, if any.
 
 use std::num::NonZeroU32;
-use std::path::Path;
 
-use partita::files;
 use partita::{Clusters, Problem, SettingMap};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
 
 use partita_app::{
-    InputTable, SavedChoice, Stopwatch, VERSION, choice_table, choose_of_ensemble, choose_of_table, methods,
+    FileKind, InputTable, SavedChoice, Stopwatch, VERSION, choice_table, choose_of_ensemble, choose_of_table, methods,
     read_ensemble, seeds, write_json,
 };
 
 use crate::args::{ChooseArgs, Source};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{check_outputs, print, print_json, warn};
+use crate::output::{check_outputs, print, print_json, say, warn};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     check_outputs(&args.output, &[&args.table.table], args.force)?;
     let compute = Compute::start(&args.compute)?;
     let stopwatch = Stopwatch::start();
-    let choice = match args.kind.unwrap_or_else(|| guess(&args.table.table)) {
+    let choice = match args.kind.map_or_else(|| source(args, &compute), Ok)? {
         Source::Table => of_table(args, &compute)?,
         Source::Ensemble => of_ensemble(args, &compute)?,
     };
@@ -45,11 +43,19 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
     unless_interrupted(|| "some numbers of clusters or references are missing".into())
 }
 
-/// What the name of a file suggests.
-fn guess(path: &Path) -> Source {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npz" | "mat") if !files::is_sparse_table(path) => Source::Ensemble,
-        _ => Source::Table,
+/// What the file holds; columns that may be labels or numbers are taken as numbers, and that is said.
+fn source(args: &ChooseArgs, compute: &Compute) -> Result<Source, Failure> {
+    let file = &args.table.table;
+    match FileKind::of(file, &args.table.input().read.within(compute.budget))? {
+        FileKind::Ensemble(..) => Ok(Source::Ensemble),
+        FileKind::Either(..) => {
+            let here = file.display();
+            say(&format!(
+                "note: {here}: columns of whole numbers are taken as features; --kind ensemble takes them as labels"
+            ));
+            Ok(Source::Table)
+        }
+        _ => Ok(Source::Table),
     }
 }
 

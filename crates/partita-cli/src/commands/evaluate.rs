@@ -7,7 +7,7 @@ use partita::metrics::{Scores, jensen_shannon};
 use serde_json::{Value, json};
 
 use partita_app::{
-    AppError, Observer, TextTable, default_budget, match_objects, read_ensemble, read_json, read_labels, score,
+    AppError, Observer, TextTable, default_budget, match_objects, model_json, read_ensemble, read_labels, score,
 };
 
 use crate::args::EvaluateArgs;
@@ -26,7 +26,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
 
 /// How well a model predicts label rows that it has not seen.
 fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Failure> {
-    let saved = read_json(model, "fit it again")?;
+    let saved = model_json(model)?;
     let loaded = read_ensemble(rows, &args.read.options(default_budget()), &Terminal)?;
     let found = partita::mixture::held_out(&saved, &loaded.ensemble)
         .map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;

@@ -3,45 +3,81 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use partita::Ensemble;
-use partita::files::{self, LabelColumn, SparseTable, Table};
+use partita::files::{self, LabelColumn, ReadOptions, SparseTable, Table};
+use partita::{Ensemble, ModelReads};
 use serde_json::{Value, json};
 
-use partita_app::{default_budget, load_model, read_ensemble, say_roles};
+use partita_app::{FileKind, default_budget, load_model, read_ensemble, read_json, say_roles};
 
 use crate::args::{InspectArgs, Kind};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, say};
 use crate::terminal::Terminal;
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let options = args.read.options(default_budget());
-    let facts = match args.kind.unwrap_or_else(|| guess(&args.file)) {
-        Kind::Table if files::is_sparse_table(&args.file) => {
-            sparse_facts(&files::read_sparse_table(&args.file, default_budget())?)
-        }
-        Kind::Table => {
-            let (table, roles) = files::load_table(&args.file, &options)?;
-            say_roles(&args.file, &roles, &Terminal);
-            table_facts(&table)
-        }
-        Kind::Ensemble => {
-            let loaded = read_ensemble(&args.file, &options, &Terminal)?;
-            ensemble_facts(&loaded.ensemble, loaded.truth.as_ref())
-        }
-        Kind::Model => json!({ "kind": "model", "format": load_model(&args.file)?.to_json()["format"] }),
+    let facts = match args.kind {
+        None => found(args, &options)?,
+        Some(kind) => taken_as(kind, args, &options)?,
     };
     if args.json { output::print_json(&facts) } else { output::print(&as_text(&facts)) }
 }
 
-/// What the name of a file suggests.
-fn guess(path: &Path) -> Kind {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npz") if files::is_sparse_table(path) => Kind::Table,
-        Some("mat" | "npz") => Kind::Ensemble,
-        Some("json") => Kind::Model,
-        _ => Kind::Table,
+/// What a file holds, whatever it is.
+fn found(args: &InspectArgs, options: &ReadOptions) -> Result<Value, Failure> {
+    match FileKind::of(&args.file, options)? {
+        FileKind::Model => taken_as(Kind::Model, args, options),
+        FileKind::Ensemble(loaded, roles) => {
+            say_roles(&args.file, &roles, &Terminal);
+            Ok(ensemble_facts(&loaded.ensemble, loaded.truth.as_ref()))
+        }
+        FileKind::Either(loaded, roles) => {
+            say_roles(&args.file, &roles, &Terminal);
+            say(
+                "note: every column holds whole numbers from 0 or 1 without gaps; they are shown as labels, --as table shows them as numbers",
+            );
+            let mut facts = ensemble_facts(&loaded.ensemble, loaded.truth.as_ref());
+            facts["kind"] = "ensemble or table".into();
+            Ok(facts)
+        }
+        _ => taken_as(Kind::Table, args, options),
     }
+}
+
+/// What a file holds if it is of this kind.
+fn taken_as(kind: Kind, args: &InspectArgs, options: &ReadOptions) -> Result<Value, Failure> {
+    Ok(match kind {
+        Kind::Table if files::is_sparse_table(&args.file) => {
+            sparse_facts(&files::read_sparse_table(&args.file, default_budget())?)
+        }
+        Kind::Table => {
+            let (table, roles) = files::load_table(&args.file, options)?;
+            say_roles(&args.file, &roles, &Terminal);
+            table_facts(&table)
+        }
+        Kind::Ensemble => {
+            let loaded = read_ensemble(&args.file, options, &Terminal)?;
+            ensemble_facts(&loaded.ensemble, loaded.truth.as_ref())
+        }
+        Kind::Model => model_facts(&args.file)?,
+    })
+}
+
+/// What a model reads, what it was made by, and its fields: texts and numbers as they are, lists by their lengths.
+fn model_facts(path: &Path) -> Result<Value, Failure> {
+    let reads = match load_model(path)?.reads() {
+        ModelReads::Labels => "label rows",
+        ModelReads::Features => "a table",
+    };
+    let mut facts = json!({ "kind": "model", "reads": reads });
+    for (name, field) in read_json(path, "fit it again")?.as_object().into_iter().flatten() {
+        facts[name] = match field.as_array() {
+            Some(names) if names.iter().all(Value::is_string) => field.clone(),
+            Some(list) => json!(format!("{} of them", list.len())),
+            None => field.clone(),
+        };
+    }
+    Ok(facts)
 }
 
 fn table_facts(table: &Table) -> Value {

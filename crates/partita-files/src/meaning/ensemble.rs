@@ -192,9 +192,9 @@ fn check_header(frame: &Frame, columns: &[usize], read: &[Column]) -> Result<(),
     refusals.and_then(|refusals| refusals.into_iter().next()).map_or(Ok(()), Err)
 }
 
-/// Refuses the name of a column that is one of its labels too.
+/// Refuses the name of a column that is one of its labels too. Numbers in a first line that is taken for a header are names.
 pub(crate) fn check_header_word(path: &Path, at: usize, name: &str, words: &Dictionary) -> Result<(), FileError> {
-    if !words.contains(name) {
+    if name.parse::<f64>().is_ok() || !words.contains(name) {
         return Ok(());
     }
     Err(FileError::NoHeader { path: path.into(), column: at + 1, value: name.into() })

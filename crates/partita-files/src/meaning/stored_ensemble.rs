@@ -114,7 +114,32 @@ pub(crate) fn read(
     if let Some(recipe) = meta.recipe {
         ensemble = ensemble.with_recipe(recipe);
     }
-    Ok((ensemble, truth, roles))
+    if let Some(id) = &options.id {
+        let reason = format!("an ensemble of Partita has its names beside its labels; --id '{id}' is for other files");
+        return Err(FileError::damaged(path, reason));
+    }
+    if options.skip.is_empty() { Ok((ensemble, truth, roles)) } else { without(path, &ensemble, truth, roles, options) }
+}
+
+/// The same without the base clusterings that are to be left out.
+fn without(
+    path: &Path,
+    ensemble: &Ensemble,
+    truth: Option<LabelColumn>,
+    mut roles: Roles,
+    options: &ReadOptions,
+) -> Result<(Ensemble, Option<LabelColumn>, Roles), FileError> {
+    let names: Vec<String> = ensemble.bases().iter().map(|base| base.name().to_owned()).collect();
+    for skip in &options.skip {
+        let at = super::roles::find(path, &names, skip)?;
+        (roles.columns[at].role, roles.columns[at].reason) = (Role::Skipped, Reason::Asked);
+    }
+    let kept: Vec<u32> = roles.data().into_iter().map(|at| at as u32).collect();
+    if kept.is_empty() {
+        return Err(FileError::NoBases { path: path.into(), columns: names.len() });
+    }
+    let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
+    Ok((ensemble.select(&objects, &kept), truth, roles))
 }
 
 fn roles(meta: &Meta) -> Roles {

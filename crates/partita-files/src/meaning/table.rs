@@ -257,7 +257,7 @@ pub(crate) fn without_names(
         }
     }
     let data = frame.roles.data();
-    columns.into_iter().filter(|(at, _)| data.contains(at)).unzip()
+    columns.into_iter().filter(|(at, _)| data.binary_search(at).is_ok()).unzip()
 }
 
 /// Refuses words where numbers are meant.

@@ -36,15 +36,16 @@ pub(super) fn headline(page: &Page<'_, '_>) -> String {
 fn no_clusters(page: &Page<'_, '_>) -> String {
     let objects = plural(page.report.n() as i64, "object");
     let choice = page.report.choice.as_ref().filter(|choice| choice.chosen == Some(1));
+    let why = |reason: &str| cut(reason.strip_prefix("1 cluster: ").unwrap_or(reason), 300);
     match choice {
         None => format!("{objects} in one cluster: no groups are told apart."),
         Some(choice) if page.clusters.live == 1 => {
-            format!("No clusters: {objects} are one group. {}", cut(&choice.reason, 300))
+            format!("No clusters: {objects} are one group. {}", why(&choice.reason))
         }
         Some(choice) => format!(
             "No clusters are supported by the data; {} below were asked for, and {objects} are in them. {}",
             plural(page.clusters.live as i64, "cluster"),
-            cut(&choice.reason, 300)
+            why(&choice.reason)
         ),
     }
 }
@@ -67,7 +68,9 @@ pub(super) fn summary(page: &Page<'_, '_>) -> String {
 }
 
 fn warnings(record: &Value) -> String {
-    let texts = record["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let of = |value: &'_ Value| value["warnings"].as_array().cloned().unwrap_or_default();
+    let both = [of(record), of(&record["choice"])].concat();
+    let texts = both.iter().filter_map(Value::as_str);
     texts.take(20).map(|text| format!("<p class=\"warn\">{}</p>", escape(&cut(text, 600)))).collect()
 }
 
@@ -248,11 +251,19 @@ fn methods(record: &Value) -> String {
             Cell::Name(name),
             cell(value("clusters")),
             cell(value("anmi")),
+            cell(value("confidence")),
             cell(method["scores"]["ari"].as_f64().unwrap_or(f64::NAN)),
             Cell::Number(value("seconds"), seconds(value("seconds"))),
         ]
     };
-    let heads = ["Method", "Clusters", "Mean NMI with the base clusterings", "ARI with the known classes", "Time"];
+    let heads = [
+        "Method",
+        "Clusters",
+        "Mean NMI with the base clusterings",
+        "Mean confidence",
+        "ARI with the known classes",
+        "Time",
+    ];
     let rows: Vec<Vec<Cell>> = methods.iter().take(100).map(row).collect();
     let caption = "The first method is the one that this report shows.";
     format!("<h3>Methods side by side</h3>{}", table("methods-table", "sorts", caption, &heads, &rows))

@@ -1,0 +1,104 @@
+//! What kind of content a file has, found by reading it: numbers, labels, or a model.
+
+use std::path::Path;
+
+use partita::files::{self, LoadedEnsemble, ReadOptions, Roles};
+use partita::{BaseClustering, Ensemble};
+
+use crate::AppError;
+
+/// What a file holds.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// A saved model.
+    Model,
+    /// A sparse table.
+    SparseTable,
+    /// A table of numbers.
+    Table,
+    /// Base clusterings.
+    Ensemble(Box<LoadedEnsemble>, Roles),
+    /// Columns of whole numbers from 0 or 1 without gaps: labels of base clusterings, or features that count or rank.
+    Either(Box<LoadedEnsemble>, Roles),
+}
+
+impl FileKind {
+    /// The kind of a file. Archives of arrays that hold labels are ensembles; of columns, those are whose values are no numbers
+    /// to compute with.
+    ///
+    /// # Errors
+    /// [`AppError::File`] for a file that is neither a table nor an ensemble.
+    ///
+    /// # Cost
+    /// That of reading it as an ensemble.
+    pub fn of(path: &Path, options: &ReadOptions) -> Result<Self, AppError> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if ending == "json" {
+            return Ok(Self::Model);
+        }
+        if files::is_sparse_table(path) {
+            return Ok(Self::SparseTable);
+        }
+        let archive = ending == "npz" || ending == "mat";
+        match files::load_ensemble(path, options) {
+            Err(error) if archive && files::load_table(path, options).is_err() => Err(error.into()),
+            Err(_) => Ok(Self::Table),
+            Ok((loaded, roles)) if archive || loaded.ensemble.recipe().is_some() => {
+                Ok(Self::Ensemble(Box::new(loaded), roles))
+            }
+            Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => match has_words(&loaded.ensemble) {
+                true => Ok(Self::Ensemble(Box::new(loaded), roles)),
+                false => Ok(Self::Either(Box::new(loaded), roles)),
+            },
+            Ok(_) => Ok(Self::Table),
+        }
+    }
+}
+
+/// Whether some label is not a number: a table of numbers has none.
+fn has_words(ensemble: &Ensemble) -> bool {
+    ensemble.bases().iter().any(of_words)
+}
+
+fn of_words(base: &BaseClustering) -> bool {
+    base.values().iter().any(|value| value.parse::<f64>().is_err())
+}
+
+/// Whether the labels of every base clustering are words, 0 to K − 1 or 1 to K, and clusters have two objects on average.
+fn looks_like_labels(ensemble: &Ensemble) -> bool {
+    let few = |base: &BaseClustering| 2 * base.clusters() <= ensemble.objects().max(4);
+    ensemble.bases().iter().all(|base| few(base) && (of_words(base) || counts_through(base)))
+}
+
+fn counts_through(base: &BaseClustering) -> bool {
+    let values: Vec<u64> = base.values().iter().filter_map(|value| value.parse().ok()).collect();
+    let first = values.first().copied().unwrap_or(2);
+    values.len() == base.clusters() && first <= 1 && values.iter().zip(first..).all(|(value, place)| *value == place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> &'static str {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).unwrap();
+        match FileKind::of(&path, &ReadOptions::default()).unwrap() {
+            FileKind::Table => "table",
+            FileKind::Ensemble(..) => "ensemble",
+            FileKind::Either(..) => "either",
+            FileKind::Model | FileKind::SparseTable => "other",
+        }
+    }
+
+    #[test]
+    fn columns_are_numbers_labels_or_both() {
+        assert_eq!(kind("a,b\n0.5,1\n1.5,2\n2,3\n4,4\n"), "table");
+        assert_eq!(kind("a,b\n10,1\n30,2\n10,1\n40,2\n"), "table");
+        assert_eq!(kind("a,b\nx,1\nx,2\ny,1\ny,2\n"), "ensemble");
+        assert_eq!(kind("a,b\nx,10\nx,30\ny,10\ny,70\n"), "table");
+        assert_eq!(kind("a,b\n0,1\n0,2\n1,1\n1,2\n"), "either");
+    }
+}
