@@ -55,12 +55,14 @@ pub fn choose_of_ensemble(
         .map_err(|error| AppError::Select { input: source.into(), source: error })
 }
 
+/// Spells one number of a row.
+type Cell<'a> = &'a dyn Fn(&ChoiceRow) -> String;
+
 /// What was measured of every number of clusters, for people; columns that nothing fills are left out.
 pub fn choice_table(choice: &Choice) -> TextTable {
     let number =
         |value: Option<f64>, digits: usize| value.map_or_else(String::new, |value| format!("{value:.digits$}"));
     let small = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1e}"));
-    type Cell<'a> = &'a dyn Fn(&ChoiceRow) -> String;
     let columns: [(&str, Cell<'_>); 10] = [
         ("k", &|row| row.clusters.to_string()),
         ("rcsi", &|row| number(row.rcsi, 3)),

@@ -43,15 +43,15 @@ impl FileKind {
         let archive = ending == "npz" || ending == "mat";
         match files::load_ensemble(path, options) {
             Err(error) if archive && files::load_table(path, options).is_err() => Err(error.into()),
-            Err(_) => Ok(Self::Table),
             Ok((loaded, roles)) if archive || loaded.ensemble.recipe().is_some() => {
                 Ok(Self::Ensemble(Box::new(loaded), roles))
             }
-            Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => match has_words(&loaded.ensemble) {
-                true => Ok(Self::Ensemble(Box::new(loaded), roles)),
-                false => Ok(Self::Either(Box::new(loaded), roles)),
-            },
-            Ok(_) => Ok(Self::Table),
+            Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => {
+                let words = has_words(&loaded.ensemble);
+                let loaded = Box::new(loaded);
+                Ok(if words { Self::Ensemble(loaded, roles) } else { Self::Either(loaded, roles) })
+            }
+            _ => Ok(Self::Table),
         }
     }
 }

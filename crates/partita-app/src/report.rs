@@ -9,7 +9,9 @@ use partita_report::{ClusterCurves, Rendered, Report, render};
 use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
 use crate::machine::default_budget;
-use crate::result_files::{CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, folder_of, read_labels};
+use crate::result_files::{
+    CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, WrittenLabels, folder_of, read_labels,
+};
 use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves, methods};
 
 /// The results of a method, as a report shows them.
@@ -136,7 +138,7 @@ impl RunFolder {
         let place = self.place(method)?;
         let results = self.results_of(place);
         let loaded = self.ensemble()?;
-        let (partition, certainty, confidence) = read_labels(&results.join(LABELS))?;
+        let WrittenLabels { partition, certainty, confidence } = read_labels(&results.join(LABELS))?;
         let soft = results.join(SOFT);
         let soft = if soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
         let table = self.table(observer);
@@ -166,7 +168,8 @@ impl RunFolder {
     /// The labels of all methods whose results are there.
     fn all_labels(&self, objects: usize) -> Vec<(String, Partition)> {
         let labels = |place: usize| read_labels(&self.results_of(place).join(LABELS)).ok();
-        let of = |(place, method): (usize, &crate::MethodRecord)| Some((method.method.clone(), labels(place)?.0));
+        let of =
+            |(place, method): (usize, &crate::MethodRecord)| Some((method.method.clone(), labels(place)?.partition));
         let found = self.record.methods.iter().enumerate().filter_map(of);
         found.filter(|(_, partition)| partition.objects() == objects).collect()
     }

@@ -65,15 +65,22 @@ pub(crate) fn write_outcome(
     Ok(())
 }
 
-/// Labels, certainties and, where there are some, confidences as a run wrote them.
-pub(crate) fn read_labels(path: &Path) -> Result<(Partition, Vec<f64>, Option<Vec<f64>>), AppError> {
+/// Labels as a run wrote them.
+pub(crate) struct WrittenLabels {
+    pub(crate) partition: Partition,
+    pub(crate) certainty: Vec<f64>,
+    /// Runs of earlier versions have none.
+    pub(crate) confidence: Option<Vec<f64>>,
+}
+
+/// Labels, certainties and, where there are some, confidences.
+pub(crate) fn read_labels(path: &Path) -> Result<WrittenLabels, AppError> {
     let options = |name: &str| ReadOptions::of_column(name).within(default_budget());
     let column = |name: &str| files::read_labels(path, &options(name)).map(|read| read.column.values);
     let label = |text: &str| text.parse::<u32>().ok();
     let labels = numbers(path, &column("label")?, label, "the label is not a number")?;
     let share = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
     let certainty = numbers(path, &column("certainty")?, share, "the certainty is not in 0 to 1")?;
-    // Runs of earlier versions have none.
     let confidence = column("confidence").ok();
     let confidence = confidence.map(|texts| numbers(path, &texts, share, "the confidence is not in 0 to 1"));
     let clusters = labels.iter().max().map_or(0, |&last| last as usize + 1);
@@ -81,7 +88,7 @@ pub(crate) fn read_labels(path: &Path) -> Result<(Partition, Vec<f64>, Option<Ve
         return Err(AppError::content(path, format!("label {} of {} objects", clusters - 1, labels.len())));
     }
     let partition = Partition::new(labels, clusters).map_err(|error| AppError::content(path, error.to_string()))?;
-    Ok((partition, certainty, confidence.transpose()?))
+    Ok(WrittenLabels { partition, certainty, confidence: confidence.transpose()? })
 }
 
 fn numbers<T>(

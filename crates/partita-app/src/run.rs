@@ -41,6 +41,15 @@ struct Bases {
     scores: Vec<Scores>,
 }
 
+/// What the methods found that were finished, in their order.
+#[derive(Default)]
+struct Results {
+    outcomes: Vec<Outcome>,
+    /// The confidence of every label.
+    confidences: Vec<Vec<f64>>,
+    records: Vec<MethodRecord>,
+}
+
 impl Experiment {
     /// Runs the experiment and writes its outputs.
     ///
@@ -67,7 +76,7 @@ impl Experiment {
         self.check(&methods, &inputs, budget)?;
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let bases = self.base_clusterings(&mut inputs, budget, observer)?;
-        let (outcomes, confidences, records) =
+        let Results { outcomes, confidences, records } =
             self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
@@ -172,12 +181,12 @@ impl Experiment {
         inputs: &Inputs,
         ensemble: &Ensemble,
         observer: &dyn Observer,
-    ) -> Result<(Vec<Outcome>, Vec<Vec<f64>>, Vec<MethodRecord>), AppError> {
+    ) -> Result<Results, AppError> {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
         let (features, source) = (inputs.features(), self.source());
         let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
         let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
-        let (mut outcomes, mut confidences, mut records) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Results::default();
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
             if observer.stop_asked() {
                 break;
@@ -193,11 +202,11 @@ impl Experiment {
             let result = MethodResult { outcome: &outcome, confidence: &confidence };
             let table = self.table();
             outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref(), table)?;
-            outcomes.push(outcome);
-            confidences.push(confidence);
-            records.push(record);
+            found.outcomes.push(outcome);
+            found.confidences.push(confidence);
+            found.records.push(record);
         }
-        Ok((outcomes, confidences, records))
+        Ok(found)
     }
 
     /// A page beside the labels of every method, where pages are asked for.

@@ -31,11 +31,11 @@ fn table(path: &Path, rows: usize, mut row: impl FnMut(usize) -> Vec<f64>) {
         let row = row(at);
         if at == 0 {
             let names: Vec<String> = (0..row.len()).map(|column| format!("x{column}")).collect();
-            writeln!(text, "{}", names.join(",")).unwrap();
+            writeln!(text, "{}", names.join(",")).expect("text");
         }
-        writeln!(text, "{}", row.iter().map(f64::to_string).collect::<Vec<_>>().join(",")).unwrap();
+        writeln!(text, "{}", row.iter().map(f64::to_string).collect::<Vec<_>>().join(",")).expect("text");
     }
-    std::fs::write(path, text).unwrap();
+    std::fs::write(path, text).expect("a file");
 }
 
 /// One of three kinds of table without clusters, in four columns.
@@ -53,11 +53,11 @@ fn noise(path: &Path, kind: usize, seed: u64) {
 
 fn run(path: &Path, folder: Option<&Path>, clusters: &str) -> RunRecord {
     let mut recipe = Recipe::default();
-    (recipe.base[0].runs, recipe.base_k) = (3, "2".parse().unwrap());
-    let clusters: ClustersAsked = clusters.parse().unwrap();
+    (recipe.base[0].runs, recipe.base_k) = (3, "2".parse().expect("a number"));
+    let clusters: ClustersAsked = clusters.parse().expect("a number of clusters");
     let mut experiment = Experiment::of_table(TableInput::new(path), recipe, clusters, MethodChoice::new("kc"));
     (experiment.outputs.folder, experiment.outputs.report) = (folder.map(Into::into), folder.is_some());
-    experiment.run(&NoObserver).unwrap()
+    experiment.run(&NoObserver).expect("a run")
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn numbers_of_clusters() {
     let methods = Workplace::new().partita(&["methods", "--json"]).json();
     for method in methods["methods"].as_array().unwrap().iter().filter(|method| method["chooses_clusters"] == false) {
         let method = method["name"].as_str().unwrap();
-        flags_are_refused(&["-k", "auto", "-m", method], &[method, "cannot choose"]);
+        flags_are_refused(&["-k", "method", "-m", method], &[method, "cannot choose"]);
     }
     flags_are_refused(&["-k", "3", "--base-k", "9..4"], &["9..4"]);
     flags_are_refused(&["-k", "3", "--base-k", "0..4"], &["0"]);
@@ -88,7 +88,7 @@ fn numbers_of_clusters() {
     flags_are_refused(&["-k", "3", "--base", "kmeans:0"], &["kmeans:0"]);
     flags_are_refused(&["-k", "3", "--subsample", "1.5"], &["1.5"]);
     flags_are_refused(&["-k", "3", "--subsample", "0"], &["0"]);
-    flags_are_refused(&["-k", "3", "--threads", "0"], &["0"]);
+    flags_are_refused(&["-k", "3", "--threads", "-1"], &["-1"]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn one_cluster_is_answered() {
     place.file("t.csv", three_groups(12));
     place.partita(&["run", "t.csv", "--label", "kind", "-k", "1", "-m", "pcc-kl", "-o", "out"]).fine();
     let labels = std::fs::read_to_string(place.path("out/labels.csv")).unwrap();
-    assert!(labels.lines().skip(1).all(|line| line.ends_with(",0,1")), "{labels}");
+    assert!(labels.lines().skip(1).all(|line| line.ends_with(",0,1,1")), "{labels}");
     // Settings are checked for one cluster as for any number.
     place.file("e.csv", "u,v\n1,1\n1,1\n2,2\n2,2\n");
     place.partita(&["consensus", "e.csv", "-k", "1", "--set", "nonsense=1"]).refused(&["'nonsense'"]);

@@ -8,7 +8,8 @@ use common::{Workplace, shipped};
 use serde_json::Value;
 
 fn record(place: &Workplace, folder: &str) -> Value {
-    serde_json::from_str(&fs::read_to_string(place.path(folder).join("record.json")).unwrap()).unwrap()
+    let text = fs::read_to_string(place.path(folder).join("record.json")).expect("a record");
+    serde_json::from_str(&text).expect("JSON")
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn ensemble(agree: bool) -> String {
     for object in 0..90u64 {
         let label = |base: u64| {
             let chance = hash(object * 100 + base);
-            if agree && base % 3 > 0 { object % 2 } else { chance % 3 }
+            if agree && !base.is_multiple_of(3) { object % 2 } else { chance % 3 }
         };
         text += &((0..12).map(|base| label(base).to_string()).collect::<Vec<_>>().join(",") + "\n");
     }

@@ -147,3 +147,17 @@ fn settings_go_to_all_methods_or_to_the_one_named() {
     assert_eq!(refused.stderr.matches("there is no setting").count(), 1, "said once: {}", refused.stderr);
     refused.refused(&["nonsense"]);
 }
+
+#[test]
+fn the_command_on_the_page_repeats_the_run_as_it_stands_there() {
+    let place = Workplace::new();
+    place.partita(&["run", &shipped("iris.csv"), "-k", "3", "--base", "kmeans:5", "-o", "out/"]).fine();
+    let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
+    let text = page.split("<pre id=\"command\">").nth(1).and_then(|rest| rest.split("</pre>").next()).unwrap();
+    let binary = assert_cmd::cargo::cargo_bin!("partita");
+    let search = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let done = std::process::Command::new("sh").args(["-ec", text]).env("PATH", search).output().unwrap();
+    assert!(done.status.success(), "{text}\n{}", String::from_utf8_lossy(&done.stderr));
+    let labels = ["out/labels.csv", "out-again/labels.csv"].map(|file| std::fs::read(place.path(file)).unwrap());
+    assert_eq!(labels[0], labels[1]);
+}

@@ -65,9 +65,12 @@ fn correlated(objects: usize, columns: usize, seed: u64) -> Array2<f64> {
     gaussian(objects, &vec![1.0; columns], seed).dot(&gaussian(columns, &vec![1.0; columns], seed + 1000))
 }
 
+/// Draws a table by its seed.
+type Draw = fn(u64) -> Array2<f64>;
+
 #[test]
 fn noise_of_fifty_seeds_has_no_clusters() {
-    let kinds: [(&str, fn(u64) -> Array2<f64>); 3] = [
+    let kinds: [(&str, Draw); 3] = [
         ("Gaussian", |seed| gaussian(100, &[1.0; 5], seed)),
         ("uniform", |seed| uniform(100, 5, seed)),
         ("correlated", |seed| correlated(100, 5, seed)),

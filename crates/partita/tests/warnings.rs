@@ -22,23 +22,25 @@ fn ensemble(share: u64) -> Ensemble {
             let drawn = hash(object * 1000 + base);
             if drawn % 100 < share { object % 3 } else { hash(drawn) % 4 }
         };
-        builder.push(base.to_string(), (0..OBJECTS as u64).map(|object| Some(label(object)))).unwrap();
+        builder
+            .push(base.to_string(), (0..OBJECTS as u64).map(|object| Some(label(object))))
+            .expect("labels of all objects");
     }
-    builder.finish().unwrap()
+    builder.finish().expect("an ensemble")
 }
 
 /// One cluster in every base clustering.
 fn constant() -> Ensemble {
     let mut builder = EnsembleBuilder::new(OBJECTS);
-    (0..5).for_each(|base| builder.push(base.to_string(), vec![Some(0); OBJECTS]).unwrap());
-    builder.finish().unwrap()
+    (0..5).for_each(|base| builder.push(base.to_string(), vec![Some(0); OBJECTS]).expect("labels of all objects"));
+    builder.finish().expect("an ensemble")
 }
 
 fn solve(method: &dyn Consensus, ensemble: &Ensemble, settings: &[&str]) -> Result<Outcome, ConsensusError> {
     let columns = ["x".to_owned(), "y".to_owned()];
     let values = Array2::from_shape_fn((OBJECTS, 2), |(i, j)| ((i * (7 + 6 * j)) % 31 + 10 * (i % 3)) as f64);
     let mut problem = Problem::new(ensemble, Clusters::Exactly(3));
-    problem.settings = SettingMap::parse(settings).unwrap();
+    problem.settings = SettingMap::parse(settings).expect("pairs");
     if method.info().capabilities.reads == Reads::LabelsAndFeatures {
         problem.features = Features::new(&columns, values.view()).ok();
     }

@@ -28,7 +28,7 @@ fn words_for_missing_labels_are_not_clusters() {
 #[test]
 fn the_words_can_be_named() {
     let place = Workplace::new();
-    let label = |i: usize| if i % 10 == 0 { "unassigned".to_owned() } else { format!("t{}", group(i)) };
+    let label = |i: usize| if i.is_multiple_of(10) { "unassigned".to_owned() } else { format!("t{}", group(i)) };
     place.file("t.csv", csv("a,b,c", 60, |i| format!("{},t{},t{}", label(i), group(i), group(i))));
     let clusters = |flags: &[&str]| {
         let facts = place.partita(&[&["inspect", "t.csv", "--as", "ensemble", "--json"], flags].concat()).json();

@@ -219,21 +219,30 @@ fn plain(value: &Value) -> Option<String> {
     (!fields.is_empty()).then(|| fields.join(", "))
 }
 
-/// The command that made the run.
+/// The command that made the run, and the one that makes it again where its folder has the record.
 fn repeat(record: &Value) -> String {
-    let words: Vec<String> = record["arguments"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|word| word.as_str().map(str::to_owned))
-        .collect();
+    let words: Vec<String> =
+        record["arguments"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     if words.is_empty() {
         return String::new();
     }
+    let made = command("partita", words.into_iter());
+    let text = |key: &Value| key.as_str().map(|text| text.trim_end_matches('/').to_owned());
+    let again = text(&record["experiment"]["outputs"]["folder"]).zip(text(&record["working_folder"]));
+    let again = again.map_or_else(
+        || made.clone(),
+        |(folder, here)| {
+            let again = ["run", "--from", &format!("{folder}/record.json"), "-o", &format!("{folder}-again")];
+            let again = command("partita", again.map(str::to_owned).into_iter());
+            format!("{}\n{again}", command("cd", std::iter::once(here)))
+        },
+    );
     format!(
-        "<h3>To repeat it</h3><pre id=\"command\">{}</pre><p class=\"bar\" style=\"margin-top:10px\">\
+        "<h3>The command</h3><pre>{}</pre><h3>To repeat it</h3><pre id=\"command\">{}</pre>\
+         <p class=\"bar\" style=\"margin-top:10px\">\
          <button type=\"button\" class=\"copy\" data-of=\"command\" hidden>Copy</button></p>",
-        escape(&cut(&command("partita", words.into_iter()), 4_000))
+        escape(&cut(&made, 4_000)),
+        escape(&cut(&again, 4_000))
     )
 }
 
