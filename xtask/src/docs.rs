@@ -178,7 +178,7 @@ mod tests {
         assert!(reference.starts_with("## `a-b`\n\nJoins |x|.\n\nA, 2005.\n"), "{reference}");
         for line in [
             "| missing labels | handled by prior |",
-            "| `-k` | the most it may use |",
+            "| `-k` | the most it may use, a range or `auto` |",
             "| `solver` | `greedy` | block or greedy | Which. |",
             "| `rounds` | `8` | a whole number from 1 | How many. |",
         ] {

@@ -76,3 +76,40 @@ fn every_command_has_a_manual_page_and_completions_know_names() {
         assert!(["nbce-gibbs", "peace-text", "restarts"].iter().all(|name| text.contains(name)), "{shell}");
     }
 }
+
+#[test]
+fn inspect_and_choose_k_find_out_what_a_file_holds() {
+    let place = workplace();
+    let kind = |file: &str| place.partita(&["inspect", file, "--json"]).json()["kind"].clone();
+    let rows = |row: fn(usize) -> String| (0..60).map(row).collect::<String>();
+    place.file("words.csv", format!("cell,a,b\n{}", rows(|i| format!("c{i},t{},u{}\n", i % 3, i % 3))));
+    place.file("whole.csv", format!("a,b\n{}", rows(|i| format!("{},{}\n", i % 3, i % 4))));
+    place.file("numbers.csv", format!("a,b\n{}", rows(|i| format!("{},0.5\n", i % 3 * 7))));
+    place.file("gaps.csv", format!("a,b\n{}", rows(|i| format!("{},{}\n", i % 3, if i == 7 { "NA" } else { "0" }))));
+    let found = ["numbers.csv", "e.npz", "words.csv", "whole.csv"].map(kind);
+    assert_eq!(found, ["table", "ensemble", "ensemble", "ensemble or table"]);
+    place.partita(&["consensus", "e.npz", "-m", "mm", "-k", "3", "-o", "l.csv", "--model", "m.json"]).fine();
+    let model = place.partita(&["inspect", "m.json", "--json"]).json();
+    assert_eq!(
+        (&model["kind"], &model["made"]["method"], &model["made"]["objects"]),
+        (&"model".into(), &"mm".into(), &60.into())
+    );
+    place.partita(&["predict", "m.json", "e.npz", "-o", "again.csv"]).fine();
+    let taken = |file: &str| place.partita(&["choose-k", file, "-k", "2..4"]);
+    assert!(taken("whole.csv").stderr.contains("--kind ensemble"));
+    for file in ["words.csv", "gaps.csv"] {
+        assert!(taken(file).fine().contains("lifetime"), "{file}");
+    }
+}
+
+#[test]
+fn labels_are_written_in_the_format_of_the_name() {
+    let place = workplace();
+    for name in ["l.parquet", "l.csv.zst", "l.json", "l.npy"] {
+        place.partita(&["consensus", "e.npz", "-m", "eac-average", "-k", "3", "-o", name]).fine();
+    }
+    for name in ["l.parquet", "l.csv.zst", "l.npy"] {
+        assert_eq!(place.partita(&["evaluate", name, "--truth", "t.csv:kind", "--json"]).json()["ari"], 1.0, "{name}");
+    }
+    place.partita(&["consensus", "e.npz", "-k", "3", "-o", "l.xlsx"]).refused(&["l.xlsx", ".parquet"]);
+}

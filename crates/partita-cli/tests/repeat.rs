@@ -44,7 +44,7 @@ fn a_record_says_which_files_which_machine_and_when() {
     assert_eq!(Path::new(record["working_folder"].as_str().unwrap()).canonicalize().unwrap(), folder);
     let experiment = &record["experiment"];
     assert_eq!((&experiment["clusters"], &experiment["seed"]), (&3.into(), &0.into()));
-    assert_eq!(experiment["input"]["table"]["table"]["label"], "kind");
+    assert_eq!(experiment["input"]["table"]["table"]["truth"], "kind");
     assert_eq!(experiment["input"]["table"]["recipe"]["base"][0], "kmeans:9");
     assert_eq!(experiment["methods"][0]["name"], "lwgp");
 }

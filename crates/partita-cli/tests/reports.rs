@@ -154,6 +154,7 @@ fn the_command_on_the_page_repeats_the_run_as_it_stands_there() {
     place.partita(&["run", &shipped("iris.csv"), "-k", "3", "--base", "kmeans:5", "-o", "out/"]).fine();
     let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
     let text = page.split("<pre id=\"command\">").nth(1).and_then(|rest| rest.split("</pre>").next()).unwrap();
+    let text = &text.replace("&amp;", "&");
     let binary = assert_cmd::cargo::cargo_bin!("partita");
     let search = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let done = std::process::Command::new("sh").args(["-ec", text]).env("PATH", search).output().unwrap();

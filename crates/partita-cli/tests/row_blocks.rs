@@ -91,5 +91,7 @@ fn what_cannot_stay_on_the_disk_is_refused_with_the_reason() {
     place.file("e.csv", "a,b\n1,1\n1,2\n2,2\n2,1\n");
     let stream = ["consensus", "e.csv", "-k", "2", "--stream", "-m"];
     place.partita(&[&stream[..], &["eac-average"]].concat()).refused(&["eac-average holds all label rows", "lwgp"]);
-    place.partita(&[&stream[..], &["lwgp"]].concat()).refused(&["files of this format are not read in groups"]);
+    place
+        .partita(&[&stream[..], &["lwgp"]].concat())
+        .refused(&["only numbers in Parquet, Arrow or NPY are read in groups"]);
 }

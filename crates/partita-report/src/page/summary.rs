@@ -234,7 +234,7 @@ fn repeat(record: &Value) -> String {
         |(folder, here)| {
             let again = ["run", "--from", &format!("{folder}/record.json"), "-o", &format!("{folder}-again")];
             let again = command("partita", again.map(str::to_owned).into_iter());
-            format!("{}\n{again}", command("cd", std::iter::once(here)))
+            format!("{} && {again}", command("cd", std::iter::once(here)))
         },
     );
     format!(
