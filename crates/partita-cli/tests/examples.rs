@@ -15,6 +15,7 @@ fn the_commands_of_the_readme_do_what_they_say() {
     let lines = examples(&text, |line| line.starts_with("partita "));
     assert!(lines.len() >= 5, "{lines:?}");
     prepare(&place, &lines[0]);
+    lines.iter().filter(|line| line.contains("cells.csv")).for_each(|line| prepare(&place, line));
     lines.iter().for_each(|line| runs(&place, line));
 }
 

@@ -298,6 +298,7 @@ impl FileError {
     }
 
     /// A column whose type is not read.
+    #[cfg(any(feature = "parquet", feature = "arrow"))]
     pub(crate) fn unusual_type(path: &Path, column: &str, is_time: bool) -> Self {
         let what = format!("column '{column}'");
         if is_time {
