@@ -31,7 +31,7 @@ impl FileKind {
     /// [`AppError::File`] for a file that is neither a table nor an ensemble.
     ///
     /// # Cost
-    /// That of reading it as an ensemble.
+    /// That of reading it as a table and, where its numbers are all whole or it has words or gaps, as an ensemble.
     pub fn of(path: &Path, options: &ReadOptions) -> Result<Self, AppError> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
         if ending == "json" {
@@ -41,6 +41,9 @@ impl FileKind {
             return Ok(Self::SparseTable);
         }
         let archive = ending == "npz" || ending == "mat";
+        if !archive && has_fractions(path, options) {
+            return Ok(Self::Table);
+        }
         match files::load_ensemble(path, options) {
             Err(error) if archive && files::load_table(path, options).is_err() => Err(error.into()),
             Ok((loaded, roles)) if archive || loaded.ensemble.recipe().is_some() => {
@@ -54,6 +57,11 @@ impl FileKind {
             _ => Ok(Self::Table),
         }
     }
+}
+
+/// Whether it is a table of numbers that are not all whole, which labels are: numbers are read much faster than labels.
+fn has_fractions(path: &Path, options: &ReadOptions) -> bool {
+    files::read_table(path, options).is_ok_and(|table| table.values.iter().any(|value| value.fract() != 0.0))
 }
 
 /// Whether some label is not a number: a table of numbers has none.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use partita::{Features, ModelInput, ModelReads, Partition, SoftPartition, Unread};
 use serde::Serialize;
 
+use crate::confidence::mean;
 use crate::input_notes::say_roles;
 use crate::label_files::read_ensemble;
 use crate::model::open_model;
@@ -132,16 +133,14 @@ impl PredictionInput {
     /// As [`json_text`](crate::json_text).
     pub fn to_json(&self, prediction: &Prediction) -> Result<String, AppError> {
         let partition = &prediction.partition;
-        let mut sizes = vec![0; partition.clusters()];
-        partition.labels().iter().for_each(|&label| sizes[label as usize] += 1);
         let n = partition.objects();
         crate::json_text(&Written {
             model: &self.model,
             input: &self.input,
             n,
             clusters: partition.live_clusters(),
-            sizes,
-            mean_certainty: prediction.certainty.iter().sum::<f64>() / n.max(1) as f64,
+            sizes: partition.sizes(),
+            mean_certainty: mean(&prediction.certainty).unwrap_or_default(),
             unknown_values: prediction.unread.values,
             rows_without_values: prediction.unread.empty_rows.len(),
             warnings: &prediction.warnings,
