@@ -15,3 +15,4 @@ mod presets;
 mod repeat;
 mod reports;
 mod row_blocks;
+mod streams;
