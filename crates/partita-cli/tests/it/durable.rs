@@ -49,6 +49,37 @@ fn twenty_kills_change_nothing() {
     assert!(interrupted >= 5, "{interrupted} of 20 kills fell into the work");
 }
 
+#[test]
+fn a_killed_run_goes_on() {
+    let place = Workplace::new();
+    let table = shipped("digits.csv");
+    let run = |output: &'static str| {
+        ["run", &table, "--truth", "label", "-k", "10", "--base", "kmeans:60", "--no-report", "-o", output]
+    };
+    place.partita(&run("whole")).fine();
+    let mut child = place.command(&run("out")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let part = place.path("out/ensemble.npz.part");
+    let begun = Instant::now();
+    while fs::metadata(&part).map_or(0, |file| file.len()) < 10_000 && begun.elapsed().as_secs() < 60 {
+        sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.partita(&run("out")).refused(&["holds something already"]);
+    let other = [&run("out")[..], &["--resume", "--seed", "5"]].concat();
+    place.partita(&other).refused(&["ensemble.npz.part", "other work"]);
+    let resumed = place.partita(&[&run("out")[..], &["--resume"]].concat());
+    assert!(resumed.stderr.contains("base clusterings are from before"), "{}", resumed.stderr);
+    for file in ["labels.csv", "ensemble.npz"] {
+        let [out, whole] = ["out", "whole"].map(|folder| fs::read(place.path(folder).join(file)).unwrap());
+        assert!(out == whole, "{file}");
+    }
+    assert!(!part.exists());
+    let again = place.partita(&[&run("out")[..], &["--resume"]].concat());
+    assert!(again.stderr.contains("nothing left to do"), "{}", again.stderr);
+    place.partita(&other).refused(&["record.json", "another run"]);
+}
+
 /// Whole records of the part file: each says its length, and a check of 8 bytes follows.
 fn records(place: &Workplace) -> u64 {
     let Ok(bytes) = fs::read(place.path("killed.npz.part")) else { return 0 };
