@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use chrono::{SecondsFormat, Utc};
 use partita::files::{self, LabelColumn};
 use partita::generate::Durable;
 use partita::metrics::Scores;
@@ -15,7 +14,7 @@ use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
-use crate::record::{COMMIT, RECORD_VERSION, score};
+use crate::record::{COMMIT, RECORD_VERSION, now, score};
 use crate::result_files::{ENSEMBLE, MethodResult, PART, REPORT, folder_of, make_folder, write_text};
 use crate::{
     AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights, choice,
@@ -253,8 +252,4 @@ impl Experiment {
 
 fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {
     (0..ensemble.bases().len()).filter_map(|base| score(ensemble.column(base), truth)).collect()
-}
-
-fn now() -> String {
-    Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
