@@ -112,6 +112,8 @@ methods! {
     "graph" => partita_graph::HGPA,
     "ssce" => partita_ssce::SSCE,
     "ssce" => partita_ssce::SSCE_P,
+    "median" => partita_median::MEDIAN_VI,
+    "median" => partita_median::MEDIAN_BINDER,
     "median" => partita_median::KC,
     "median" => partita_median::QMI,
     "median" => partita_median::IPVC,
