@@ -54,7 +54,7 @@ pub use error::GraphError;
 pub use hbgf::{HBGF, HbgfCut, HbgfDiagnostics, HbgfSettings, hbgf, hbgf_rows};
 pub use hgpa::{HGPA, HgpaDiagnostics, HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;
-pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_rows};
+pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_each, lwgp_rows};
 #[cfg(feature = "metis")]
 pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
 pub use spectral::SpectralDiagnostics;

@@ -11,7 +11,7 @@ use partita_spectral::{LanczosSettings, lanczos};
 use crate::GraphError;
 use crate::bipartite::{inverse_roots, multiply};
 use crate::row_kmeans::{Embedding, lloyd};
-use crate::spectral::SpectralDiagnostics;
+use crate::spectral::{SpectralDiagnostics, warnings};
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, over rows of which
 /// `sizes` of each base cluster are known. The same as the cut of rows in memory but for the order of additions, and that
@@ -42,8 +42,10 @@ pub(crate) fn cut(
     let sample = RowSample::draw(rows, sample_rows(search.clusters), seed.child(u64::MAX))?;
     let centroids = best_start(embedding.of(&sample.ensemble).view(), &sample.weights, search, seed);
     drop(sample);
-    let fit = lloyd(rows, embedding, &centroids, search, monitor)?;
+    let mut fit = lloyd(rows, embedding, &centroids, search, monitor)?;
     let eigenvalues = pairs.values.to_vec();
+    // Sizes are known once rows have labels: here all clusters pass for large.
+    fit.warnings.extend(warnings(&vec![2; search.clusters], &eigenvalues, pairs.next));
     Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
 }
 
