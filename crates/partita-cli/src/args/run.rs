@@ -11,7 +11,7 @@ use super::table::TableReadArgs;
 use super::{ComputeArgs, RecipeArgs};
 
 /// Flags that say what a record says already.
-const OF_A_NEW_RUN: [&str; 31] = [
+const OF_A_NEW_RUN: [&str; 32] = [
     "table",
     "clusters",
     "method",
@@ -39,6 +39,7 @@ const OF_A_NEW_RUN: [&str; 31] = [
     "preset",
     "recipe",
     "scale",
+    "gini",
     "subsample",
     "features",
     "replacement",
