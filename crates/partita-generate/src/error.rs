@@ -83,6 +83,14 @@ pub enum GenerateError {
         /// The number given.
         share: f64,
     },
+    /// Not limits of a Gini index.
+    #[error(
+        "{gini:?} are not limits of the Gini index; write one or several numbers from 0 to 1, such as 0.1,0.3,0.5,0.7"
+    )]
+    Gini {
+        /// The limits given.
+        gini: Vec<f64>,
+    },
     /// A projection to nothing.
     #[error("a random projection needs at least 1 column")]
     Projection,

@@ -32,6 +32,7 @@
 //! | `coassoc`, `kmeans`, `linkage` | what families are built on, for itself |
 //! | `generate` | base clusterings from a table |
 //! | `text` | tables from documents |
+//! | `synth` | synthetic tables with known clusters |
 //! | `files` | tables, ensembles and labels on disk |
 //! | `parquet`, `arrow` | these formats of files |
 //! | `metis` | the graph methods that METIS (C code) cuts for: `cspa`, `mcla`, and `hbgf` with `cut=metis` |
@@ -74,6 +75,8 @@ pub use partita_mixture as mixture;
 pub use partita_pcc as pcc;
 #[cfg(feature = "ssce")]
 pub use partita_ssce as ssce;
+#[cfg(feature = "synth")]
+pub use partita_synth as synth;
 #[cfg(feature = "text")]
 pub use partita_text as text;
 

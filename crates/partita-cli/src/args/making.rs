@@ -34,6 +34,10 @@ pub(crate) struct RecipeArgs {
     /// Random directions that each base clustering sees instead of the columns. [default: the columns]
     #[arg(long, value_name = "COUNT")]
     pub(crate) projection: Option<usize>,
+    /// Limits of the Gini index of cluster sizes, 0 to 1, which the runs of genie take in turn: a low one makes clusters of about
+    /// the same size, 1 is single link. [default: 0.1,0.3,0.5,0.7]
+    #[arg(long, value_name = "LIMIT,…", value_delimiter = ',')]
+    pub(crate) gini: Vec<f64>,
     /// Scaling of the columns: none, zscore or minmax. [default: none]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,
@@ -56,6 +60,7 @@ impl RecipeArgs {
             self.features.is_some(),
             self.projection.is_some(),
             self.scale.is_some(),
+            !self.gini.is_empty(),
             self.preset.is_some(),
             self.recipe.is_some(),
         ];

@@ -40,6 +40,7 @@ const OF_A_NEW_RUN: [&str; 32] = [
     "preset",
     "recipe",
     "scale",
+    "gini",
     "subsample",
     "features",
     "replacement",
