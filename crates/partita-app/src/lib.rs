@@ -9,6 +9,7 @@
 //! |---|---|---|---|
 //! | [`Experiment`] | input, recipe, methods with settings, K, seed, budget, outputs: all that a result depends on | | |
 //! | [`Experiment::run`] | runs it and writes its outputs | that of its steps | within its budget |
+//! | [`Experiment::compute_on`] | the same on data that a program holds ([`Data`]) | | |
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
 //! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
@@ -55,6 +56,7 @@ mod error;
 mod experiment;
 mod file_kind;
 mod generate;
+mod in_memory;
 mod input_file;
 mod input_notes;
 mod inputs;
@@ -92,6 +94,7 @@ pub use experiment::{
 };
 pub use file_kind::FileKind;
 pub use generate::make_ensemble;
+pub use in_memory::Data;
 pub use input_file::InputFile;
 pub use input_notes::say_roles;
 pub use label_files::{load_ensemble, read_ensemble, read_labels};
@@ -107,6 +110,6 @@ pub use report::RunFolder;
 pub use result_files::{json_text, read_json, write_json, write_text};
 pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
-pub use table::{GroupedTable, InputTable};
+pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_table::TextTable;
 pub use weights::{base_weights, base_weights_from, base_weights_of_rows};
