@@ -107,7 +107,7 @@ pub use prediction::{Prediction, PredictionInput, UnknownValues};
 pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score};
 pub use report::RunFolder;
-pub use result_files::{json_text, read_json, write_json, write_text};
+pub use result_files::{RECORD, json_text, read_json, write_json, write_text};
 pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
 pub use table::{GroupedTable, InputTable, TableInMemory};

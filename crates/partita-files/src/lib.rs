@@ -67,7 +67,7 @@ mod typed_array;
 pub use atomic_write::write_whole;
 pub use catalogue::{DataKind, DataSet, catalogue, data_set, verify};
 pub use error::{Cell, FileError, Row};
-pub use format::{Header, input_parts};
+pub use format::{Header, ending_of_content, input_parts};
 pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
 pub use meaning::groups::{LabelBlock, LabelGroups, TableGroups};
 pub use meaning::label_column::{LabelColumn, LabelNumbers, Labels};

@@ -26,11 +26,21 @@ mod metrics;
 mod model;
 mod tables;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
+
+/// Whether the module was loaded in this process.
+static LOADED: AtomicBool = AtomicBool::new(false);
 
 /// The functions and classes that `partita` is written over.
 #[pymodule]
 fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    if LOADED.swap(true, Ordering::Relaxed) {
+        let what = "partita can be loaded once a process; call it from the main interpreter, not from a subinterpreter";
+        return Err(PyImportError::new_err(what));
+    }
     module.add("__version__", partita_app::VERSION)?;
     module.add("DEFAULT_METHOD", partita_app::methods::DEFAULT)?;
     module.add("DEFAULT_OF_OWN_CLUSTERS", partita_app::methods::DEFAULT_OF_OWN_CLUSTERS)?;

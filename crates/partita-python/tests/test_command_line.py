@@ -99,7 +99,7 @@ def test_evaluate(command, tmp_path, result, truth):
     for name, column in (("found", result.labels_), ("truth", truth)):
         rows = "".join(f"o{at},{label}\n" for at, label in enumerate(column))
         (tmp_path / f"{name}.csv").write_text("object,label\n" + rows)
-    said = json.loads(command("evaluate", tmp_path / "found.csv", tmp_path / "truth.csv", "--json"))
+    said = json.loads(command("evaluate", tmp_path / "found.csv", "--truth", tmp_path / "truth.csv", "--json"))
     said.pop("js")
     assert said == pt.metrics.scores(result.labels_, truth)
 

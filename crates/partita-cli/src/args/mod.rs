@@ -19,7 +19,7 @@ pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 use suggested::method_names;
-pub(crate) use table::{FileArgs, ReadArgs, TableArgs};
+pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
 use values::{parse_memory, parse_range};
 
 const AFTER_HELP: &str = "\
@@ -265,7 +265,7 @@ pub(crate) struct PredictArgs {
     pub(crate) unknown: UnknownHow,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
-    /// Where the labels go; stdout if not given.
+    /// Where the labels go; stdout if not given or -.
     #[arg(short, long, value_name = "LABELS.csv")]
     pub(crate) output: Option<PathBuf>,
     /// Where the probabilities go.

@@ -62,6 +62,8 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def score(self, X: Any = None, y: Any = None) -> float:
         """Mean confidence of the labels that were found in ``fit``: for ``GridSearchCV`` over ``n_clusters``."""
         check_is_fitted(self)
+        if X is not None:
+            self._checked(X, reset=False)
         return float(self.confidence_.mean())
 
 
