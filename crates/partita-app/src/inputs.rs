@@ -6,7 +6,7 @@ use partita::files::LabelColumn;
 use partita::{BaseWeights, Ensemble, Features, MemoryBudget, Seed};
 
 use crate::experiment::Input;
-use crate::in_memory::Data;
+use crate::data::Data;
 use crate::input_file::with_hashes;
 use crate::input_notes::shown;
 use crate::label_files::load_ensemble;

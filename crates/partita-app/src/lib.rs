@@ -52,11 +52,12 @@ mod choice;
 mod clusters;
 mod confidence;
 mod consensus;
+mod data;
 mod error;
 mod experiment;
 mod file_kind;
+mod finished;
 mod generate;
-mod in_memory;
 mod input_file;
 mod input_notes;
 mod inputs;
@@ -87,6 +88,7 @@ mod weights;
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
 pub use clusters::ClustersAsked;
 pub use confidence::{ConfidentSink, consense_rows_with_confidence};
+pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput,
@@ -94,7 +96,6 @@ pub use experiment::{
 };
 pub use file_kind::FileKind;
 pub use generate::make_ensemble;
-pub use in_memory::Data;
 pub use input_file::InputFile;
 pub use input_notes::say_roles;
 pub use label_files::{load_ensemble, read_ensemble, read_labels};

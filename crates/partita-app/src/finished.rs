@@ -1,7 +1,6 @@
-//! Experiments on data that a program holds, and what can be made of their results without files.
+//! What can be made of the results of an experiment that ran on data in memory: report, model, the folder of a run.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use partita::files;
 use partita::ssce::Predictor;
@@ -13,20 +12,7 @@ use crate::model::{model_of, with_origin};
 use crate::report::{Shown, page};
 use crate::result_files::{ENSEMBLE, MethodResult, REPORT, make_folder, write_text};
 use crate::run::Finished;
-use crate::{AppError, ClustersAsked, InputFile, InputTable, ReadOptions, RunRecord, curves, outputs};
-
-/// Data that a program holds, in place of the files of an experiment ([`Experiment::compute_on`](crate::Experiment::compute_on)).
-#[derive(Debug, Default)]
-pub struct Data<'a> {
-    /// The ensemble, where one exists already.
-    pub ensemble: Option<Arc<Ensemble>>,
-    /// The table that base clusterings are made of, or the one behind the ensemble.
-    pub table: Option<InputTable<'a>>,
-    /// Weights of the base clusterings, where the experiment names no source of them.
-    pub weights: Option<BaseWeights>,
-    /// The files that the data were read from, for the record.
-    pub files: Vec<InputFile>,
-}
+use crate::{AppError, ClustersAsked, InputFile, ReadOptions, RunRecord, curves, outputs};
 
 impl Finished {
     /// The page about the first method, as `report.html` holds it; `features` is the table behind the ensemble.
