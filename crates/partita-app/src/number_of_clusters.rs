@@ -27,7 +27,7 @@ impl Experiment {
     pub(crate) fn number_of_clusters(
         &self,
         methods: &[&'static dyn Consensus],
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
@@ -54,7 +54,7 @@ impl Experiment {
         &self,
         first: &'static dyn Consensus,
         ensemble: &Ensemble,
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         range: RangeInclusive<usize>,
         observer: &dyn Observer,
     ) -> Result<Choice, AppError> {

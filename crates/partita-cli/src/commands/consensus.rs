@@ -99,6 +99,7 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         soft: args.soft.clone(),
         relations: args.relations.clone().map(|file| RelationsOutput { file, threshold }),
         model: args.model.clone().map(|file| ModelOutput { file, predict_with }),
+        resume: false,
     }
 }
 

@@ -1,9 +1,10 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, MissingLabels, Reads, SettingInfo, Weights};
-use serde_json::{Value, json};
+use partita::{Consensus, MissingLabels, Reads};
+use serde_json::json;
 
-use partita_app::{TextTable, methods as registry};
+use partita_app::TextTable;
+use partita_app::methods::{self as registry, describe};
 
 use crate::args::MethodsArgs;
 use crate::failure::Failure;
@@ -44,40 +45,4 @@ fn explain(method: &dyn Consensus) -> String {
         text += &format!("      {}\n", setting.values);
     }
     text
-}
-
-fn describe(method: &dyn Consensus) -> Value {
-    let (info, defaults) = (method.info(), method.default_settings());
-    let setting = |setting: SettingInfo| {
-        json!({
-            "name": setting.name,
-            "default": defaults[setting.name],
-            "help": setting.help,
-            "values": setting.values.to_string(),
-            "aliases": setting.aliases,
-        })
-    };
-    let (settings, can): (Vec<Value>, _) = (method.settings().into_iter().map(setting).collect(), info.capabilities);
-    json!({
-        "name": info.name,
-        "family": info.family,
-        "summary": info.summary,
-        "reference": info.reference,
-        "reads": can.reads,
-        "missing": can.missing,
-        "soft": can.soft,
-        "chooses_clusters": can.auto_clusters,
-        "clusters_is_maximum": can.clusters_is_maximum,
-        "weighted": can.base_weights == Weights::Native,
-        "base_weights": can.base_weights,
-        "object_weights": can.object_weights,
-        "seeded": can.seeded,
-        "tree": can.tree,
-        "predicts": can.predicts,
-        "streams": can.streams,
-        "certainty": info.certainty,
-        "time": info.time,
-        "memory": info.memory,
-        "settings": settings,
-    })
 }
