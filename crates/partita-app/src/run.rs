@@ -12,8 +12,8 @@ use partita_select::Choice;
 
 use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
-use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::data::Data;
+use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
 use crate::record::{COMMIT, RECORD_VERSION, now, score};
