@@ -158,6 +158,11 @@ pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelErro
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// The examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/from-rust.md")]
+struct Guide;
+
 #[cfg(test)]
 mod tests {
     use super::*;
