@@ -3,6 +3,7 @@
 
 use chrono::{SecondsFormat, Utc};
 use partita::files::{self, LabelColumn};
+use partita::generate::Recipe;
 use partita::metrics::Scores;
 use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
 use partita_select::Choice;
@@ -75,7 +76,8 @@ impl Experiment {
         let mut inputs = Inputs::read(self, budget, observer)?;
         self.check(&methods, &inputs, budget)?;
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
-        let bases = self.base_clusterings(&mut inputs, budget, observer)?;
+        let recipe = number.auto.as_ref().map(|auto| &auto.recipe);
+        let bases = self.base_clusterings(recipe, &mut inputs, budget, observer)?;
         let Results { outcomes, confidences, records } =
             self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
@@ -95,6 +97,7 @@ impl Experiment {
             read: inputs.spent,
             choice: number.choice.as_ref().map(choice::brief),
             choose: number.spent,
+            auto: number.auto.clone(),
             generate: bases.spent,
             base_asked: bases.spent.map(|_| bases.asked),
             base_made: bases.spent.map(|_| bases.ensemble.bases().len()),
@@ -154,6 +157,7 @@ impl Experiment {
     /// Makes the base clusterings, or takes those that were read.
     fn base_clusterings(
         &self,
+        chosen: Option<&Recipe>,
         inputs: &mut Inputs,
         budget: MemoryBudget,
         observer: &dyn Observer,
@@ -164,6 +168,7 @@ impl Experiment {
             return Ok(Bases { ensemble, spent: None, asked: 0, scores: Vec::new() });
         };
         let stopwatch = Stopwatch::start();
+        let recipe = chosen.unwrap_or(recipe);
         let made = make_ensemble(table, recipe, Seed::new(self.seed), None, budget, observer)?;
         let spent = stopwatch.read();
         if let Some(folder) = &self.outputs.folder {

@@ -116,10 +116,10 @@ pub(crate) struct ComputeArgs {
 }
 
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
-const PICK: &str = "lwgp";
+pub(crate) const PICK: &str = "lwgp";
 
 /// Where the method finds K: by the longest lifetime in a tree.
-const PICK_OF_AUTO: &str = "eac-average";
+pub(crate) const PICK_OF_AUTO: &str = "eac-average";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
