@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::{env, fs};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs, thread};
 
 use anyhow::{Result, ensure};
 
@@ -34,8 +35,7 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
 /// The eigensolver of LAPACK beside our own. Needs OpenBLAS, which is installed where the checks run as root on Debian, and must be
 /// there where checks run.
 pub(crate) fn lapack(workspace: &Workspace) -> Result<()> {
-    let has = || there("pkg-config", &["--exists", "openblas"]);
-    if !(has() || is_ci() && installed(&["pkg-config", "libopenblas-dev"]) && has()) {
+    if !provided(&OPENBLAS) {
         ensure!(!is_ci(), "there is no OpenBLAS; `apt-get install pkg-config libopenblas-dev` as root, or take CI off");
         println!("left out: there is no OpenBLAS (package libopenblas-dev)");
         return Ok(());
@@ -53,7 +53,7 @@ pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
         println!("left out: there is no node (package nodejs)");
         return Ok(());
     }
-    if !(has_chromium() || is_ci() && installed(&["chromium"]) && has_chromium()) {
+    if !provided(&CHROMIUM) {
         println!("left out: there is no Chromium (package chromium)");
         return Ok(());
     }
@@ -81,10 +81,33 @@ fn is_ci() -> bool {
     env::var_os("CI").is_some()
 }
 
-/// Whether Debian's packages could be had.
-fn installed(packages: &[&str]) -> bool {
+/// A program or library that is not ours, and Debian's packages that bring it.
+struct Needed {
+    is_there: fn() -> bool,
+    packages: &'static [&'static str],
+}
+
+const OPENBLAS: Needed = Needed {
+    is_there: || there("pkg-config", &["--exists", "openblas"]),
+    packages: &["pkg-config", "libopenblas-dev"],
+};
+
+const CHROMIUM: Needed = Needed { is_there: has_chromium, packages: &["chromium"] };
+
+/// Where checks run: installs what later steps need while the first ones compile.
+pub(crate) fn install_ahead() {
+    if is_ci() {
+        thread::spawn(|| [OPENBLAS, CHROMIUM].iter().filter(|needed| provided(needed)).count());
+    }
+}
+
+/// Whether it is there, if need be after installing it, which is done where checks run, by one at a time.
+fn provided(needed: &Needed) -> bool {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let install = ["install", "-y", "-q", "--no-install-recommends"];
-    there("apt-get", &["update", "-q"]) && there("apt-get", &[&install, packages].concat())
+    let installed = || there("apt-get", &["update", "-q"]) && there("apt-get", &[&install, needed.packages].concat());
+    (needed.is_there)() || is_ci() && installed() && (needed.is_there)()
 }
 
 fn there(program: &str, arguments: &[&str]) -> bool {

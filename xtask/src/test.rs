@@ -26,6 +26,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("generated documents", docs::check),
     ];
     let start = Instant::now();
+    optional::install_ahead();
     for (name, step) in steps {
         shell::step(name, || step(workspace)).with_context(|| format!("step '{name}' failed"))?;
     }

@@ -119,6 +119,9 @@ pub struct Outputs {
     pub folder: Option<PathBuf>,
     /// Whether the folder gets a `report.html` beside every `labels.csv`.
     pub report: bool,
+    /// Whether base clusterings that an earlier run of the same work left in the folder are taken, not made again.
+    #[serde(skip)]
+    pub resume: bool,
     /// Labels, certainty and confidence of the first method (`object,label,certainty,confidence`).
     pub labels: Option<PathBuf>,
     /// Probabilities of the first method (`object,p0,p1,…`).
@@ -208,6 +211,13 @@ impl Experiment {
             Input::Table { table, .. } => Some(table),
             Input::Ensemble { features, .. } => features.as_ref(),
         }
+    }
+
+    /// Whether both compute the same, wherever they write it.
+    pub fn computes_as(&self, other: &Self) -> bool {
+        let bare =
+            |of: &Self| Self { outputs: Outputs::default(), arguments: Vec::new(), max_memory: None, ..of.clone() };
+        bare(self) == bare(other)
     }
 
     /// All files that it reads, the one that the objects come from first.

@@ -13,7 +13,10 @@ use crate::machine::default_budget;
 
 /// Names of the files in the folder of a run.
 pub(crate) const ENSEMBLE: &str = "ensemble.npz";
-pub(crate) const RECORD: &str = "record.json";
+/// The record of a run.
+pub const RECORD: &str = "record.json";
+/// What a run that was cut short has finished of the base clusterings.
+pub(crate) const PART: &str = "ensemble.npz.part";
 /// The choice of the number of clusters, as `partita choose-k -o` writes it.
 pub(crate) const CHOICE: &str = "choice.json";
 pub(crate) const SUMMARY: &str = "summary.txt";

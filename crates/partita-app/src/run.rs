@@ -1,9 +1,10 @@
 //! Runs an experiment: read, refuse what cannot work, choose the number of clusters where it is open, make base
 //! clusterings, find the consensus of every method, write.
 
-use chrono::{SecondsFormat, Utc};
+use std::path::Path;
+
 use partita::files::{self, LabelColumn};
-use partita::generate::Recipe;
+use partita::generate::{Durable, Recipe};
 use partita::metrics::Scores;
 use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
 use partita_select::Choice;
@@ -13,8 +14,8 @@ use crate::consensus::Shared;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
-use crate::record::{COMMIT, RECORD_VERSION, score};
-use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
+use crate::record::{COMMIT, RECORD_VERSION, now, score};
+use crate::result_files::{ENSEMBLE, MethodResult, PART, REPORT, folder_of, make_folder, write_text};
 use crate::{
     AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights, choice,
     curves, make_ensemble, methods, outputs, report,
@@ -108,6 +109,12 @@ impl Experiment {
         self.write_choice(&number)?;
         let finished = Finished { record, ensemble: bases.ensemble, outcomes, confidences };
         self.write_reports(&finished, &inputs, number.choice.as_ref())?;
+        match self.outputs.folder.as_ref().map(|folder| folder.join(PART)).filter(|part| part.exists()) {
+            Some(part) if !finished.record.interrupted => {
+                std::fs::remove_file(&part).map_err(|error| AppError::io(&part, "be removed", error))?;
+            }
+            _ => {}
+        }
         Ok(finished)
     }
 
@@ -169,13 +176,28 @@ impl Experiment {
         };
         let stopwatch = Stopwatch::start();
         let recipe = chosen.unwrap_or(recipe);
-        let made = make_ensemble(table, recipe, Seed::new(self.seed), None, budget, observer)?;
+        let kept = self.outputs.folder.as_deref().map(|folder| self.part_file(folder)).transpose()?;
+        let made = make_ensemble(table, recipe, Seed::new(self.seed), kept.as_ref(), budget, observer)?;
+        if made.resumed > 0 {
+            observer.note(&format!("{} of {} base clusterings are from before", made.resumed, made.asked));
+        }
         let spent = stopwatch.read();
         if let Some(folder) = &self.outputs.folder {
             files::write_ensemble(&folder.join(ENSEMBLE), &made.ensemble, inputs.truth.as_ref())?;
         }
         let scores = inputs.truth.as_ref().map(|truth| base_scores(&made.ensemble, truth)).unwrap_or_default();
         Ok(Bases { ensemble: made.ensemble, spent: Some(spent), asked: made.asked, scores })
+    }
+
+    /// The file that keeps finished base clusterings until the run is finished: that of the run to go on with, or a new one.
+    fn part_file(&self, folder: &Path) -> Result<Durable, AppError> {
+        let path = folder.join(PART);
+        if path.exists() && !self.outputs.resume {
+            std::fs::remove_file(&path).map_err(|error| AppError::io(&path, "be removed", error))?;
+        }
+        let mut kept = Durable::new(&path);
+        kept.resume = path.exists();
+        Ok(kept)
     }
 
     /// The consensus of every method, written as each is finished.
@@ -234,8 +256,4 @@ impl Experiment {
 
 fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {
     (0..ensemble.bases().len()).filter_map(|base| score(ensemble.column(base), truth)).collect()
-}
-
-fn now() -> String {
-    Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }

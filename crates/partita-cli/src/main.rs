@@ -7,6 +7,7 @@ mod commands;
 mod compute;
 mod failure;
 mod output;
+mod streams;
 mod terminal;
 
 use std::io::IsTerminal;
@@ -22,6 +23,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 use args::{Cli, Command};
 use failure::Failure;
 use partita_app::phases::Phases;
+use streams::StandardInput;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -37,7 +39,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(mut command: Command) -> Result<(), Failure> {
+    let _input = StandardInput::take(&mut command)?;
     match command {
         Command::Run(args) => commands::run(&args),
         Command::Text(args) => commands::text(&args),
@@ -45,6 +48,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),
         Command::ChooseK(args) => commands::choose_k(&args),
+        Command::Modes(args) => commands::modes(&args),
+        Command::Align(args) => commands::align(&args),
         Command::Evaluate(args) => commands::evaluate(&args),
         Command::Report(args) => commands::report(&args),
         Command::Predict(args) => commands::predict(&args),

@@ -8,6 +8,7 @@ use partita::files::{self, LabelNumbers};
 use partita::{Partition, SoftPartition};
 use partita_app::json_text;
 
+use crate::args::StreamFormat;
 use crate::failure::Failure;
 
 /// How much is left unsaid: 0 nothing, 1 notes and progress (`-q`), 2 warnings too (`-qq`).
@@ -108,11 +109,6 @@ fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
-/// Whether a path means standard output, as if no output was named.
-pub(crate) fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
 /// Whether a path means a folder: there is one, or it ends in a slash.
 pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir()
@@ -155,12 +151,22 @@ pub(crate) fn write_result(
     Ok(())
 }
 
-/// Prints labels as CSV on stdout.
+/// Prints labels on stdout, as CSV unless another format was asked for.
 pub(crate) fn print_labels(
     names: Option<&[String]>,
     partition: &Partition,
     numbers: &[LabelNumbers<'_>],
+    format: Option<StreamFormat>,
 ) -> Result<(), Failure> {
+    if let Some(format) = format.filter(|format| format.is_output()) {
+        // Formats other than CSV are written as wholes, and some of them back and forth.
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let path = folder.path().join(format!("labels{}", format.ending()));
+        files::write_labels(&path, names, partition, numbers)?;
+        let mut out = io::stdout().lock();
+        let mut file = std::fs::File::open(path).map_err(failed)?;
+        return io::copy(&mut file, &mut out).and_then(|_| out.flush()).map_err(failed);
+    }
     let mut text = Vec::new();
     files::labels_csv(&mut text, names, partition, numbers).map_err(failed)?;
     print(&String::from_utf8_lossy(&text))

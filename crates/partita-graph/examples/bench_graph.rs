@@ -28,7 +28,7 @@ use partita_metrics::Scores;
 use rand::RngExt;
 use serde_json::{Value, json};
 
-#[path = "../tests/unequal_set/mod.rs"]
+#[path = "../tests/it/unequal_set/mod.rs"]
 mod unequal_set;
 
 type Failure = Box<dyn Error>;

@@ -8,10 +8,11 @@
 //! | [`qmi`] | category utility = quadratic mutual information | as `kc` | as `kc` |
 //! | [`ipvc`] | shares of own labels, by voting | as `kc` | as `kc` |
 //! | [`plurality`] | votes after alignment to a reference | n M K | 8 n K |
+//! | [`median_vi`], [`median_binder`] | mean loss against the base clusterings; they find K | restarts · sweeps · n M K | 80 n + 8 restarts ΣJ K |
 //! | [`nmfc`] | squared error of non-negative factors of the co-association | rounds · n (M + K) K | 72 n K |
 //! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
-//! All but [`nmfc`] read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
+//! All but [`nmfc`] and the medians by loss read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
 //! [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels.
 //!
 //! ```
@@ -32,6 +33,7 @@
 mod cumulative;
 mod error;
 mod label_means;
+mod median;
 mod nmfc;
 mod plurality;
 
@@ -39,6 +41,10 @@ pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cum
 pub use error::MedianError;
 pub use label_means::{
     IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi, qmi_rows,
+};
+pub use median::{
+    BaseLoss, InformationLoss, MEDIAN_BINDER, MEDIAN_VI, MedianBinder, MedianBinderSettings, MedianDiagnostics,
+    MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder, median_vi,
 };
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
 pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};

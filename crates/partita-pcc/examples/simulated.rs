@@ -6,7 +6,7 @@
 //! largest value, and in how many runs exactly four clusters are the most probable one of some object.
 #![expect(clippy::print_stdout, reason = "an example prints what it measures")]
 
-#[path = "../tests/simulated_data/mod.rs"]
+#[path = "../tests/it/simulated_data/mod.rs"]
 mod simulated_data;
 
 use partita_core::{Clusters, Consensus, Problem, Seed, Silent, consense};

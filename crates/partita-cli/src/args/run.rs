@@ -11,7 +11,7 @@ use super::table::TableReadArgs;
 use super::{ComputeArgs, RecipeArgs};
 
 /// Flags that say what a record says already.
-const OF_A_NEW_RUN: [&str; 32] = [
+const OF_A_NEW_RUN: [&str; 33] = [
     "table",
     "clusters",
     "method",
@@ -25,6 +25,7 @@ const OF_A_NEW_RUN: [&str; 32] = [
     "header",
     "no_header",
     "delimiter",
+    "format",
     "transpose",
     "encode",
     "one_hot",
@@ -64,7 +65,8 @@ Writes labels.csv (object,label,certainty,confidence) and soft.csv (object,p0,p1
 first method named, those of the others in a folder each, a report.html beside every labels.csv, and ensemble.npz,
 record.json, summary.txt; with -k auto or a range also choice.json, which says how K was chosen.
 record.json says which files were read (with their SHA-256), all settings, the machine and the time; `--from` repeats
-the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included.")]
+the run from it. Ctrl-C keeps what is finished, the base clusterings made so far included; the same command with
+--resume goes on, also after a kill or a power cut.")]
 pub(crate) struct RunArgs {
     /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz and .zst are read too), or a sparse
     /// matrix of SciPy or `partita text`.
@@ -109,6 +111,10 @@ pub(crate) struct RunArgs {
     /// Write no report.html.
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// Go on where a run of the same flags into the same folder was cut short: base clusterings that it finished are taken,
+    /// and the result has the bytes of an undisturbed run.
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) resume: bool,
     /// Write into a folder that holds something already.
     #[arg(long)]
     pub(crate) force: bool,

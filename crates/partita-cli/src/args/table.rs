@@ -47,6 +47,49 @@ pub(crate) struct FileArgs {
     /// Columns are objects and rows are base clusterings or features (text, NPY, NPZ, MAT).
     #[arg(long)]
     pub(crate) transpose: bool,
+    /// The format of what comes or goes through -: of standard input, and of labels on standard output, each where it can
+    /// be that. [default: input: what its first bytes say, else CSV; output: CSV]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<StreamFormat>,
+}
+
+/// The format of a stream, which has no name that could say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum StreamFormat {
+    Csv,
+    Tsv,
+    Parquet,
+    Arrow,
+    Npy,
+    Npz,
+    Mat,
+    Json,
+}
+
+impl StreamFormat {
+    /// The ending of files of this format.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::Csv => ".csv",
+            Self::Tsv => ".tsv",
+            Self::Parquet => ".parquet",
+            Self::Arrow => ".arrow",
+            Self::Npy => ".npy",
+            Self::Npz => ".npz",
+            Self::Mat => ".mat",
+            Self::Json => ".json",
+        }
+    }
+
+    /// Whether data is read from it.
+    pub(crate) fn is_input(self) -> bool {
+        self != Self::Json
+    }
+
+    /// Whether labels are written to it, as something else than CSV.
+    pub(crate) fn is_output(self) -> bool {
+        matches!(self, Self::Tsv | Self::Parquet | Self::Npy | Self::Json)
+    }
 }
 
 /// How a file is read.

@@ -11,10 +11,11 @@ use partita_app::{
 };
 use serde_json::{Value, json};
 
-use crate::args::ConsensusArgs;
+use crate::args::{ConsensusArgs, StreamFormat};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{self, is_folder, is_stdout, print_json, say};
+use crate::output::{self, is_folder, print_json, say};
+use crate::streams::is_stream;
 use crate::terminal::{Progress, Terminal, unless_interrupted};
 
 /// Label rows on the disk, where there are so many that the method reads them block by block. Whether it does depends on
@@ -52,7 +53,7 @@ pub(super) fn rows_of(
 fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, groups: &LabelGroups) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
-        (args.output.as_deref().is_some_and(|path| !is_text(path)), "only text is written block by block"),
+        (!is_text(args.output.as_deref(), args.read.file.format), "only text is written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (model, "--model learns from the labels of all objects"),
@@ -62,8 +63,9 @@ fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, groups: &LabelGroups) -
 }
 
 /// Whether labels that go there are text.
-fn is_text(path: &Path) -> bool {
-    is_folder(path) || is_stdout(path) || LabelFormat::of(path).is_ok_and(|format| format == LabelFormat::Text)
+fn is_text(path: Option<&Path>, format: Option<StreamFormat>) -> bool {
+    let Some(path) = path.filter(|path| !is_stream(path)) else { return !format.is_some_and(StreamFormat::is_output) };
+    is_folder(path) || LabelFormat::of(path).is_ok_and(|format| format == LabelFormat::Text)
 }
 
 /// Finds the consensus and writes labels and model.
@@ -87,7 +89,7 @@ pub(super) fn consensus(
         std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
     }
     let labels = folder.map(|folder| folder.join("labels.csv"));
-    let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stdout(path));
+    let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stream(path));
     let written = match &labels {
         Some(path) => write_whole(path, |out| fit(out)).map_err(Failure::from),
         None if args.json => fit(&mut io::sink()).map_err(output::failed),

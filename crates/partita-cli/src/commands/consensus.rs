@@ -14,7 +14,8 @@ use super::by_blocks;
 use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{check_outputs, is_folder, is_stdout, may_fill, print, print_labels, say};
+use crate::output::{check_outputs, is_folder, may_fill, print, print_labels, say};
+use crate::streams::is_stream;
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
@@ -35,9 +36,9 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     say(&found_in_one_line(&finished.record));
     if args.json {
         print(&finished.record.to_json()?)?;
-    } else if args.output.as_deref().is_none_or(is_stdout) {
+    } else if args.output.as_deref().is_none_or(is_stream) {
         let numbers = [("certainty", &outcome.certainty[..]), ("confidence", &finished.confidences[0][..])];
-        print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers)?;
+        print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers, args.read.file.format)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
@@ -75,7 +76,7 @@ fn check_places(args: &ConsensusArgs) -> Result<(), Failure> {
         .chain(args.base_weights.as_ref())
         .map(PathBuf::as_path)
         .collect();
-    let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stdout(path));
+    let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stream(path));
     let outputs = [labels, args.soft.as_ref(), args.model.as_ref(), args.relations.as_ref()];
     check_outputs(outputs.into_iter().flatten(), &inputs, args.force)?;
     labels.map(|path| LabelFormat::of(path)).transpose()?;
@@ -88,12 +89,13 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
     let (folder, labels) = args
         .output
         .clone()
-        .filter(|path| !is_stdout(path))
+        .filter(|path| !is_stream(path))
         .map_or((None, None), |path| if is_folder(&path) { (Some(path), None) } else { (None, Some(path)) });
     Outputs {
         report: folder.is_some() && !args.no_report,
         folder,
         labels,
+        resume: false,
         soft: args.soft.clone(),
         relations: args.relations.clone().map(|file| RelationsOutput { file, threshold }),
         model: args.model.clone().map(|file| ModelOutput { file, predict_with }),

@@ -1,5 +1,7 @@
 //! `partita predict`: labels for new objects.
 
+use std::path::PathBuf;
+
 use partita::MemoryBudget;
 use partita::files::LabelFormat;
 use partita_app::PredictionInput;
@@ -7,22 +9,24 @@ use partita_app::PredictionInput;
 use crate::args::PredictArgs;
 use crate::failure::Failure;
 use crate::output::{Targets, check_outputs, print, print_labels, write_result};
+use crate::streams::is_stream;
 use crate::terminal::Terminal;
 
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
-    args.output.as_deref().map(LabelFormat::of).transpose()?;
+    let output = args.output.as_ref().filter(|path| !is_stream(path));
+    output.map(|path| LabelFormat::of(path)).transpose()?;
     let inputs = [args.model.as_path(), &args.input];
-    check_outputs([&args.output, &args.soft].into_iter().flatten(), &inputs, args.force)?;
+    check_outputs(output.into_iter().chain(&args.soft), &inputs, args.force)?;
     let (model, input, read) = (args.model.clone(), args.input.clone(), args.read.options(MemoryBudget::default()));
     let request = PredictionInput { model, input, read, unknown: args.unknown.into() };
     let found = request.predict(&Terminal)?;
-    let targets = Targets { labels: args.output.as_deref(), soft: args.soft.as_deref() };
+    let targets = Targets { labels: output.map(PathBuf::as_path), soft: args.soft.as_deref() };
     let names = found.object_names.as_deref();
     let numbers = [("certainty", &found.certainty[..])];
     write_result(&targets, names, &found.partition, &numbers, &found.soft)?;
-    match &args.output {
+    match output {
         _ if args.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),
-        None => print_labels(names, &found.partition, &numbers),
+        None => print_labels(names, &found.partition, &numbers, args.read.file.format),
     }
 }

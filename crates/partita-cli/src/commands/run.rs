@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use partita::SettingMap;
 use partita::generate::Scale;
-use partita_app::{AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RunRecord};
+use partita_app::{AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RECORD, RunRecord};
 
 use crate::args::{PICK, PICK_OF_AUTO, RunArgs, recipe};
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{check_outputs, may_fill, print};
+use crate::output::{check_outputs, may_fill, print, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    may_fill(&args.output, args.force)?;
+    may_fill(&args.output, args.force || args.resume)?;
     check_outputs(&args.model, &args.table.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
     let mut experiment = match &args.from {
         Some(record) => recorded(record, args.allow_changed_input)?,
@@ -23,9 +23,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let (folder, report) = (Some(args.output.clone()), !args.no_report);
     let predict_with = Some(args.predict_with.to_string());
     let model = args.model.clone().map(|file| ModelOutput { file, predict_with });
-    experiment.outputs = Outputs { folder, report, model, ..Outputs::default() };
+    experiment.outputs = Outputs { folder, report, model, resume: args.resume, ..Outputs::default() };
+    if args.resume && is_finished(&experiment, &args.output)? {
+        say(&format!("{} is finished; there is nothing left to do", args.output.display()));
+        return Ok(());
+    }
     experiment.arguments = std::env::args().skip(1).collect();
-    start_threads(&args.compute)?;
+    start_threads(args.compute.threads)?;
     let record = experiment.run(&Terminal)?;
     if args.json {
         print(&record.to_json()?)?;
@@ -35,11 +39,30 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     unless_interrupted(|| kept(&record, &args.output))
 }
 
+/// Whether a folder holds all of this run already.
+///
+/// # Errors
+/// If it holds another one.
+fn is_finished(experiment: &Experiment, folder: &Path) -> Result<bool, Failure> {
+    let path = folder.join(RECORD);
+    if !path.exists() {
+        return Ok(false);
+    }
+    let record = RunRecord::open(&path)?;
+    if !record.experiment.computes_as(experiment) {
+        let here = path.display();
+        return Err(Failure::input(format!("{here}: is of another run; give its flags, or --force to replace it")));
+    }
+    Ok(!record.interrupted)
+}
+
 /// What there is after Ctrl-C.
 fn kept(record: &RunRecord, folder: &Path) -> String {
     let (made, asked) = (record.base_made.unwrap_or(0), record.base_asked.unwrap_or(0));
     let (done, folder) = (record.methods.len(), folder.display());
-    format!("{made} of {asked} base clusterings and {done} consensus results are in {folder}")
+    format!(
+        "{made} of {asked} base clusterings and {done} consensus results are in {folder}; the same command with --resume goes on"
+    )
 }
 
 /// The experiment of a record, its inputs unchanged unless they may have.

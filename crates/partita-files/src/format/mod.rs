@@ -71,6 +71,17 @@ pub(crate) fn of(formats: &'static [Format], path: &Path) -> Result<&'static For
     })
 }
 
+/// The ending that the name of a file has whose content begins with these bytes: `.parquet`, `.npy`, … by what the formats
+/// begin with, `.csv.gz` or `.csv.zst` for packed bytes, else `.csv`. For data that comes without a name.
+pub fn ending_of_content(start: &[u8]) -> &'static str {
+    match FORMATS.iter().find(|format| format.begins(start)) {
+        Some(format) => format.endings[0],
+        None if start.starts_with(&[0x1f, 0x8b]) => ".csv.gz",
+        None if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => ".csv.zst",
+        None => ".csv",
+    }
+}
+
 /// The format of a file that is to be written.
 pub(crate) fn of_target(path: &Path, can: fn(Writes) -> bool) -> Result<&'static Format, FileError> {
     let name = lower_name(path);

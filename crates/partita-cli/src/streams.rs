@@ -1,0 +1,89 @@
+//! Standard input and output where a file is meant: what `-` stands for.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use partita::files::ending_of_content;
+use tempfile::TempDir;
+
+use crate::args::{Command, FileArgs, StreamFormat};
+use crate::failure::Failure;
+
+/// Whether a path means standard input or output.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Standard input as a file, since readers go back and forth. It goes away with this value.
+#[derive(Debug, Default)]
+pub(crate) struct StandardInput {
+    _folder: Option<TempDir>,
+}
+
+impl StandardInput {
+    /// Where a command reads `-`: takes all of standard input into a file, which the command reads instead.
+    ///
+    /// # Errors
+    /// If two inputs are `-`, the format is not one of data, or the system refuses to read or to write.
+    pub(crate) fn take(command: &mut Command) -> Result<Self, Failure> {
+        let format = command.reading().and_then(|read| read.format);
+        let mut streams: Vec<&mut PathBuf> = command.inputs().into_iter().filter(|path| is_stream(path)).collect();
+        match &mut streams[..] {
+            [] => Ok(Self::default()),
+            [path] => Self::spool(path, format),
+            _ => Err(Failure::input("- is standard input, which can be read once; name files for the other inputs")),
+        }
+    }
+
+    fn spool(path: &mut PathBuf, format: Option<StreamFormat>) -> Result<Self, Failure> {
+        let failed = |error| Failure::io(Path::new("standard input"), "be read", error);
+        let mut input = io::stdin().lock();
+        let mut start = Vec::new();
+        input.by_ref().take(16).read_to_end(&mut start).map_err(failed)?;
+        let ending = match format {
+            Some(format) if format.is_input() => format.ending(),
+            _ => ending_of_content(&start),
+        };
+        let folder = TempDir::with_prefix("partita-").map_err(failed)?;
+        *path = folder.path().join(format!("stdin{ending}"));
+        let mut file = std::fs::File::create(&*path).map_err(failed)?;
+        io::copy(&mut start.chain(input), &mut file).map_err(failed)?;
+        Ok(Self { _folder: Some(folder) })
+    }
+}
+
+impl Command {
+    /// The files that it reads rows from.
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
+        match self {
+            Self::Run(args) => args.table.iter_mut().collect(),
+            Self::Generate(args) => vec![&mut args.table.table],
+            Self::Consensus(args) => {
+                std::iter::once(&mut args.ensemble).chain(&mut args.features).chain(&mut args.base_weights).collect()
+            }
+            Self::ChooseK(args) => vec![&mut args.table.table],
+            Self::Evaluate(args) => args.labels.iter_mut().chain(&mut args.held_out).collect(),
+            Self::Modes(args) => vec![&mut args.ensemble],
+            Self::Align(args) => args.runs.iter_mut().collect(),
+            Self::Predict(args) => vec![&mut args.input],
+            Self::Inspect(args) => vec![&mut args.file],
+            _ => Vec::new(),
+        }
+    }
+
+    /// How it reads them.
+    fn reading(&self) -> Option<&FileArgs> {
+        match self {
+            Self::Run(args) => Some(&args.read.read.file),
+            Self::Generate(args) => Some(&args.table.read.read.file),
+            Self::Consensus(args) => Some(&args.read.file),
+            Self::ChooseK(args) => Some(&args.table.read.read.file),
+            Self::Evaluate(args) => Some(&args.read),
+            Self::Modes(args) => Some(&args.read.file),
+            Self::Align(args) => Some(&args.read),
+            Self::Predict(args) => Some(&args.read.file),
+            Self::Inspect(args) => Some(&args.read.file),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The other commands, and the contract that scripts rely on.
+
+use crate::common::{Workplace, shipped, three_groups};
+use serde_json::Value;
+
+#[test]
+fn evaluate_prints_every_score() {
+    let place = Workplace::new();
+    place.file("l.csv", "object,label,certainty\n0,1,1\n1,1,1\n2,0,1\n3,0,1\n");
+    place.file("t.csv", "x,kind\n1,a\n2,a\n3,a\n4,b\n");
+    let scores = place.partita(&["evaluate", "l.csv", "--truth", "t.csv:kind", "--json"]).json();
+    for key in ["h", "ari", "ami", "nmi", "vi", "purity", "f1", "js"] {
+        assert!(scores.get(key).is_some(), "{key} is not in {scores}");
+    }
+    let numbers = |key: &str, parts: &[&str]| parts.iter().all(|part| scores[key][part].is_number());
+    assert!(numbers("nmi", &["max", "arithmetic", "geometric", "min"]), "{scores}");
+    assert!(numbers("f1", &["best_class", "best_cluster", "pairwise"]), "{scores}");
+    assert_eq!((&scores["h"], &scores["purity"], &scores["js"]), (&0.75.into(), &0.75.into(), &Value::Null));
+    let text = place.partita(&["evaluate", "l.csv", "--truth", "t.csv:kind"]).fine();
+    assert!(text.contains("nmi geometric") && text.contains("0.7500"), "{text}");
+}
+
+#[test]
+fn evaluate_matches_objects_by_name() {
+    let place = Workplace::new();
+    place.file("l.csv", "object,label\nann,1\nbob,1\ncid,2\n");
+    place.file("t.csv", "object,label\ncid,x\nann,y\nbob,y\n");
+    assert_eq!(place.partita(&["evaluate", "l.csv", "--truth", "t.csv", "--json"]).json()["h"], 1.0);
+    place.file("u.csv", "object,label\ncid,x\nann,y\ndot,y\n");
+    place.partita(&["evaluate", "l.csv", "--truth", "u.csv"]).refused(&["'bob'", "u.csv"]);
+}
+
+#[test]
+fn soft_results_are_scored_under_the_best_permutation() {
+    let place = Workplace::new();
+    place.file("l.csv", "object,label\n0,0\n1,1\n");
+    place.file("s.csv", "object,p0,p1\n0,0.75,0.25\n1,0,1\n");
+    place.file("t.csv", "object,p0,p1\n0,0.25,0.75\n1,1,0\n");
+    let soft = ["evaluate", "l.csv", "--truth", "l.csv", "--soft", "s.csv", "--soft-truth", "t.csv", "--json"];
+    assert_eq!(place.partita(&soft).json()["js"], 0.0);
+}
+
+#[test]
+fn methods_are_listed_and_explained() {
+    let place = Workplace::new();
+    let all = place.partita(&["methods", "--json"]).json();
+    let text = place.partita(&["methods"]).fine();
+    for method in all["methods"].as_array().unwrap() {
+        let name = method["name"].as_str().unwrap();
+        assert!(text.contains(name), "{name} is not in:\n{text}");
+        let explained = place.partita(&["methods", name]).fine();
+        for setting in method["settings"].as_array().unwrap() {
+            assert!(explained.contains(&format!("--set {}=", setting["name"].as_str().unwrap())), "{explained}");
+        }
+    }
+}
+
+#[test]
+fn synthetic_tables_are_reproducible_and_can_be_inspected() {
+    let place = Workplace::new();
+    place.partita(&["synth", "half-rings", "-n", "90", "--seed", "3", "-o", "a.csv"]).fine();
+    place.partita(&["synth", "half-rings", "-n", "90", "--seed", "3", "-o", "b.csv"]).fine();
+    assert_eq!(std::fs::read(place.path("a.csv")).unwrap(), std::fs::read(place.path("b.csv")).unwrap());
+    let facts = place.partita(&["inspect", "a.csv", "--label", "label", "--json"]).json();
+    assert_eq!((&facts["kind"], &facts["objects"]), (&"table".into(), &90.into()));
+    assert_eq!(facts["label"]["classes"].as_object().unwrap().len(), 2);
+    place.partita(&["synth", "half-ring", "-n", "90", "-o", "c.csv"]).refused(&["half-ring", "half-rings"]);
+}
+
+#[test]
+fn ensembles_say_how_they_were_made() {
+    let place = Workplace::new();
+    place.file("t.csv", three_groups(30));
+    for name in ["e.npz", "e.csv", "e.parquet"] {
+        let made =
+            ["generate", "t.csv", "--label", "kind", "--base", "kmeans:7", "--base-k", "2..4", "--json", "-o", name];
+        assert_eq!(place.partita(&made).json()["base_clusterings"], 7);
+        let facts = place.partita(&["inspect", name, "--as", "ensemble", "--json"]).json();
+        assert_eq!((&facts["objects"], &facts["base_clusterings"]), (&30.into(), &7.into()), "{name}");
+        assert_eq!(facts["truth"]["classes"].as_object().unwrap().len(), 3, "{name}");
+        if name != "e.csv" {
+            assert_eq!(facts["recipe"]["seed"], 0, "{name}: {facts}");
+        }
+    }
+    let [npz, csv, parquet] = ["e.npz", "e.csv", "e.parquet"]
+        .map(|name| place.partita(&["consensus", name, "-m", "pcc-l2", "-k", "3"]).fine());
+    assert!(npz == csv && csv == parquet, "the format of an ensemble changes nothing");
+}
+
+#[test]
+fn help_teaches_by_example() {
+    let place = Workplace::new();
+    for command in ["run", "generate", "consensus", "evaluate", "predict", "synth"] {
+        let help = place.partita(&[command, "--help"]).fine();
+        assert!(help.contains(&format!("  partita {command} ")), "{help}");
+    }
+    assert!(place.partita(&["completions", "bash"]).fine().contains("partita"));
+    assert!(place.partita(&["man"]).fine().starts_with(".ie"), "a manual page");
+    assert_eq!(place.partita(&["--version"]).fine(), format!("partita {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(place.partita(&["ruin"]).code, Some(2));
+}
+
+#[test]
+fn documents_become_a_consensus() {
+    let place = Workplace::new();
+    let mut documents = "text,topic\n".to_owned();
+    for i in 0..40 {
+        let (own, other) = if i % 2 == 0 { ("ships sail the \"sea\"", "wind") } else { ("bakers bake, bread", "oven") };
+        documents += &format!(
+            "\"{}, {other} {}\nand more {other}s\",{}\n",
+            own.replace('"', "\"\""),
+            i % 7,
+            ["sea", "food"][i % 2]
+        );
+    }
+    place.file("documents.csv", documents);
+    let text =
+        ["text", "documents.csv", "--column", "text", "--label", "topic", "--set", "least_documents=3", "-o", "w.npz"];
+    let facts = place.partita(&[&text[..], &["--json"]].concat()).json();
+    assert_eq!((&facts["documents"], &facts["settings"]["least_documents"]), (&40.into(), &3.into()));
+    let facts = place.partita(&["inspect", "w.npz", "--json"]).json();
+    assert_eq!((&facts["kind"], &facts["label"]["classes"]["sea"]), (&"sparse table".into(), &20.into()));
+    place.partita(&["generate", "w.npz", "--preset", "peace-text", "--base-k", "2..4", "-o", "e.npz"]).fine();
+    let recipe = &place.partita(&["inspect", "e.npz", "--json"]).json()["recipe"];
+    assert_eq!((&recipe["base"][0], &recipe["subsample"]), (&"kmeans-cosine:100".into(), &1.0.into()));
+    let run = ["run", "w.npz", "-k", "2", "--base", "kmeans-cosine:20", "--base-k", "2..4", "-o", "out", "--json"];
+    assert_eq!(place.partita(&run).json()["scores"]["h"], 1.0);
+
+    place.partita(&text).refused(&["w.npz", "exists"]);
+    let refused = |arguments: &[&str], words: &[&str]| {
+        place.partita(&[&["text", "documents.csv", "-o", "x.npz"], arguments].concat()).refused(words);
+    };
+    refused(&["--column", "txt"], &["documents.csv", "txt"]);
+    refused(&["--column", "text", "--set", "term=5"], &["term"]);
+    refused(&["--column", "text", "--set", "least_documents=99"], &["99"]);
+    place.partita(&["run", "w.npz", "-k", "2", "-m", "ssce", "-o", "o"]).refused(&["ssce", "table"]);
+}
+
+#[test]
+fn the_best_of_several_methods_is_chosen_in_the_open() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    place.partita(&["generate", &iris, "--label", "label", "--base", "kmeans:20", "-o", "e.npz"]).fine();
+    let ended = place.partita(&["consensus", "e.npz", "-m", "best", "-k", "3", "-o", "l.csv", "--json"]);
+    assert!(ended.stderr.contains("eac-average") && ended.stderr.contains("chosen: "), "{}", ended.stderr);
+    let record = ended.json();
+    let chosen = record["details"]["chosen"].as_str().expect("a name").to_owned();
+    let anmi = |entry: &serde_json::Value| entry["verdict"]["found"]["agreement"]["anmi"].as_f64().unwrap_or(0.0);
+    let table = record["details"]["table"].as_array().expect("a table");
+    let best = table.iter().map(anmi).fold(0.0, f64::max);
+    assert!(table.iter().any(|entry| entry["method"] == chosen.as_str() && anmi(entry) == best));
+    let own = record["anmi"].as_f64().expect("every outcome says how far it agrees with the ensemble");
+    assert!((own - best).abs() < 1e-12, "{own} {best}");
+    let among = |names: &str| place.partita(&["consensus", "e.npz", "-m", "best", "--set", names, "-k", "3"]);
+    assert_eq!(among("among=lwgp").fine().lines().count(), 151);
+    among("among=lwgp,nothing").refused(&["nothing"]);
+}
+
+#[test]
+fn clusters_are_related() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    place.partita(&["generate", &iris, "--label", "label", "--base", "kmeans:20", "-o", "e.npz"]).fine();
+    let consensus = |more: &[&str]| place.partita(&[&["consensus", "e.npz", "-k", "3"], more].concat());
+    consensus(&["-m", "pcc-l2", "-o", "l.csv", "--relations", "r.csv", "--threshold", "0.01"]).fine();
+    let text = std::fs::read_to_string(place.path("r.csv")).expect("relations");
+    assert_eq!(text.lines().next(), Some("cluster,objects,0,1,2"));
+    let numbers: Vec<Vec<f64>> =
+        text.lines().skip(1).map(|line| line.split(',').map(|x| x.parse().expect("a number")).collect()).collect();
+    assert!((numbers.iter().map(|row| row[1]).sum::<f64>() - 150.0).abs() < 1e-9);
+    assert!(numbers.iter().all(|row| (row[2..].iter().sum::<f64>() - 1.0).abs() < 1e-9), "{text}");
+    consensus(&["-m", "eac-average", "--relations", "x.csv"]).refused(&["eac-average", "--relations"]);
+    consensus(&["-m", "pcc-l2", "-o", "m.csv", "--relations", "x.csv", "--threshold", "2"]).refused(&["2"]);
+}
+
+#[test]
+fn a_table_beyond_the_memory_limit_is_read_in_groups_of_rows() {
+    let place = Workplace::new();
+    let mixture = ["synth", "gaussians", "-n", "60000", "--set", "separation=9", "-o", "big.parquet"];
+    place.partita(&mixture).fine();
+    let generate = |out: &str, more: &[&str]| {
+        let usual =
+            ["generate", "big.parquet", "--label", "label", "--base", "kmeans:3,kmeans-batch:1", "--base-k", "4"];
+        place.partita(&[&usual[..], &["--subsample", "0.05", "-o", out], more].concat())
+    };
+    generate("memory.npz", &[]).fine();
+    // The table alone is 960 kB, and 1.9 MB with what k-means makes of it.
+    generate("groups.npz", &["--max-memory", "3MiB"]).fine();
+    let facts = |name: &str| place.partita(&["inspect", name, "--json"]).json();
+    let (memory, groups) = (facts("memory.npz"), facts("groups.npz"));
+    assert_eq!((&memory["bases"], &memory["recipe"]), (&groups["bases"], &groups["recipe"]));
+    assert_eq!(groups["bases"][3]["labelled"], 3000);
+    generate("x.npz", &["--max-memory", "3MiB", "--scale", "zscore"]).refused(&["groups of rows", "raise the limit"]);
+    assert!(!place.files().iter().any(|name| name.contains("x.npz")), "{:?}", place.files());
+}
+
+#[test]
+fn any_consensus_labels_new_rows_of_the_table() {
+    let place = Workplace::new();
+    let wdbc = std::fs::read_to_string(shipped("wdbc.csv")).expect("a shipped set");
+    let lines: Vec<&str> = wdbc.lines().collect();
+    let (train, new) = lines[1..].split_at(340);
+    let write = |name: &str, rows: &[&str]| place.file(name, format!("{}\n{}\n", lines[0], rows.join("\n")));
+    write("train.csv", train);
+    write("new.csv", new);
+    // The same rows, columns turned round.
+    let turned = |line: &&str| line.split(',').rev().collect::<Vec<_>>().join(",");
+    place.file("turned.csv", std::iter::once(&lines[0]).chain(new).map(turned).collect::<Vec<_>>().join("\n"));
+    let scaled =
+        ["generate", "train.csv", "--label", "label", "--base", "kmeans:20", "--base-k", "2..6", "--scale", "zscore"];
+    place.partita(&[&scaled[..], &["-o", "e.npz"]].concat()).fine();
+    for how in ["ssce", "centroid", "knn", "knn:9"] {
+        let model =
+            ["--features", "train.csv", "--features-label", "label", "--model", "m.json", "--predict-with", how];
+        let consensus = ["consensus", "e.npz", "-m", "lwgp", "-k", "2", "-o", "l.csv", "--force"];
+        place.partita(&[&consensus[..], &model].concat()).fine();
+        place.partita(&["predict", "m.json", "new.csv", "--label", "label", "-o", "a.csv", "--force"]).fine();
+        place.partita(&["predict", "m.json", "turned.csv", "--label", "label", "-o", "b.csv", "--force"]).fine();
+        let read = |name: &str| std::fs::read_to_string(place.path(name)).expect("labels");
+        assert_eq!(read("a.csv"), read("b.csv"), "{how}");
+        let scores = place.partita(&["evaluate", "a.csv", "--truth", "new.csv:label", "--json"]).json();
+        assert!(scores["h"].as_f64() > Some(0.85), "{how}: {scores}");
+    }
+    place.file("renamed.csv", wdbc.replacen("mean_radius", "radius", 1));
+    place.partita(&["predict", "m.json", "renamed.csv", "--label", "label"]).refused(&["mean_radius"]);
+    let first = |line: &&str| line.split_once(',').expect("many columns").1.to_owned();
+    place.file("short.csv", std::iter::once(&lines[0]).chain(new).map(first).collect::<Vec<_>>().join("\n"));
+    place.partita(&["predict", "m.json", "short.csv", "--label", "label"]).refused(&["mean_radius"]);
+    place.file("words.csv", format!("{}\nlarge,{}\n", lines[0], first(&new[0])));
+    place.partita(&["predict", "m.json", "words.csv", "--label", "label"]).refused(&["mean_radius", "large"]);
+    let model = place.path("m.json");
+    let text = std::fs::read_to_string(&model).expect("a model");
+    place.file("half.json", &text[..text.len() / 2]);
+    place.partita(&["predict", "half.json", "new.csv", "--label", "label"]).refused(&["half.json"]);
+    place.file("edited.json", text.replacen("0.", "1.", 1));
+    place.partita(&["predict", "edited.json", "new.csv", "--label", "label"]).refused(&["edited.json"]);
+    let alone = place.partita(&["consensus", "e.npz", "-k", "2", "--predict-with", "knn"]);
+    assert_eq!(alone.code, Some(2), "a table and a file are needed: {}", alone.stderr);
+}

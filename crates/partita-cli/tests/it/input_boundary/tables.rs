@@ -1,0 +1,95 @@
+//! Tables: columns that outweigh others, words that are not categories, dates and amounts, names.
+
+use super::{csv, group, said};
+use crate::common::Workplace;
+
+/// A value of the group with some spread.
+fn value(object: usize) -> f64 {
+    group(object) as f64 * 5.0 + (object * 7919 % 101) as f64 / 101.0
+}
+
+/// Runs `partita generate FILE` with these flags.
+fn generate(place: &Workplace, flags: &[&str]) -> super::Ended {
+    place.partita(&[&["generate", "t.csv", "--base", "kmeans:3", "-o", "e.csv", "--force"], flags].concat())
+}
+
+#[test]
+fn a_column_that_is_much_wider_than_the_others_is_warned_about() {
+    let place = Workplace::new();
+    let wide = |i: usize| (i * 31 % 97) as f64 * 200.0;
+    place.file("t.csv", csv("x,y,salary", 90, |i| format!("{},{},{}", value(i), value(i + 3), wide(i))));
+    let words = ["warning: ", "t.csv: column 'salary' has 99.9 % of the variance", "--scale zscore"];
+    said(&generate(&place, &[]), &words);
+    let run = ["run", "t.csv", "-k", "3", "--base", "kmeans:3", "--json", "-o", "out"];
+    let found = place.partita(&run);
+    said(&found, &words);
+    assert!(found.json()["inputs"][0]["roles"]["warnings"][0].as_str().is_some_and(|text| text.contains("'salary'")));
+    let scaled = generate(&place, &["--scale", "zscore"]);
+    assert!(!scaled.stderr.contains("variance"), "{}", scaled.stderr);
+    place.file("t.csv", csv("x,y,z", 90, |i| format!("{},{},{}", value(i), value(i + 3), 3.0 * value(i))));
+    let equal = generate(&place, &[]);
+    assert!(!equal.stderr.contains("variance"), "{}", equal.stderr);
+}
+
+#[test]
+fn too_many_categories_are_refused() {
+    let place = Workplace::new();
+    place.file("t.csv", csv("x,town", 160, |i| format!("{},town{}", value(i), i % 80)));
+    generate(&place, &["--encode", "one-hot"]).refused(&[
+        "t.csv: column 'town' has 80 different values",
+        "--max-categories 50",
+        "--skip 'town'",
+    ]);
+    generate(&place, &["--encode", "one-hot", "--max-categories", "80"]).fine();
+    // Names are not categories.
+    place.file("t.csv", csv("x,town", 160, |i| format!("{},town{i}", value(i))));
+    let named = generate(&place, &["--encode", "one-hot"]);
+    said(&named, &["names from 'town' (all 160 values differ)"]);
+    named.fine();
+    assert!(std::fs::read_to_string(place.path("e.csv")).unwrap().contains("\ntown7,"));
+}
+
+#[test]
+fn dates_percents_and_amounts_are_refused_by_name() {
+    let place = Workplace::new();
+    let day = |i: usize| format!("2024-{:02}-{:02}", 1 + i / 28 % 12, 1 + i % 28);
+    for (column, text, word) in [
+        ("when", day(3), "a date or a time"),
+        ("when", "31.12.2023".into(), "a date or a time"),
+        ("at", "12:30".into(), "a date or a time"),
+        ("share", "12.5%".into(), "a percentage"),
+        ("price", "$12.50".into(), "an amount of money"),
+        ("price", "12 €".into(), "an amount of money"),
+        ("size", "\"1,5\"".into(), "a decimal comma"),
+        ("size", "\"1,234,567\"".into(), "commas between thousands"),
+    ] {
+        place.file("t.csv", csv(&format!("x,{column}"), 60, |i| format!("{},{text}", value(i))));
+        for flags in [&[][..], &["--encode", "one-hot"]] {
+            let (named, skip) = (format!("column '{column}'"), format!("--skip '{column}'"));
+            generate(&place, flags).refused(&[&named, word, &skip]);
+        }
+        generate(&place, &["--skip", column]).fine();
+    }
+    // All different: still dates, not names; unless that is asked for.
+    place.file("t.csv", csv("x,when", 60, |i| format!("{},{}", value(i), day(i))));
+    generate(&place, &[]).refused(&["'when'", "a date or a time", "--id 'when'"]);
+    generate(&place, &["--id", "when"]).fine();
+    // A German file with ; between fields.
+    place.file("t.csv", csv("x;y", 60, |i| format!("{};{}", value(i), value(i)).replace('.', ",")));
+    generate(&place, &[]).refused(&["a decimal comma"]);
+}
+
+#[test]
+fn observations_of_anndata() {
+    let place = Workplace::new();
+    let row = |i: usize| format!("AAC{i}-1,{},{},{}", value(i), value(i + 3), ["B", "T", "NK"][group(i)]);
+    place.file("obs.csv", csv(",n_genes,n_counts,celltype", 60, row));
+    let run = [
+        "run", "obs.csv", "-k", "3", "--truth", "celltype", "--base", "kmeans:9", "--base-k", "3", "--json", "-o",
+        "out",
+    ];
+    let found = place.partita(&run);
+    said(&found, &["note: obs.csv: names from '' (by its name); truth 'celltype' (asked for)"]);
+    assert_eq!(found.json()["scores"]["h"], 1.0);
+    assert!(std::fs::read_to_string(place.path("out/labels.csv")).unwrap().contains("\nAAC59-1,"));
+}

@@ -1,0 +1,19 @@
+//! Tests of the built binary, one module a topic, in one binary: it links once, and its tests share the processors.
+
+mod bad_input;
+mod commands;
+mod common;
+mod durable;
+mod examples;
+mod input_boundary;
+mod interruption;
+mod main_job;
+mod number_of_clusters;
+mod outputs;
+mod prediction;
+mod presets;
+mod repeat;
+mod reports;
+mod row_blocks;
+mod runs;
+mod streams;

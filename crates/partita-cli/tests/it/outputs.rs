@@ -1,0 +1,113 @@
+//! Where results go: files, folders, standard output; and how much is said beside them.
+
+use crate::common::{Workplace, three_groups};
+
+/// A folder with an ensemble of three groups.
+fn workplace() -> Workplace {
+    let place = Workplace::new();
+    place.file("t.csv", three_groups(60));
+    place.partita(&["generate", "t.csv", "--label", "kind", "--base", "kmeans:9", "-o", "e.npz"]).fine();
+    place
+}
+
+#[test]
+fn a_folder_gets_labels_record_summary_and_report() {
+    let place = workplace();
+    place.partita(&["consensus", "e.npz", "-m", "pcc-kl", "-k", "3", "-o", "out/"]).fine();
+    let files = ["labels.csv", "soft.csv", "record.json", "summary.txt", "report.html"];
+    assert!(files.iter().all(|file| place.path(&format!("out/{file}")).exists()), "{:?}", place.files());
+    let record: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(place.path("out/record.json")).unwrap()).unwrap();
+    assert_eq!(record["sizes"], serde_json::json!([20, 20, 20]));
+    place.partita(&["consensus", "e.npz", "-m", "pcc-kl", "-k", "3", "-o", "out"]).refused(&["out", "--force"]);
+    place.partita(&["consensus", "e.npz", "-k", "3", "-o", "out", "--force", "--no-report"]).fine();
+    place.partita(&["report", "out"]).fine();
+}
+
+#[test]
+fn outputs_that_would_destroy_something_are_refused() {
+    let place = workplace();
+    let before = std::fs::read(place.path("e.npz")).unwrap();
+    let onto = |arguments: &[&str], words: &[&str]| place.partita(arguments).refused(words);
+    onto(&["consensus", "e.npz", "-k", "3", "-o", "e.npz", "--force"], &["e.npz: is an input"]);
+    onto(&["consensus", "e.npz", "-k", "3", "-o", "./e.npz", "--force"], &["is an input"]);
+    onto(&["consensus", "e.npz", "-k", "3", "-m", "pcc-kl", "-o", "a.csv", "--soft", "./a.csv"], &["two outputs"]);
+    onto(&["generate", "t.csv", "--label", "kind", "-o", "t.csv", "--force"], &["is an input"]);
+    onto(&["choose-k", "t.csv", "--label", "kind", "-o", "t.csv", "--force"], &["is an input"]);
+    assert_eq!(std::fs::read(place.path("e.npz")).unwrap(), before);
+}
+
+#[test]
+fn one_line_says_what_was_found_and_quiet_leaves_it_out() {
+    let place = workplace();
+    let said = place.partita(&["consensus", "e.npz", "-m", "eac-average", "-k", "3", "-o", "-"]);
+    assert!(
+        said.stderr.contains("3 clusters (20, 20, 20 objects); exact") && said.stderr.contains("ARI 1.000"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.fine().starts_with("object,label,certainty"));
+    let quiet = place.partita(&["consensus", "e.npz", "-m", "eac-average", "-k", "3", "-o", "a.csv", "-q"]);
+    assert_eq!(quiet.stderr, "");
+    let loud = place.partita(&["consensus", "e.npz", "-m", "lwgp", "-k", "3", "-o", "b.csv", "-v"]);
+    assert!(loud.stderr.contains("eigenvectors") && loud.stderr.contains("time"), "{}", loud.stderr);
+    let asked =
+        place.command(&["evaluate", "a.csv", "--truth", "t.csv:kind"]).env("PARTITA_LOG", "no=such=thing").output();
+    assert!(String::from_utf8_lossy(&asked.unwrap().stderr).contains("warning: PARTITA_LOG="));
+}
+
+#[test]
+fn every_command_has_a_manual_page_and_completions_know_names() {
+    let place = Workplace::new();
+    place.partita(&["man", "-o", "pages"]).fine();
+    for page in ["partita.1", "partita-consensus.1", "partita-choose-k.1"] {
+        let text = std::fs::read_to_string(place.path(&format!("pages/{page}"))).expect("a page");
+        assert!(text.contains(".TH") && text.contains(&page[..page.len() - 2]), "{text}");
+    }
+    assert!(
+        place.partita(&["man", "run"]).fine().contains("partita\\\\-run")
+            || place.partita(&["man", "run"]).fine().contains("partita\\-run")
+    );
+    place.partita(&["man", "rum"]).refused(&["'rum'", "run"]);
+    for shell in ["bash", "zsh", "fish"] {
+        let text = place.partita(&["completions", shell]).fine();
+        assert!(["nbce-gibbs", "peace-text", "restarts"].iter().all(|name| text.contains(name)), "{shell}");
+    }
+}
+
+#[test]
+fn inspect_and_choose_k_find_out_what_a_file_holds() {
+    let place = workplace();
+    let kind = |file: &str| place.partita(&["inspect", file, "--json"]).json()["kind"].clone();
+    let rows = |row: fn(usize) -> String| (0..60).map(row).collect::<String>();
+    place.file("words.csv", format!("cell,a,b\n{}", rows(|i| format!("c{i},t{},u{}\n", i % 3, i % 3))));
+    place.file("whole.csv", format!("a,b\n{}", rows(|i| format!("{},{}\n", i % 3, i % 4))));
+    place.file("numbers.csv", format!("a,b\n{}", rows(|i| format!("{},0.5\n", i % 3 * 7))));
+    place.file("gaps.csv", format!("a,b\n{}", rows(|i| format!("{},{}\n", i % 3, if i == 7 { "NA" } else { "0" }))));
+    let found = ["numbers.csv", "e.npz", "words.csv", "whole.csv"].map(kind);
+    assert_eq!(found, ["table", "ensemble", "ensemble", "ensemble or table"]);
+    place.partita(&["consensus", "e.npz", "-m", "mm", "-k", "3", "-o", "l.csv", "--model", "m.json"]).fine();
+    let model = place.partita(&["inspect", "m.json", "--json"]).json();
+    assert_eq!(
+        (&model["kind"], &model["made"]["method"], &model["made"]["objects"]),
+        (&"model".into(), &"mm".into(), &60.into())
+    );
+    place.partita(&["predict", "m.json", "e.npz", "-o", "again.csv"]).fine();
+    let taken = |file: &str| place.partita(&["choose-k", file, "-k", "2..4"]);
+    assert!(taken("whole.csv").stderr.contains("--kind ensemble"));
+    for file in ["words.csv", "gaps.csv"] {
+        assert!(taken(file).fine().contains("lifetime"), "{file}");
+    }
+}
+
+#[test]
+fn labels_are_written_in_the_format_of_the_name() {
+    let place = workplace();
+    for name in ["l.parquet", "l.csv.zst", "l.json", "l.npy"] {
+        place.partita(&["consensus", "e.npz", "-m", "eac-average", "-k", "3", "-o", name]).fine();
+    }
+    for name in ["l.parquet", "l.csv.zst", "l.npy"] {
+        assert_eq!(place.partita(&["evaluate", name, "--truth", "t.csv:kind", "--json"]).json()["ari"], 1.0, "{name}");
+    }
+    place.partita(&["consensus", "e.npz", "-k", "3", "-o", "l.xlsx"]).refused(&["l.xlsx", ".parquet"]);
+}

@@ -1,0 +1,133 @@
+//! The record of a run says what was done, and is enough to do it again.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Workplace, shipped, three_groups};
+use serde_json::Value;
+
+fn record(place: &Workplace, folder: &str) -> Value {
+    let text = fs::read_to_string(place.path(folder).join("record.json")).expect("a record");
+    serde_json::from_str(&text).expect("one JSON object")
+}
+
+#[track_caller]
+fn same_bytes(place: &Workplace, first: &str, second: &str, files: &[&str]) {
+    for file in files {
+        let [a, b] = [first, second].map(|folder| fs::read(place.path(folder).join(file)).expect("a result"));
+        assert!(a == b, "{file} differs between {first} and {second}");
+    }
+}
+
+#[test]
+fn a_record_says_which_files_which_machine_and_when() {
+    let place = Workplace::new();
+    place.file("t.csv", three_groups(30));
+    let command = ["run", "t.csv", "--label", "kind", "-k", "3", "--base", "kmeans:9", "--threads", "2", "-o", "out"];
+    place.partita(&command).fine();
+    let record = record(&place, "out");
+    assert_eq!((&record["record_version"], &record["experiment"]["version"]), (&1.into(), &1.into()));
+    let input = &record["inputs"][0];
+    assert_eq!((&input["path"], input["bytes"].as_u64()), (&"t.csv".into(), Some(three_groups(30).len() as u64)));
+    assert!(input["sha256"].as_str().is_some_and(|hash| hash.len() == 64), "{input}");
+    for time in ["started", "finished"] {
+        let text = record[time].as_str().unwrap();
+        assert!(text.len() == 20 && text.ends_with('Z') && &text[10..11] == "T", "{text}");
+    }
+    assert!(record["host"]["cores"].as_u64() >= Some(1), "{}", record["host"]);
+    assert_eq!(record["host"]["threads"], 2);
+    let commit = record["commit"].as_str().unwrap();
+    assert!(commit == "unknown" || commit.len() == 40, "{commit}");
+    let folder = place.path("").canonicalize().unwrap();
+    assert_eq!(Path::new(record["working_folder"].as_str().unwrap()).canonicalize().unwrap(), folder);
+    let experiment = &record["experiment"];
+    assert_eq!((&experiment["clusters"], &experiment["seed"]), (&3.into(), &0.into()));
+    assert_eq!(experiment["input"]["table"]["table"]["truth"], "kind");
+    assert_eq!(experiment["input"]["table"]["recipe"]["base"][0], "kmeans:9");
+    assert_eq!(experiment["methods"][0]["name"], "lwgp");
+}
+
+#[test]
+fn a_run_is_repeated_from_its_record_to_the_byte() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    let picked = ["--filter-labels", "setosa,virginica", "--max-per-label", "30", "--seed", "7", "--scale", "zscore"];
+    let command = ["run", &iris, "--label", "label", "-k", "2", "-m", "pcc-kl,lwgp", "--set", "pcc-kl.restarts=2"];
+    place.partita(&[&command[..], &picked, &["--base", "kmeans:25", "-o", "out"]].concat()).fine();
+    let again = ["run", "--from", "out/record.json", "--threads", "1", "-o", "again"];
+    let printed = place.partita(&again).fine();
+    assert!(printed.contains("pcc-kl") && printed.contains("results are in again"), "{printed}");
+    same_bytes(&place, "out", "again", &["labels.csv", "soft.csv", "ensemble.npz", "lwgp/labels.csv"]);
+    let [first, second] = ["out", "again"].map(|folder| record(&place, folder));
+    assert_eq!(first["methods"][0]["settings"], second["methods"][0]["settings"]);
+    assert_eq!(first["inputs"][0]["sha256"], second["inputs"][0]["sha256"]);
+    // A repeated run is a run: it is reported on and repeated.
+    place.partita(&["report", "again", "-m", "lwgp", "-o", "page.html"]).fine();
+    let page = fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("iris.csv by lwgp") && page.contains("petal"), "the table is read again");
+    place.partita(&["run", "--from", "again/record.json", "-o", "third", "--no-report"]).fine();
+    same_bytes(&place, "out", "third", &["labels.csv", "soft.csv"]);
+    assert!(!place.path("third/report.html").exists());
+}
+
+#[test]
+fn a_changed_input_is_refused_unless_it_may_have_changed() {
+    let place = Workplace::new();
+    place.file("t.csv", three_groups(30));
+    let command = ["run", "t.csv", "--label", "kind", "-k", "3", "--base", "kmeans:9", "-o", "out"];
+    place.partita(&command).fine();
+    place.file("t.csv", three_groups(33));
+    let again = ["run", "--from", "out/record.json", "-o", "again"];
+    place.partita(&again).refused(&["t.csv", "SHA-256", "changed inputs"]);
+    assert!(!place.path("again").exists());
+    place.partita(&["report", "out", "--force"]).fine();
+    let ended = place.partita(&["report", "out", "--force"]);
+    assert!(ended.stderr.contains("goes without the table"), "{}", ended.stderr);
+    place.partita(&[&again[..], &["--allow-changed-input"]].concat()).fine();
+    assert_eq!(record(&place, "again")["n"], 33);
+    fs::remove_file(place.path("t.csv")).unwrap();
+    place.partita(&["run", "--from", "out/record.json", "-o", "x"]).refused(&["t.csv"]);
+}
+
+#[test]
+fn inputs_are_found_from_another_folder() {
+    let place = Workplace::new();
+    place.file("t.csv", three_groups(30));
+    place.partita(&["run", "t.csv", "--label", "kind", "-k", "3", "--base", "kmeans:9", "-o", "out"]).fine();
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    let mut command = place.command(&["run", "--from", "../out/record.json", "-o", "../again"]);
+    let output = command.current_dir(place.path("elsewhere")).output().unwrap();
+    crate::common::Ended::of(output).fine();
+    same_bytes(&place, "out", "again", &["labels.csv", "ensemble.npz"]);
+}
+
+#[test]
+fn a_consensus_is_repeated_from_the_record_it_prints() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    place.partita(&["generate", &iris, "--label", "label", "--base", "kmeans:12", "-o", "e.npz"]).fine();
+    let weighted = ["consensus", "e.npz", "-m", "kc", "-k", "3", "--base-weights", "agreement", "--seed", "4"];
+    let printed = place.partita(&[&weighted[..], &["--json", "-o", "labels.csv"]].concat()).fine();
+    place.file("r.json", printed);
+    place.partita(&["run", "--from", "r.json", "-o", "again"]).fine();
+    same_bytes(&place, ".", "again", &["labels.csv"]);
+    assert_eq!(record(&place, "again")["experiment"]["base_weights"], "agreement");
+    place.partita(&["report", "again", "-o", "page.html"]).fine();
+}
+
+#[test]
+fn what_is_not_a_record_is_refused() {
+    let place = Workplace::new();
+    place.file("r.json", "{\"method\": \"lwgp\", \"arguments\": [\"run\", \"t.csv\"]}");
+    let from = |more: &[&str]| place.partita(&[&["run", "--from", "r.json", "-o", "x"], more].concat());
+    from(&[]).refused(&["r.json", "record_version", "run it again"]);
+    place.file("r.json", "{\"record_version\": 1}");
+    from(&[]).refused(&["r.json", "damaged"]);
+    place.file("r.json", "half");
+    from(&[]).refused(&["r.json", "not JSON"]);
+    for flags in [&["-k", "3"][..], &["--seed", "1"], &["--base", "kmeans:3"], &["--set", "a=1"], &["-m", "mm"]] {
+        let ended = from(flags);
+        assert!(ended.code == Some(2) && ended.stderr.contains("--from"), "{}", ended.stderr);
+    }
+    assert_eq!(place.partita(&["run", "-o", "x"]).code, Some(2));
+}

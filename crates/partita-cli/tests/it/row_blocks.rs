@@ -1,0 +1,95 @@
+//! Ensembles that are read block by block: the same labels wherever the rows are, with any number of threads and any
+//! memory budget that is accepted.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::Workplace;
+use partita::files::write_ensemble;
+use partita::ndarray::{Array2, ArrayView2, Axis};
+use partita::{BaseClustering, Ensemble, LABELS_BY_BLOCKS};
+
+/// Base clusterings, so many that writing the labels of their objects is quick.
+const BASES: usize = 27;
+
+/// Files of the ensemble that lies in a folder.
+const FILES: usize = 20;
+
+/// Just large enough to be read in blocks: noisy copies of four groups, some labels missing.
+fn write_large([memory, disk, parts]: [&Path; 3]) {
+    let objects = LABELS_BY_BLOCKS as usize / BASES + 1000;
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let cell = |(i, u): (usize, usize)| match random() % 16 {
+        0 if i % BASES != u => u8::MAX,
+        1..=3 => (random() % 4) as u8,
+        _ => ((i + u) % 4) as u8,
+    };
+    let rows = Array2::from_shape_fn((objects, BASES), cell);
+    let base = |u| BaseClustering::new(format!("u{u}"), (0..4).map(|j: u32| j.to_string()).collect());
+    let bases: Vec<BaseClustering> = (0..BASES).map(base).collect();
+    let write = |path: &Path, rows: ArrayView2<'_, u8>| {
+        let ensemble = Ensemble::from_bytes(rows.to_owned(), bases.clone()).expect("labels below 4");
+        write_ensemble(path, &ensemble, None).expect("room on the disk");
+    };
+    write(memory, rows.view());
+    write(disk, rows.view());
+    fs::create_dir(parts).expect("a folder of one's own");
+    for (part, rows) in rows.axis_chunks_iter(Axis(0), objects.div_ceil(FILES)).enumerate() {
+        write(&parts.join(format!("{part:02}.parquet")), rows);
+    }
+}
+
+/// Twenty files on more threads than there are processors.
+const PARTS: &[(&str, &str)] = &[("parts", "8")];
+
+/// And one file on one thread.
+const BOTH: &[(&str, &str)] = &[("e.parquet", "1"), PARTS[0]];
+
+#[test]
+fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
+    let place = Workplace::new();
+    write_large([&place.path("e.npz"), &place.path("e.parquet"), &place.path("parts")]);
+    for (method, files, settings) in [
+        ("lwgp", BOTH, &["--set", "restarts=2"][..]),
+        ("mm", BOTH, &["--set", "restarts=1", "--set", "rounds=1"]),
+        ("bce", PARTS, &["--set", "restarts=1", "--set", "rounds=1"]),
+        ("nbce-vb", BOTH, &["--set", "restarts=1", "--set", "rounds=1"]),
+        ("kc", BOTH, &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"]),
+        ("plurality", PARTS, &["--base-weights", "agreement"]),
+        ("mcla", PARTS, &[]),
+        ("acv", PARTS, &[]),
+    ] {
+        let run = |file: &str, more: &[&str]| {
+            let words =
+                [&["consensus", file, "-m", method, "-k", "4", "-o", "l.csv", "--force"], settings, more].concat();
+            place.partita(&words).fine();
+            fs::read(place.path("l.csv")).expect("labels")
+        };
+        let expected = run("e.npz", &["--threads", "2"]);
+        assert!(expected.len() > 1 << 24);
+        // As wholes: what differs is too long to be shown.
+        for &(file, threads) in files {
+            let tight = ["--threads", threads, "--max-memory", "400MiB", "--stream"];
+            assert!(run(file, &tight) == expected, "{method} from {file} on {threads} threads in 400 MiB");
+        }
+    }
+    let refused = place.partita(&["consensus", "e.parquet", "-m", "lwgp", "-k", "4", "--max-memory", "1MiB"]);
+    refused.refused(&["memory budget"]);
+}
+
+#[test]
+fn what_cannot_stay_on_the_disk_is_refused_with_the_reason() {
+    let place = Workplace::new();
+    place.file("e.csv", "a,b\n1,1\n1,2\n2,2\n2,1\n");
+    let stream = ["consensus", "e.csv", "-k", "2", "--stream", "-m"];
+    place.partita(&[&stream[..], &["eac-average"]].concat()).refused(&["eac-average holds all label rows", "lwgp"]);
+    place
+        .partita(&[&stream[..], &["lwgp"]].concat())
+        .refused(&["only numbers in Parquet, Arrow or NPY are read in groups"]);
+}

@@ -1,0 +1,7 @@
+//! Tests of evidence accumulation, one module a topic, in one binary: it links once, and its tests share the processors.
+
+mod fragments;
+mod guarantees;
+mod naive_reference;
+mod pools;
+mod sparse_files;

@@ -1,0 +1,208 @@
+//! What holds for every page.
+
+use crate::common::Iris;
+use partita_core::{Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2};
+use partita_report::{ClusterCurves, CurvePoint, Report, figures, html, render};
+use rand::RngExt;
+use serde_json::{Value, json};
+
+/// Bytes that a page may have.
+const MOST: usize = 3_000_000;
+
+#[test]
+fn the_page_of_iris_has_every_section_and_repeats() {
+    let iris = Iris::new();
+    let page = html(&iris.report()).unwrap();
+    for id in ["summary", "evidence", "choice", "sure", "soft", "bases", "map"] {
+        assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
+    }
+    assert!(page.contains("partita run iris.csv -k 3"));
+    assert_eq!(page, html(&iris.report()).unwrap());
+    let rendered = render(&iris.report()).unwrap();
+    assert_eq!((&rendered.html, &rendered.figures), (&page, &figures(&iris.report()).unwrap()));
+}
+
+#[test]
+fn every_figure_says_what_it_shows() {
+    let iris = Iris::new();
+    let figures = figures(&iris.report()).unwrap();
+    assert!(figures.len() >= 15, "{}", figures.len());
+    for figure in &figures {
+        for part in ["role=\"img\"", "<title id=", "<desc id=", "xmlns=\"http://www.w3.org/2000/svg\""] {
+            assert!(figure.svg.contains(part), "{}: {part}", figure.name);
+        }
+        assert!(figure.alt.len() > 30 && figure.csv.lines().count() > 1, "{}", figure.name);
+        let columns = figure.csv.lines().next().unwrap().split(',').count();
+        assert!(figure.csv.lines().all(|line| line.split(',').count() == columns), "{}", figure.name);
+        assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf"), "{}", figure.name);
+    }
+}
+
+/// Whether every element that is opened is closed, in order, and no markup but ours is there.
+fn well_formed(page: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page.strip_prefix("<!doctype html>").expect("it says what it is");
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        let end = rest.find('>').expect("a tag ends");
+        let (tag, after) = (&rest[..end], &rest[end + 1..]);
+        rest = after;
+        let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
+        assert!(!["b onerror", "img", "iframe"].contains(&name), "{tag}");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "closing {tag}");
+        } else if !tag.ends_with('/') && !["meta", "link", "input"].contains(&name) {
+            open.push(name);
+        }
+        if ["script", "style"].contains(&name) && !tag.starts_with('/') {
+            let close = format!("</{name}>");
+            rest = &rest[rest.find(&close).expect("it is closed")..];
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn names_are_text() {
+    let n = 40;
+    let nasty = |i: usize| match i % 5 {
+        0 => format!("</script><script>fail({i})</script>"),
+        1 => format!("\" onload='fail()' <img src=x onerror=fail()> {i}"),
+        2 => format!("👩‍👩‍👧 emoji {i} ]]> &amp; <!--"),
+        3 => format!("{}{i}", "é<".repeat(5_000)),
+        _ => format!("nul \u{0} escape \u{1b} \u{2028} {i}"),
+    };
+    let mut builder = EnsembleBuilder::new(n);
+    (0..6).for_each(|u| builder.push(nasty(u), (0..n).map(|i| Some(nasty((i + u * (i % 7 / 6)) % 2)))).unwrap());
+    let ensemble = builder.finish().unwrap().with_object_names((0..n).map(nasty).collect()).unwrap();
+    let partition = Partition::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
+    let certainty: Vec<f64> = (0..n).map(|i| i as f64 / n as f64).collect();
+    let record = json!({ "method": nasty(0), "warnings": [nasty(1)], "arguments": [nasty(0), nasty(1), "-k", nasty(2)], "experiment": { "clusters": nasty(2) },
+        "settings": { nasty(0): nasty(1) }, "table": nasty(1), "version": nasty(0), "objective": 1.0,
+        "objective_name": nasty(0), "stopped": nasty(0), "recipe": { "scale": nasty(0) }, "details": { nasty(1): 1 },
+        "methods": [{ "method": nasty(0) }, { "method": nasty(1) }] });
+    let columns: Vec<String> = (0..3).map(nasty).collect();
+    let values = Array2::from_shape_fn((n, 3), |(i, j)| (i * (j + 1) % 11) as f64);
+    let truth: Vec<Option<String>> = (0..n).map(|i| (i > 3).then(|| nasty(i))).collect();
+    let mut report = Report::new(nasty(0), record, &partition, &certainty);
+    (report.ensemble, report.truth) = (Some(&ensemble), Some(truth.as_slice()));
+    report.features = Some(Features::new(&columns, values.view()).unwrap());
+    report.labels_file = Some(nasty(0));
+    let rows = vec![CurvePoint { clusters: 2, objective: Some(1.0), ..CurvePoint::default() }];
+    report.choice =
+        Some(ClusterCurves { rows, reason: nasty(0), objective_name: nasty(1), ..ClusterCurves::default() });
+    let rendered = render(&report).unwrap();
+    well_formed(&rendered.html);
+    assert_eq!(rendered.html.matches("<script").count(), 2);
+    assert!(rendered.html.contains("&lt;/script&gt;&lt;script&gt;fail(0)"));
+    assert!(!rendered.html.contains('\0') && !rendered.html.contains('\u{1b}'));
+    for figure in &rendered.figures {
+        assert!(!figure.svg.contains("<script") && !figure.svg.contains("<img"), "{}", figure.name);
+    }
+}
+
+/// Base clusterings that know the labels, mostly.
+fn noisy(labels: &[u32], bases: usize, clusters: u32, name: impl Fn(usize) -> String) -> Ensemble {
+    let mut rng = Seed::new(5).rng();
+    let mut builder = EnsembleBuilder::new(labels.len());
+    for u in 0..bases {
+        let wrong = |label: &u32, rng: &mut dyn FnMut() -> f64| match rng() {
+            x if x < 0.1 => None,
+            x if x < 0.3 => Some((rng() * f64::from(clusters)) as u32),
+            _ => Some(*label),
+        };
+        let column: Vec<Option<u32>> = labels.iter().map(|label| wrong(label, &mut || rng.random())).collect();
+        builder.push_clusters(name(u), column, clusters as usize).expect("labels are below");
+    }
+    builder.finish().expect("there are some")
+}
+
+#[test]
+fn the_page_stays_small_whatever_it_is_given() {
+    let (n, clusters) = (4_000, 90);
+    let labels: Vec<u32> = (0..n as u32).map(|i| i % clusters).collect();
+    let bad = |i: usize| format!("{}{i}", "<".repeat(10_000));
+    let ensemble = noisy(&labels, 210, clusters, bad).with_object_names((0..n).map(bad).collect()).unwrap();
+    let partition = Partition::new(labels, clusters as usize).unwrap();
+    let mut rng = Seed::new(1).rng();
+    let mut soft = SoftPartition::of(&partition).rows().to_owned();
+    soft.mapv_inplace(|p| 0.5 * p + 0.5 * rng.random::<f64>());
+    soft.outer_iter_mut().for_each(|mut row| row /= row.sum());
+    let soft = SoftPartition::new(soft).unwrap();
+    let certainty = soft.certainty();
+    let values = Array2::from_shape_fn((n, 64), |_| rng.random::<f64>());
+    let columns: Vec<String> = (0..64).map(bad).collect();
+    let truth: Vec<Option<String>> = (0..n).map(|i| Some(bad(i))).collect();
+    let mut report = Report::new(bad(0), Value::Null, &partition, &certainty);
+    (report.ensemble, report.soft, report.truth) = (Some(&ensemble), Some(&soft), Some(truth.as_slice()));
+    report.features = Some(Features::new(&columns, values.view()).unwrap());
+    let page = html(&report).unwrap();
+    well_formed(&page);
+    assert!(page.len() <= MOST, "{} bytes", page.len());
+    assert!(page.contains("The 60 largest of 90 clusters."));
+}
+
+#[test]
+fn little_is_enough() {
+    for (n, clusters) in [(1, 1), (2, 1), (2, 2), (3, 2), (5, 5)] {
+        let labels: Vec<u32> = (0..n as u32).map(|i| i % clusters).collect();
+        // One cluster more than there are: empty clusters are not shown.
+        let partition = Partition::new(labels.clone(), clusters as usize + 1).unwrap();
+        let soft = SoftPartition::of(&partition);
+        let (certainty, columns) = (vec![1.0; n], vec!["x".to_owned()]);
+        well_formed(&html(&Report::new("little", Value::Null, &partition, &certainty)).unwrap());
+        for (bases, spread) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
+            let mut builder = EnsembleBuilder::new(n);
+            (0..bases)
+                .for_each(|u| builder.push("u", (0..n).map(|i| (i == 0 || i % 3 != u).then_some(i % 2))).unwrap());
+            let ensemble = builder.finish().unwrap();
+            let values = Array2::from_shape_fn((n, 1), |(i, _)| spread * i as f64);
+            let mut report = Report::new("little", Value::Null, &partition, &certainty);
+            (report.ensemble, report.soft) = (Some(&ensemble), Some(&soft));
+            report.features = Some(Features::new(&columns, values.view()).unwrap());
+            let rendered = render(&report).unwrap();
+            well_formed(&rendered.html);
+            for figure in rendered.figures {
+                assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf"), "{n} {bases} {}", figure.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_confidence_is_what_objects_are_sorted_and_shaded_by() {
+    let partition = Partition::new(vec![0, 0, 0, 1, 1, 1], 2).unwrap();
+    let (certainty, confidence) = ([1.0; 6], [0.9, 0.8, 0.7, 0.25, 0.9, 0.9]);
+    let mut report = Report::new("six", Value::Null, &partition, &certainty);
+    report.confidence = Some(&confidence);
+    report.methods = vec![("one".into(), partition.clone()), ("two".into(), partition.clone())];
+    let page = html(&report).unwrap();
+    well_formed(&page);
+    assert!(page.contains("their mean confidence is 0.742, 16.7\u{202f}% are below 0.5"), "{}", &page[..9000]);
+    let table = &page[page.find("objects-table").unwrap()..];
+    assert!(table.find(">3</th>").unwrap() < table.find(">2</th>").unwrap());
+    assert!(page.contains("Methods against each other") && page.contains("Confidence of the objects"));
+    report.confidence = Some(&confidence[..5]);
+    assert_eq!(
+        html(&report).unwrap_err().to_string(),
+        "the labels are those of 6 objects, but confidences are given for 5"
+    );
+}
+
+#[test]
+fn no_clusters_are_said_first() {
+    let (one, two) = (Partition::new(vec![0; 4], 1).unwrap(), Partition::new(vec![0, 0, 1, 1], 2).unwrap());
+    let certainty = [1.0; 4];
+    let headline = |partition: &Partition, chosen: Option<usize>| {
+        let mut report = Report::new("four", Value::Null, partition, &certainty);
+        report.choice = chosen.map(|chosen| ClusterCurves { chosen: Some(chosen), ..ClusterCurves::default() });
+        let page = html(&report).unwrap();
+        page.split("<p class=\"lead\">").nth(1).unwrap().split("</p>").next().unwrap().to_owned()
+    };
+    assert_eq!(headline(&one, None), "4 objects in one cluster: no groups are told apart.");
+    assert!(headline(&one, Some(1)).starts_with("No clusters: 4 objects are one group."));
+    assert!(
+        headline(&two, Some(1)).starts_with("No clusters are supported by the data; 2 clusters below were asked for")
+    );
+    assert!(headline(&two, Some(2)).starts_with("4 objects in 2 clusters"));
+}

@@ -1,0 +1,6 @@
+//! Tests of self-supervised consensus, one module a topic, in one binary: it links once, and its tests share the processors.
+
+mod lbfgs;
+mod models;
+mod real;
+mod weights;
