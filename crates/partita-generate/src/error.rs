@@ -95,7 +95,7 @@ pub enum GenerateError {
     #[error("a random projection needs at least 1 column")]
     Projection,
     /// No such scaling.
-    #[error("there is no scaling '{0}'; choose from none, zscore, minmax")]
+    #[error("there is no scaling '{0}'; choose from none, zscore, minmax, auto")]
     Scale(String),
     /// A number that is not finite.
     #[error("row {row} has {value} in column {column}; every feature must be a finite number")]

@@ -65,5 +65,5 @@ pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use partita_kmeans::sprs;
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
-pub use scale::{Scale, scale};
+pub use scale::{Scale, scale, scale_by_evidence};
 pub use table_view::{RowGroups, TableView};

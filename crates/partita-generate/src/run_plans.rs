@@ -56,7 +56,7 @@ type Numbered = Vec<(usize, Option<BaseRun>)>;
 
 /// Whether base clusterings see the columns as they are, and every object once.
 fn plain(recipe: &Recipe) -> bool {
-    recipe.scale == Scale::None && !recipe.alters_columns() && !recipe.replacement
+    matches!(recipe.scale, Scale::None | Scale::Auto) && !recipe.alters_columns() && !recipe.replacement
 }
 
 /// Whether a sparse table is never made dense.

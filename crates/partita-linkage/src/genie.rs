@@ -33,7 +33,7 @@ use crate::spanning_tree::Edge;
 /// M. Gagolewski, M. Bartoszuk, A. Cena: Genie: a new, fast, and outlier-resistant hierarchical clustering algorithm, Information
 /// Sciences 363, 2016.
 pub fn genie(objects: usize, edges: &[Edge], gini: f64) -> Dendrogram {
-    let mut state = Clusters::new(objects);
+    let mut state = Merging::new(objects);
     let mut open = OpenEdges::new(edges.len());
     let mut merged = Vec::with_capacity(objects.saturating_sub(1));
     for _ in 0..edges.len() {
@@ -62,7 +62,7 @@ pub fn genie(objects: usize, edges: &[Edge], gini: f64) -> Dendrogram {
 }
 
 /// Clusters with their sizes, and how many there are of every size.
-struct Clusters {
+struct Merging {
     slots: Slots,
     sizes: Vec<u64>,
     often: BTreeMap<u64, u64>,
@@ -70,7 +70,7 @@ struct Clusters {
     left: u64,
 }
 
-impl Clusters {
+impl Merging {
     fn new(objects: usize) -> Self {
         let n = objects as u64;
         Self {

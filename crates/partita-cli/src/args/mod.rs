@@ -122,10 +122,10 @@ pub(crate) struct ComputeArgs {
 }
 
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
-const PICK: &str = partita_app::methods::DEFAULT;
+pub(crate) const PICK: &str = partita_app::methods::DEFAULT;
 
 /// Where the method finds K: by the longest lifetime in a tree.
-const PICK_OF_AUTO: &str = partita_app::methods::DEFAULT_OF_OWN_CLUSTERS;
+pub(crate) const PICK_OF_AUTO: &str = partita_app::methods::DEFAULT_OF_OWN_CLUSTERS;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
