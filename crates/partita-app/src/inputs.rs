@@ -5,8 +5,8 @@ use std::sync::Arc;
 use partita::files::LabelColumn;
 use partita::{BaseWeights, Ensemble, Features, MemoryBudget, Seed};
 
-use crate::experiment::Input;
 use crate::data::Data;
+use crate::experiment::Input;
 use crate::input_file::with_hashes;
 use crate::input_notes::shown;
 use crate::label_files::load_ensemble;

@@ -48,10 +48,12 @@
 
 #![forbid(unsafe_code)]
 
+mod align;
 mod choice;
 mod clusters;
 mod confidence;
 mod consensus;
+mod csv_text;
 mod data;
 mod error;
 mod experiment;
@@ -66,6 +68,7 @@ mod machine;
 mod matching;
 pub mod methods;
 mod model;
+mod modes;
 mod number_of_clusters;
 mod observer;
 mod one_line;
@@ -85,6 +88,7 @@ mod text_table;
 mod variance;
 mod weights;
 
+pub use align::{AlignInput, AlignedRuns};
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
 pub use clusters::ClustersAsked;
 pub use confidence::{ConfidentSink, consense_rows_with_confidence};
@@ -102,11 +106,12 @@ pub use label_files::{load_ensemble, read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
 pub use matching::{Matched, match_objects};
 pub use model::{load_model, model_json, model_of, with_origin};
+pub use modes::{FoundModes, ModesInput};
 pub use observer::{NoObserver, Observer};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 pub use prediction::{Prediction, PredictionInput, UnknownValues};
 pub use recipes::{preset, recipe_from};
-pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score};
+pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
 pub use report::RunFolder;
 pub use result_files::{RECORD, json_text, read_json, write_json, write_text};
 pub use run::Finished;

@@ -1,5 +1,6 @@
 //! The model that labels new objects as a consensus labels these, and saved models.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,6 +54,9 @@ pub(crate) struct Reading {
     missing: Option<Vec<String>>,
     encode: Option<Encode>,
     impute: Option<Impute>,
+    /// Means of the columns of numbers, where missing ones became the mean.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    means: BTreeMap<String, f64>,
     /// Columns of the table that the model reads.
     #[serde(default)]
     columns: Vec<String>,
@@ -62,7 +66,7 @@ impl Reading {
     /// Reads a table like the one that the model was learned from, where nothing else is said.
     pub(crate) fn apply(self, options: &mut ReadOptions) {
         options.skip.extend(self.skip);
-        options.data = self.columns;
+        (options.data, options.means) = (self.columns, self.means);
         options.missing = options.missing.take().or(self.missing);
         (options.encode, options.impute, options.max_categories) = (self.encode, self.impute, None);
     }
@@ -101,9 +105,17 @@ pub(crate) fn with_reading(mut model: Value, table: &TableInput, features: Optio
         .collect();
     columns.dedup();
     let ReadOptions { skip, missing, encode, impute, .. } = read;
-    let reading = Reading { skip, missing, encode, impute, columns };
+    // Filled with its mean, a column has the mean of what was there.
+    let means = features.filter(|_| impute.is_some()).map(column_means).unwrap_or_default();
+    let reading = Reading { skip, missing, encode, impute, means, columns };
     model[READING] = serde_json::to_value(reading).unwrap_or_default();
     model
+}
+
+fn column_means(features: &Features<'_>) -> BTreeMap<String, f64> {
+    let rows = features.values().nrows().max(1) as f64;
+    let names = features.columns().iter().cloned();
+    names.zip(features.values().columns()).map(|(name, column)| (name, column.sum() / rows)).collect()
 }
 
 /// The JSON of a saved model itself, and of how its table was read.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use partita::files::LabelColumn;
 use partita::generate::Recipe;
 use partita::metrics::{Scores, anmi};
@@ -28,6 +29,21 @@ pub const COMMIT: &str = match option_env!("PARTITA_COMMIT") {
     Some(commit) => commit,
     None => "unknown",
 };
+
+/// The time: UTC, RFC 3339.
+pub(crate) fn now() -> String {
+    utc(Utc::now())
+}
+
+fn utc(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// When a file was written: UTC, RFC 3339; none where the system does not say.
+pub fn written_at(path: &Path) -> Option<String> {
+    let time = std::fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    Some(utc(time.into()))
+}
 
 /// What a run was: complete enough to judge it and to repeat it.
 ///

@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use chrono::{SecondsFormat, Utc};
 use partita::files::{self, LabelColumn};
 use partita::generate::Durable;
 use partita::metrics::Scores;
@@ -13,11 +12,11 @@ use partita_select::Choice;
 
 use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
-use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::data::Data;
+use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
-use crate::record::{COMMIT, RECORD_VERSION, score};
+use crate::record::{COMMIT, RECORD_VERSION, now, score};
 use crate::result_files::{ENSEMBLE, MethodResult, PART, REPORT, folder_of, make_folder, write_text};
 use crate::{
     AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights, choice,
@@ -281,8 +280,4 @@ impl Experiment {
 
 fn base_scores(ensemble: &Ensemble, truth: &LabelColumn) -> Vec<Scores> {
     (0..ensemble.bases().len()).filter_map(|base| score(ensemble.column(base), truth)).collect()
-}
-
-fn now() -> String {
-    Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }

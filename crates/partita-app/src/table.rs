@@ -73,7 +73,9 @@ impl InputTable<'static> {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<(Self, Roles), AppError> {
-        if let Some(groups) = TableGroups::open(&input.file, &input.options(budget))? {
+        // Means of columns are those of all rows, which are then read whole.
+        let groups = input.read.impute.is_none().then(|| TableGroups::open(&input.file, &input.options(budget)));
+        if let Some(groups) = groups.transpose()?.flatten() {
             let (n, d) = groups.dim();
             if (16 * n * d) as u64 > budget.bytes() / 2 && !input.filters_rows() {
                 let roles = groups.roles().clone();

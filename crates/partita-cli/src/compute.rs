@@ -16,15 +16,15 @@ pub(crate) struct Compute {
 impl Compute {
     /// Starts the thread pool and listens for Ctrl-C. Files are read on these threads: start before any is opened.
     pub(crate) fn start(args: &ComputeArgs) -> Result<Self, Failure> {
-        start_threads(args)?;
+        start_threads(args.threads)?;
         let seed = args.seed.map_or(Seed::new(0), Seed::new);
         Ok(Self { seed, budget: args.max_memory.unwrap_or_else(default_budget) })
     }
 }
 
 /// Starts the thread pool and listens for Ctrl-C.
-pub(crate) fn start_threads(args: &ComputeArgs) -> Result<(), Failure> {
-    let threads = args.threads.unwrap_or(0);
+pub(crate) fn start_threads(threads: Option<usize>) -> Result<(), Failure> {
+    let threads = threads.unwrap_or(0);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     pool.map_err(|error| Failure::input(format!("{threads} threads cannot be started: {error}")))?;
     listen_for_ctrl_c()

@@ -48,6 +48,8 @@ fn run(mut command: Command) -> Result<(), Failure> {
         Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),
         Command::ChooseK(args) => commands::choose_k(&args),
+        Command::Modes(args) => commands::modes(&args),
+        Command::Align(args) => commands::align(&args),
         Command::Evaluate(args) => commands::evaluate(&args),
         Command::Report(args) => commands::report(&args),
         Command::Predict(args) => commands::predict(&args),

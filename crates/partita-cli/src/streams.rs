@@ -63,6 +63,8 @@ impl Command {
             }
             Self::ChooseK(args) => vec![&mut args.table.table],
             Self::Evaluate(args) => args.labels.iter_mut().chain(&mut args.held_out).collect(),
+            Self::Modes(args) => vec![&mut args.ensemble],
+            Self::Align(args) => args.runs.iter_mut().collect(),
             Self::Predict(args) => vec![&mut args.input],
             Self::Inspect(args) => vec![&mut args.file],
             _ => Vec::new(),
@@ -77,6 +79,8 @@ impl Command {
             Self::Consensus(args) => Some(&args.read.file),
             Self::ChooseK(args) => Some(&args.table.read.read.file),
             Self::Evaluate(args) => Some(&args.read),
+            Self::Modes(args) => Some(&args.read.file),
+            Self::Align(args) => Some(&args.read),
             Self::Predict(args) => Some(&args.read.file),
             Self::Inspect(args) => Some(&args.read.file),
             _ => None,

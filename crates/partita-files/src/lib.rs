@@ -13,6 +13,7 @@
 //! | [`write_ensemble`] | text, NPZ, Parquet | O(n M) | Parquet: the packed file |
 //! | [`read_labels`] | a column of any of these | O(n) | 4 bytes an object |
 //! | [`write_labels`], [`labels_csv`] | text | O(n) | none |
+//! | [`read_runs`] | runs to be aligned: labels, shares, ADMIXTURE and STRUCTURE | O(n K) | the text |
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
 //! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
 //! | [`catalogue`], [`verify`] | the data sets that Partita is measured on | O(size) | 64 KiB |
@@ -76,6 +77,7 @@ pub use meaning::label_format::LabelFormat;
 pub use meaning::labels::{label_lines, labels_csv, write_labels};
 pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};
 pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
+pub use meaning::run_tables::{RunMemberships, RunTable, RunTables, read_runs};
 pub use meaning::soft::{read_soft, write_soft};
 pub use meaning::sparse_counts::{SparseCounts, read_sparse_npz, write_sparse_npz};
 pub use meaning::sparse_table::{SparseTable, is_sparse_table, read_sparse_table, write_sparse_table};

@@ -10,6 +10,7 @@
 //! | [`html`] | one HTML file, at most 3 MB for any n | O(n M + n log n) | O(n), and 20 MB |
 //! | [`figures`] | every figure as SVG, its numbers as CSV, and what it shows in words | the same | the same |
 //! | [`render`] | both, computed once | the same | the same |
+//! | [`membership_rows`] | membership bars of several runs as SVG | O(R n K) | O(n) |
 //! | [`Svg`] | the writer of SVG behind the figures, for drawings of one's own | O(elements) | O(elements) |
 //!
 //! The page loads nothing (its content policy forbids it), follows the reader's light or dark theme, works without its
@@ -44,6 +45,7 @@ mod error;
 mod features;
 mod figure;
 mod figures;
+mod membership_rows;
 mod order;
 mod page;
 mod palette;
@@ -56,6 +58,7 @@ mod text;
 pub use curves::{ClusterCurves, CurvePoint, Measure};
 pub use error::ReportError;
 pub use figure::Figure;
+pub use membership_rows::{MembershipRow, membership_rows};
 pub use render::{Rendered, figures, html, render};
 pub use report::Report;
 pub use svg::Svg;

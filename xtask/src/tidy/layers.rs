@@ -28,6 +28,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("partita-ssce", 3),
     ("partita-graph", 3),
     ("partita-median", 3),
+    ("partita-modes", 3),
     ("partita", 4),
     ("partita-select", 5),
     ("partita-report", 5),

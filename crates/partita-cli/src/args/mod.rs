@@ -4,6 +4,7 @@ mod consensus;
 mod making;
 mod recipe;
 mod run;
+mod runs;
 mod suggested;
 mod table;
 mod values;
@@ -18,6 +19,7 @@ pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
+pub(crate) use runs::{AlignArgs, ModesArgs};
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
 use values::{parse_memory, parse_range};
@@ -63,6 +65,10 @@ pub(crate) enum Command {
     Consensus(ConsensusArgs),
     /// Says how many clusters there are, if any: of a table, or of an ensemble.
     ChooseK(ChooseArgs),
+    /// Says whether an ensemble holds one answer or several, and which.
+    Modes(ModesArgs),
+    /// Gives many runs, hard or soft, common columns and colours (label switching).
+    Align(AlignArgs),
     /// Compares labels with the truth.
     Evaluate(EvaluateArgs),
     /// Writes a page about a run: what was found, and how far to trust it.

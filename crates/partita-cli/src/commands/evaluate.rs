@@ -80,7 +80,7 @@ fn read(args: &EvaluateArgs, given: &Path) -> Result<(PathBuf, Labels, bool), Fa
 }
 
 /// `FILE` or `FILE:COLUMN`; a file whose name has a colon wins over a column.
-fn file_and_column(given: &Path) -> (PathBuf, Option<String>) {
+pub(super) fn file_and_column(given: &Path) -> (PathBuf, Option<String>) {
     match given.to_str().and_then(|text| text.rsplit_once(':')) {
         Some((file, column)) if !given.exists() && !column.is_empty() => (file.into(), Some(column.into())),
         _ => (given.to_owned(), None),

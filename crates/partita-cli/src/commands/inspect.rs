@@ -7,7 +7,7 @@ use partita::files::{self, LabelColumn, ReadOptions, SparseTable, Table};
 use partita::{Ensemble, ModelReads};
 use serde_json::{Value, json};
 
-use partita_app::{FileKind, default_budget, load_model, read_ensemble, read_json, say_roles};
+use partita_app::{FileKind, default_budget, load_model, read_ensemble, read_json, say_roles, written_at};
 
 use crate::args::{InspectArgs, Kind};
 use crate::failure::Failure;
@@ -69,7 +69,7 @@ fn model_facts(path: &Path) -> Result<Value, Failure> {
         ModelReads::Labels => "label rows",
         ModelReads::Features => "a table",
     };
-    let mut facts = json!({ "kind": "model", "reads": reads });
+    let mut facts = json!({ "kind": "model", "reads": reads, "written": written_at(path) });
     for (name, field) in read_json(path, "fit it again")?.as_object().into_iter().flatten() {
         facts[name] = match field.as_array() {
             Some(names) if names.iter().all(Value::is_string) => field.clone(),

@@ -1,5 +1,6 @@
 //! One file a command: each turns its flags into a call and prints what comes back.
 
+mod align;
 mod by_blocks;
 mod choose;
 mod consensus;
@@ -8,12 +9,14 @@ mod generate;
 mod inspect;
 mod manual;
 mod methods;
+mod modes;
 mod predict;
 mod report;
 mod run;
 mod synth;
 mod text;
 
+pub(crate) use align::align;
 pub(crate) use choose::choose_k;
 pub(crate) use consensus::consensus;
 pub(crate) use evaluate::evaluate;
@@ -21,6 +24,7 @@ pub(crate) use generate::{generate, merge};
 pub(crate) use inspect::inspect;
 pub(crate) use manual::{completions, man};
 pub(crate) use methods::methods;
+pub(crate) use modes::modes;
 pub(crate) use predict::predict;
 pub(crate) use report::report;
 pub(crate) use run::run;

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         return Ok(());
     }
     experiment.arguments = std::env::args().skip(1).collect();
-    start_threads(&args.compute)?;
+    start_threads(args.compute.threads)?;
     let record = experiment.run(&Terminal)?;
     if args.json {
         print(&record.to_json()?)?;

@@ -100,6 +100,15 @@ fn prepare(place: &Workplace, line: &str) {
             "partita consensus drawn.npz -m pcc-kl -k 3 -o drawn_labels.csv --soft soft.csv",
         ]);
     }
+    for clusters in 2..5 {
+        let row = |i: usize| {
+            let share = |k: usize| if i % clusters == k { 1.0 - 0.1 * (clusters - 1) as f64 } else { 0.1 };
+            (0..clusters).map(|k| share(k).to_string()).collect::<Vec<_>>().join(" ") + "\n"
+        };
+        place.file(&format!("run.{clusters}.Q"), (0..24).map(row).collect::<String>());
+    }
+    let sample = |i: usize| format!("s{i},{}\n", ["north", "south"][i / 12]);
+    place.file("samples.csv", format!("sample,pop\n{}", (0..24).map(sample).collect::<String>()));
     if reads("ensemble.mat") {
         let pools = pools().expect("looked for before");
         std::fs::copy(pools.join("SPF.mat"), place.path("ensemble.mat")).expect("a copy");

@@ -15,4 +15,5 @@ mod presets;
 mod repeat;
 mod reports;
 mod row_blocks;
+mod runs;
 mod streams;

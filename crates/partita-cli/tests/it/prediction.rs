@@ -79,3 +79,39 @@ fn words_of_new_rows_are_encoded_as_those_of_the_model() {
     let ordinal = ["--encode", "ordinal", "--predict-with", "centroid", "--force"];
     place.partita(&[&run[..], &ordinal[..]].concat()).refused(&["ordinal", "one-hot"]);
 }
+
+/// A value that is missing becomes the mean of the table that the model was learned from, in whatever format either is.
+#[test]
+fn missing_numbers_become_the_means_of_the_model() {
+    let place = Workplace::new();
+    let row = |i: usize| format!("{},{}\n", if i % 9 == 4 { String::new() } else { (i % 3 * 10).to_string() }, i % 3);
+    place.file("t.csv", format!("x,y\n{}", (0..60).map(row).collect::<String>()));
+    let run = ["run", "t.csv", "-k", "3", "--impute", "mean", "--base", "kmeans:9", "--base-k", "3"];
+    place.partita(&[&run[..], &["-o", "out", "--model", "m.json", "--predict-with", "centroid"]].concat()).fine();
+    let model: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(place.path("m.json")).expect("a model")).expect("JSON");
+    let there: Vec<f64> = (0..60).filter(|i| i % 9 != 4).map(|i| f64::from(i % 3 * 10)).collect();
+    let mean = there.iter().sum::<f64>() / there.len() as f64;
+    let kept = model["reading"]["means"]["x"].as_f64().expect("a mean");
+    assert!((kept - mean).abs() < 1e-9, "{kept} is not {mean}");
+    // One row: the mean of its column does not exist.
+    place.file("new.csv", "x,y\n,1\n");
+    place.file("filled.csv", format!("x,y\n{kept},1\n"));
+    let [new, filled] = ["new.csv", "filled.csv"].map(|file| place.partita(&["predict", "m.json", file]).fine());
+    assert_eq!(new, filled);
+    let inspected = place.partita(&["inspect", "m.json"]).fine();
+    assert!(inspected.contains("written: 20"), "{inspected}");
+    // A file of numbers says so with NaN.
+    let npy: Vec<f64> =
+        (0..60).flat_map(|i| [if i % 9 == 4 { f64::NAN } else { f64::from(i % 3 * 10) }, 0.5]).collect();
+    let shape = "{'descr': '<f8', 'fortran_order': False, 'shape': (60, 2), }";
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{shape:<117}\n").bytes());
+    bytes.extend(npy.iter().flat_map(|value| value.to_le_bytes()));
+    place.file("t.npy", bytes);
+    let numbers = ["run", "t.npy", "-k", "3", "--base", "kmeans:9", "--base-k", "3", "-o", "npy"];
+    place.partita(&numbers).refused(&["t.npy", "row 5"]);
+    let imputed = place.partita(&[&numbers[..], &["--impute", "mean", "--force"]].concat());
+    assert!(imputed.stderr.contains("missing values (NaN)"), "{}", imputed.stderr);
+    imputed.fine();
+}

@@ -36,7 +36,7 @@ pub(crate) fn table(
     let names: Vec<String> = features.iter().map(|&at| frame.names[at].clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if options.impute.is_some() {
-        fill(frame, &names, &mut read)?;
+        fill(frame, &names, options, &mut read)?;
     }
     if options.encode == Some(Encode::OneHot) && words.iter().any(Option::is_some) {
         spread(frame, &names, &words, &read, limit)
@@ -104,16 +104,32 @@ fn number<'a>(words: &Dictionary, column: impl Iterator<Item = &'a mut f64>) {
     column.zip(words.codes()).for_each(|(to, code)| *to = number(code));
 }
 
-/// Fills gaps with the mean of their column.
-fn fill(frame: &Frame, names: &[&str], read: &mut Array2<f64>) -> Result<(), FileError> {
+/// As [`fill`], and counts the gaps.
+pub(crate) fn fill_counted(
+    frame: &mut Frame,
+    names: &[String],
+    options: &ReadOptions,
+    read: &mut Array2<f64>,
+) -> Result<(), FileError> {
+    let gaps = read.iter().filter(|value| value.is_nan()).count() as u64;
+    if gaps > 0 {
+        add_counts(&mut frame.roles.missing, &MissingCounts::from([("NaN".to_owned(), gaps)]));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    fill(frame, &names, options, read)
+}
+
+/// Fills gaps with what is known to be the mean of their column, else with its mean here.
+fn fill(frame: &Frame, names: &[&str], options: &ReadOptions, read: &mut Array2<f64>) -> Result<(), FileError> {
     for (mut column, name) in read.columns_mut().into_iter().zip(names) {
         let there = column.iter().filter(|value| !value.is_nan());
         let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
-        if count == 0.0 {
+        let known = options.means.get(*name).copied();
+        let Some(mean) = known.or((count > 0.0).then_some(sum / count)) else {
             let why = format!("column '{name}' has no value at all; leave it out");
             return Err(FileError::NoFeatures { path: frame.path().into(), why });
-        }
-        column.mapv_inplace(|value| if value.is_nan() { sum / count } else { value });
+        };
+        column.mapv_inplace(|value| if value.is_nan() { mean } else { value });
     }
     Ok(())
 }

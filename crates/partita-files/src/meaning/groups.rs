@@ -17,7 +17,7 @@ use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::ReadOptions;
 use super::roles::Roles;
-use super::table;
+use super::{numbers, table};
 use crate::error::{Cell, FileError, Row};
 use crate::format::reader::{Form, Layout, Limit};
 use crate::format::{self, FORMATS};
@@ -311,7 +311,7 @@ impl TableGroups {
     /// # Errors
     /// [`FileError`] names the row, the column and the value that is not a finite number.
     pub fn read(&self, group: usize) -> Result<Array2<f64>, FileError> {
-        let numbers = table::group_numbers(&self.frame, group, &self.features, &self.limit)?;
+        let numbers = numbers::group_numbers(&self.frame, group, &self.features, false, &self.limit)?;
         let shape = (numbers.len() / self.features.len(), self.features.len());
         Ok(Array2::from_shape_vec(shape, numbers).expect("every row has every feature"))
     }

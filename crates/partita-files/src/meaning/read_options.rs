@@ -1,6 +1,8 @@
 //! Options of reading: which columns are what, which words are missing values, how text is laid out, what becomes of words
 //! and gaps. Tables, ensembles and labels are read with the same options.
 
+use std::collections::BTreeMap;
+
 use partita_core::MemoryBudget;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -119,9 +121,13 @@ pub struct ReadOptions {
     /// What becomes of columns that hold words (tables of text).
     #[serde(default)]
     pub encode: Option<Encode>,
-    /// What becomes of missing numbers (tables of text).
+    /// What becomes of missing numbers (tables that fit memory).
     #[serde(default)]
     pub impute: Option<Impute>,
+    /// Means of columns by name that [`Impute::Mean`] takes instead of those of the file: of the table that a model was
+    /// learned from.
+    #[serde(skip)]
+    pub means: BTreeMap<String, f64>,
     /// The most columns that [`Encode::OneHot`] makes of one column; any number if absent.
     #[serde(default)]
     pub max_categories: Option<usize>,
@@ -150,6 +156,7 @@ impl Default for ReadOptions {
             transpose: false,
             encode: None,
             impute: None,
+            means: BTreeMap::new(),
             max_categories: Some(MOST_CATEGORIES),
             clusterable: true,
             budget: MemoryBudget::default(),

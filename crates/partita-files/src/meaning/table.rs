@@ -3,22 +3,20 @@
 use std::path::Path;
 
 use partita_core::ndarray::Array2;
-use rayon::prelude::*;
 
 use super::features;
 use super::frame::{COLUMNS, FEWEST_NAMES, Frame, OBJECTS, TRUTHS, Wanted};
 use super::input_warnings::same_names;
 use super::label_column::LabelColumn;
+use super::numbers::numbers;
 use super::read_options::ReadOptions;
 use super::roles::{Role, Roles};
-use crate::error::{Cell, FileError, Row};
+use crate::error::{Cell, FileError};
 use crate::format::description::{Format, Writes};
 use crate::format::reader::{Column, Form, Limit};
 use crate::format::writer::{Array, Contents, Data};
 use crate::format::{self, FORMATS};
-use crate::number::Short;
 use crate::odd_number::OddNumber;
-use crate::typed_array::{Number, TypedArray, each_number};
 
 /// What the features may be called in an archive; the first is how we write them.
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "values", "fea"];
@@ -70,8 +68,12 @@ pub(crate) fn load(
         let limit = limit(options, 0);
         let features = frame.roles.data();
         let (object_names, label) = words(&mut frame, &limit)?;
-        let values = numbers(&frame, &features, &limit)?;
-        Table { columns: names(&frame, &features), values, object_names, label }
+        let gaps = options.impute.is_some();
+        let (mut values, columns) = (numbers(&frame, &features, gaps, &limit)?, names(&frame, &features));
+        if gaps {
+            features::fill_counted(&mut frame, &columns, options, &mut values)?;
+        }
+        Table { columns, values, object_names, label }
     } else {
         from_text(&mut frame, options)?
     };
@@ -110,111 +112,6 @@ pub(crate) fn names(frame: &Frame, features: &[usize]) -> Vec<String> {
 pub(crate) fn words(frame: &mut Frame, limit: &Limit) -> Result<(Option<Vec<String>>, Option<LabelColumn>), FileError> {
     let label = frame.truth(limit)?;
     Ok((frame.object_names(limit)?, label))
-}
-
-/// The features of a file that knows its rows.
-fn numbers(frame: &Frame, features: &[usize], limit: &Limit) -> Result<Array2<f64>, FileError> {
-    let cells = frame.rows().unwrap_or(0).saturating_mul(features.len() as u64);
-    limit.check(frame.path(), cells.saturating_mul(8).saturating_add(frame.transient()))?;
-    let groups: Vec<usize> = (0..frame.extent.count()).collect();
-    let mut values: Vec<f64> = Vec::new();
-    // A few groups at a time: what is read is then a fact instead of a claim before memory is taken for the next.
-    for some in groups.chunks(2 * rayon::current_num_threads()) {
-        let read: Vec<_> = some.par_iter().map(|&group| group_numbers(frame, group, features, limit)).collect();
-        for block in read {
-            let block = block?;
-            if values.is_empty() && groups.len() == some.len() && some.len() == 1 {
-                values = block;
-                continue;
-            }
-            let left = (cells as usize).saturating_sub(values.len());
-            if left > values.capacity() - values.len() && values.try_reserve_exact(left).is_err() {
-                return Err(FileError::damaged(frame.path(), "it claims more values than memory can hold"));
-            }
-            values.extend(block);
-        }
-    }
-    let shape = (values.len() / features.len(), features.len());
-    Ok(Array2::from_shape_vec(shape, values).expect("every row has every feature"))
-}
-
-/// The features of one group, row by row.
-pub(crate) fn group_numbers(
-    frame: &Frame,
-    group: usize,
-    features: &[usize],
-    limit: &Limit,
-) -> Result<Vec<f64>, FileError> {
-    let before = frame.extent.groups.iter().flatten().take(group).map(|&rows| rows as u64).sum();
-    let form = Form::Numbers { gaps: false, words: false };
-    let mut values: Vec<f64> = Vec::new();
-    let mut held: Option<(usize, Column)> = None;
-    let mut first_bad: Option<(usize, usize)> = None;
-    for (place, &feature) in features.iter().enumerate() {
-        let (item, inside) = frame.place(feature);
-        if held.as_ref().is_none_or(|(found, _)| *found != item) {
-            held = Some((item, frame.reader.read_one(group, item, form, limit)?));
-        }
-        let Some((_, column)) = &held else { continue };
-        let rows = column.rows();
-        values.resize(rows * features.len(), 0.0);
-        let bad = match column {
-            Column::Array(array) if !array.is_text() => put(array, inside, &mut values, features.len(), place),
-            Column::Array(_) => {
-                let found = "an array of texts";
-                return Err(FileError::kind(frame.path(), frame.call(feature), found, "an array of numbers"));
-            }
-            Column::Parsed { values: parsed, .. } => {
-                parsed.iter().enumerate().for_each(|(row, &value)| values[row * features.len() + place] = value);
-                parsed.iter().position(|value| !value.is_finite())
-            }
-            Column::Text(_) | Column::Labels(_) => Some(0),
-        };
-        if let Some(row) = bad.filter(|&row| first_bad.is_none_or(|(first, _)| row < first)) {
-            first_bad = Some((row, place));
-            // Columns of their own are told in their order, those of an array in the order of the rows.
-            if rows == 0 || frame.place(features[0]).0 != frame.place(features[features.len() - 1]).0 {
-                return Err(not_finite(frame, column, feature, row, before));
-            }
-        }
-    }
-    match (first_bad, held) {
-        (Some((row, place)), Some((_, column))) => Err(not_finite(frame, &column, features[place], row, before)),
-        _ => Ok(values),
-    }
-}
-
-/// Puts a column of an array into a place of every row; the first row whose value is missing or not finite.
-fn put(array: &TypedArray, column: usize, values: &mut [f64], width: usize, place: usize) -> Option<usize> {
-    let (start, step) = array.stride(column);
-    let rows = values.chunks_exact_mut(width).map(|row| &mut row[place]);
-    let mut finite = true;
-    each_number!(&array.values, numbers => {
-        let numbers = numbers[start..].iter().step_by(step);
-        for (value, number) in rows.zip(numbers) {
-            *value = number.scalar().float();
-            finite &= value.is_finite();
-        }
-    }, text => {});
-    if finite && array.present.is_none() {
-        return None;
-    }
-    (0..array.rows).find(|&row| array.scalar(row, column).is_none_or(|number| !number.float().is_finite()))
-}
-
-/// Why a value is not a feature.
-fn not_finite(frame: &Frame, column: &Column, feature: usize, row: usize, before: u64) -> FileError {
-    let cell = |value: String| Cell::new(frame.path(), Row::Row(before + row as u64 + 1), &frame.names[feature], value);
-    match column {
-        Column::Array(array) => match array.scalar(row, frame.place(feature).1) {
-            Some(number) => FileError::NotFinite(cell(Short(number.float()).to_string())),
-            None => FileError::NoValue(cell(String::new())),
-        },
-        other => match other.clone().into_texts().swap_remove(row) {
-            text if text.is_empty() => FileError::NoValue(cell(text)),
-            text => FileError::not_a_number(cell(text)),
-        },
-    }
 }
 
 /// A table of text, whose rows are known when all are read.

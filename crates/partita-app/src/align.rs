@@ -1,0 +1,229 @@
+//! Many runs in common columns and colours: read, aligned, written.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use partita::files::{self, ReadOptions, RunMemberships, RunTables, Table, read_runs};
+use partita::ndarray::{Array2, Axis};
+use partita_modes::{AlignedRun, Run, RunAlignment, RunMode, align_runs};
+use partita_report::{MembershipRow, membership_rows};
+use serde_json::{Value, json};
+
+use crate::csv_text::csv_text;
+use crate::modes::of_modes;
+use crate::record::VERSION;
+use crate::result_files::{make_folder, write_json, write_text};
+use crate::{AppError, Observer, default_budget, read_labels};
+
+/// Runs to be aligned.
+#[derive(Clone, Debug, Default)]
+pub struct AlignInput {
+    /// Their files: a run each, or several.
+    pub files: Vec<PathBuf>,
+    /// How they are read.
+    pub read: ReadOptions,
+    /// Runs of the same number of columns that are alike to this degree are of one mode.
+    pub similarity: f64,
+    /// A file that says the population of every object, by which the picture is ordered.
+    pub populations: Option<(PathBuf, ReadOptions)>,
+}
+
+/// Runs in common columns.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AlignedRuns {
+    /// The runs as they were read.
+    pub runs: Vec<Run>,
+    /// Their columns.
+    pub alignment: RunAlignment,
+    /// Names of the objects, where the first file has some.
+    pub object_names: Option<Vec<String>>,
+    /// The population of every object, where there is one.
+    pub populations: Option<Vec<String>>,
+}
+
+impl AlignInput {
+    /// Reads the runs, brings their objects into one order and aligns them.
+    ///
+    /// # Errors
+    /// [`AppError`] for files that cannot be read, rows that are not shares, or runs of different objects.
+    pub fn align(&self, observer: &dyn Observer) -> Result<AlignedRuns, AppError> {
+        let options = self.read.clone().within(default_budget());
+        let mut runs: Vec<Run> = Vec::new();
+        let (mut names, mut populations): (Option<Vec<String>>, Option<Vec<String>>) = (None, None);
+        let monitor = observer.begin("reading runs");
+        for (at, file) in self.files.iter().enumerate() {
+            if monitor.tick(at as u64, self.files.len() as u64) == partita::Flow::Stop {
+                return Err(AppError::nothing_finished());
+            }
+            let tables = read_runs(file, &options)?;
+            let order = match (&names, &tables.object_names) {
+                (Some(known), Some(own)) if known != own => Some(order(&self.files[0], known, file, own)?),
+                _ => None,
+            };
+            names = names.or(tables.object_names.clone());
+            populations = populations.or(tables.populations.clone());
+            runs.extend(self.runs(file, tables, order.as_deref())?);
+        }
+        let rescaled: usize = runs.iter().map(Run::rescaled).sum();
+        if rescaled > 0 {
+            observer.note(&format!("{rescaled} rows whose shares did not quite sum to 1 were divided by their sums"));
+        }
+        if let Some((file, read)) = &self.populations {
+            let labels = read_labels(file, read, observer)?;
+            let word = |label: &Option<String>| label.clone().unwrap_or_default();
+            populations = Some(labels.column.values.iter().map(word).collect());
+        }
+        let alignment = align_runs(&runs, self.similarity).map_err(of_modes)?;
+        if let Some(found) = populations.as_ref().filter(|found| found.len() != runs[0].objects()) {
+            let reason = format!("{} populations for {} objects", found.len(), runs[0].objects());
+            return Err(AppError::request(reason));
+        }
+        Ok(AlignedRuns { runs, alignment, object_names: names, populations })
+    }
+
+    /// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
+    fn runs(&self, file: &Path, tables: RunTables, order: Option<&[usize]>) -> Result<Vec<Run>, AppError> {
+        let several = self.files.len() > 1 && tables.runs.len() > 1;
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let place = |row: usize| order.map_or(row, |order| order[row]);
+        let run = |table: files::RunTable| {
+            let name = if several { format!("{stem}:{}", table.name) } else { table.name };
+            match table.memberships {
+                RunMemberships::Hard(labels, clusters) => {
+                    Ok(Run::hard(name, (0..labels.len()).map(|row| labels[place(row)]), clusters))
+                }
+                RunMemberships::Soft(shares) => {
+                    let rows: Vec<usize> = (0..shares.nrows()).map(place).collect();
+                    let shares = if order.is_some() { shares.select(Axis(0), &rows) } else { shares };
+                    Run::soft(name, shares).map_err(|error| AppError::content(file, error.to_string()))
+                }
+            }
+        };
+        tables.runs.into_iter().map(run).collect()
+    }
+}
+
+/// The row of every known object in another file.
+fn order(first: &Path, known: &[String], file: &Path, own: &[String]) -> Result<Vec<usize>, AppError> {
+    let places: HashMap<&str, usize> = own.iter().enumerate().map(|(row, name)| (name.as_str(), row)).collect();
+    let absent = known.iter().find(|name| !places.contains_key(name.as_str()));
+    if let Some(absent) = absent.filter(|_| known.len() == own.len()) {
+        let reason = format!("object '{absent}' of {} is not in it; runs are of the same objects", first.display());
+        return Err(AppError::content(file, reason));
+    }
+    if known.len() != own.len() || places.len() != own.len() {
+        let reason = format!("{} objects where {} has {}", places.len(), first.display(), known.len());
+        return Err(AppError::content(file, reason));
+    }
+    Ok(known.iter().map(|name| places[name.as_str()]).collect())
+}
+
+impl AlignedRuns {
+    /// What was found, in one sentence.
+    pub fn sentence(&self) -> String {
+        let modes = &self.alignment.modes;
+        let mut clusters: Vec<usize> = modes.iter().map(|mode| mode.clusters).collect();
+        clusters.dedup();
+        let of = |&clusters: &usize| {
+            let members: Vec<usize> =
+                modes.iter().filter(|mode| mode.clusters == clusters).map(|mode| mode.members.len()).collect();
+            let sizes: Vec<String> = members.iter().map(ToString::to_string).collect();
+            let one = if members.len() == 1 { "mode" } else { "modes" };
+            format!("K = {clusters}: {} {one} of {} runs", members.len(), sizes.join(", "))
+        };
+        clusters.iter().map(of).collect::<Vec<_>>().join("; ")
+    }
+
+    /// The alignment as one JSON object.
+    pub fn to_json(&self) -> Value {
+        let name = |&run: &usize| self.runs[run].name();
+        let run = |(run, aligned): (&Run, &AlignedRun)| {
+            json!({
+                "run": run.name(), "clusters": run.clusters(), "mode": aligned.mode, "colours": aligned.colours,
+                "cost": aligned.cost, "similarity": aligned.similarity,
+            })
+        };
+        let mode = |mode: &RunMode| {
+            json!({
+                "clusters": mode.clusters, "share": mode.share, "representative": name(&mode.members[0]),
+                "members": mode.members.iter().map(name).collect::<Vec<_>>(),
+                "parent": mode.parent, "parent_cost": mode.parent_cost,
+            })
+        };
+        json!({
+            "n": self.runs[0].objects(),
+            "colours": self.alignment.colours,
+            "modes": self.alignment.modes.iter().map(mode).collect::<Vec<_>>(),
+            "runs": self.runs.iter().zip(&self.alignment.runs).map(run).collect::<Vec<_>>(),
+            "version": VERSION,
+        })
+    }
+
+    /// Writes `alignment.json`, `runs.csv`, `modes.csv`, `columns.csv`, the aligned runs as `aligned/RUN.csv` with a column a
+    /// colour, and the picture `memberships.svg`.
+    ///
+    /// # Errors
+    /// [`AppError`] for what cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), AppError> {
+        let aligned = folder.join("aligned");
+        make_folder(&aligned)?;
+        let runs = || self.runs.iter().zip(&self.alignment.runs);
+        let of_run = |(run, found): (&Run, &AlignedRun)| {
+            let (mode, cost) = (found.mode.to_string(), found.cost.to_string());
+            [run.name().to_owned(), run.clusters().to_string(), mode, cost, found.similarity.to_string()]
+        };
+        write_text(&folder.join("runs.csv"), &csv_text("run,clusters,mode,cost,similarity", runs().map(of_run)))?;
+        let of_mode = |(at, mode): (usize, &RunMode)| {
+            let parent = mode.parent.map_or_else(String::new, |parent| parent.to_string());
+            let name = self.runs[mode.members[0]].name().to_owned();
+            let (runs, share) = (mode.members.len().to_string(), mode.share.to_string());
+            [at.to_string(), mode.clusters.to_string(), runs, share, name, parent, mode.parent_cost.to_string()]
+        };
+        let header = "mode,clusters,runs,share,representative,parent,parent_cost";
+        let modes = self.alignment.modes.iter().enumerate().map(of_mode);
+        write_text(&folder.join("modes.csv"), &csv_text(header, modes))?;
+        let columns = runs().flat_map(|(run, found)| {
+            let colours = found.colours.iter().enumerate();
+            colours.map(|(column, colour)| [run.name().to_owned(), column.to_string(), colour.to_string()])
+        });
+        write_text(&folder.join("columns.csv"), &csv_text("run,column,colour", columns))?;
+        for (at, (run, found)) in runs().enumerate() {
+            let table = self.table(run, found);
+            files::write_table(&aligned.join(file_name(run.name(), at)), &table)?;
+        }
+        write_text(&folder.join("memberships.svg"), &self.picture())?;
+        write_json(&folder.join("alignment.json"), &self.to_json())
+    }
+
+    /// A run with its columns in the order of their colours, called `c0`, `c1`, ….
+    fn table(&self, run: &Run, found: &AlignedRun) -> Table {
+        let columns = found.order.iter().map(|&column| format!("c{}", found.colours[column])).collect();
+        let values = run.rows().select(Axis(1), &found.order);
+        Table { columns, values, object_names: self.object_names.clone(), label: None }
+    }
+
+    /// One row of bars a mode, its representative's, objects in the order of the first.
+    fn picture(&self) -> String {
+        let modes = &self.alignment.modes;
+        let tables: Vec<Array2<f64>> = modes.iter().map(|mode| self.runs[mode.members[0]].rows().to_owned()).collect();
+        let row = |(mode, table)| row(self, mode, table);
+        let rows: Vec<MembershipRow<'_>> = modes.iter().zip(&tables).map(row).collect();
+        membership_rows(&rows, self.populations.as_deref())
+    }
+}
+
+fn row<'a>(all: &'a AlignedRuns, mode: &RunMode, table: &'a Array2<f64>) -> MembershipRow<'a> {
+    let title = format!("K = {}, {} of the runs", mode.clusters, percent(mode.share));
+    MembershipRow { title, shares: table.view(), colours: &all.alignment.runs[mode.members[0]].colours }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A name that is a file's on any system, and another one's of no other run.
+fn file_name(run: &str, at: usize) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
+    format!("{:03}-{}.csv", at + 1, run.chars().map(plain).collect::<String>())
+}

@@ -1,0 +1,36 @@
+//! `partita align`: many runs in common columns and colours.
+
+use std::path::Path;
+
+use partita::MemoryBudget;
+use partita_app::AlignInput;
+
+use super::evaluate::file_and_column;
+use crate::args::AlignArgs;
+use crate::compute::start_threads;
+use crate::failure::Failure;
+use crate::output::{may_fill, print, print_json, say};
+use crate::terminal::{Terminal, unless_interrupted};
+
+pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
+    may_fill(&args.output, args.force)?;
+    start_threads(args.threads)?;
+    let read = args.read.options(MemoryBudget::default());
+    let of_file = |given: &Path| {
+        let (file, column) = file_and_column(given);
+        let mut options = read.clone();
+        options.truth = column.into();
+        (file, options)
+    };
+    let populations = args.populations.as_deref().map(of_file);
+    let input = AlignInput { files: args.runs.clone(), read: read.clone(), similarity: args.similarity, populations };
+    let found = input.align(&Terminal)?;
+    found.write(&args.output)?;
+    if args.json {
+        print_json(&found.to_json())?;
+    } else {
+        print(&format!("{}\n", found.sentence()))?;
+        say(&format!("{} runs in common columns are in {}", found.runs.len(), args.output.display()));
+    }
+    unless_interrupted(|| "everything is written".into())
+}

@@ -1,0 +1,161 @@
+//! One mode: aligned base clusterings, counted object by object.
+
+use partita_core::ndarray::{Array1, Array2};
+use partita_metrics::matching;
+
+use crate::description_length::LnFactorials;
+use crate::label_matrix::{LabelMatrix, MISSING};
+
+/// Rounds of realignment, after which a mode is taken as it is.
+const ROUNDS: usize = 20;
+
+/// Counts n_ir of the base clusterings of a mode that give row i the label r, and the alignment that they are of.
+#[derive(Clone, Debug)]
+pub(crate) struct LabelCounts {
+    /// Labels in use or not, B′ ≥ B.
+    width: usize,
+    /// F × width counts.
+    counts: Vec<u32>,
+    /// Members with the label of each of their clusters.
+    members: Vec<(usize, Vec<u32>)>,
+}
+
+impl LabelCounts {
+    /// The mode of these base clusterings, aligned one after the other, then again until the description length stops falling.
+    pub(crate) fn of(data: &LabelMatrix, members: &[usize], factorials: &LnFactorials) -> Self {
+        let mut mode = Self { width: 0, counts: Vec::new(), members: Vec::new() };
+        members.iter().for_each(|&base| mode.add(data, base));
+        let mut length = mode.length(data, factorials);
+        for _ in 0..ROUNDS {
+            let mut next = mode.clone();
+            for &base in members {
+                next.remove(data, base);
+                next.add(data, base);
+            }
+            let next_length = next.length(data, factorials);
+            if next_length >= length - 1e-9 * length.abs() {
+                break;
+            }
+            (mode, length) = (next, next_length);
+        }
+        mode
+    }
+
+    /// Description length of the mode, in nats.
+    pub(crate) fn length(&self, data: &LabelMatrix, factorials: &LnFactorials) -> f64 {
+        factorials.mode(&self.counts, self.width, &data.weights)
+    }
+
+    pub(crate) fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        self.members.iter().map(|(base, _)| *base)
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Takes a base clustering in, its clusters matched one to one to the labels so that the description length grows least:
+    /// by the maximum of Σ ln(n_is + 1). Clusters beyond the labels get new ones.
+    pub(crate) fn add(&mut self, data: &LabelMatrix, base: usize) {
+        let (column, clusters) = (&data.columns[base], data.clusters[base]);
+        let mut gain = Array2::<f64>::zeros((clusters, self.width));
+        if self.width > 0 {
+            // Among labels that share nothing with a cluster, those in use: each further label has its price.
+            let used = self.used();
+            gain.rows_mut().into_iter().for_each(|mut row| row.assign(&used));
+            let rows = column.iter().zip(&data.weights).zip(self.counts.chunks_exact(self.width));
+            for ((&label, weight), counts) in rows.filter(|((label, _), _)| **label != MISSING) {
+                let target = gain.row_mut(label as usize);
+                let shared = counts.iter().zip(target).filter(|(count, _)| **count > 0);
+                shared.for_each(|(&count, gain)| *gain += weight * f64::from(count + 1).ln());
+            }
+        }
+        let codes = new_labels(&gain, self.width);
+        self.widen(data.rows(), codes.iter().map(|&label| label as usize + 1).max().unwrap_or(0));
+        self.change(column, &codes, 1);
+        self.members.push((base, codes));
+    }
+
+    /// Both modes as one, the labels of the other matched to these by what base clusterings gain on average.
+    pub(crate) fn merged(&self, other: &Self, data: &LabelMatrix) -> Self {
+        let mut gain = Array2::<f64>::zeros((other.width, self.width));
+        let rows = self.counts.chunks_exact(self.width.max(1)).zip(other.counts.chunks_exact(other.width.max(1)));
+        for ((own, others), weight) in rows.zip(&data.weights) {
+            for (from, &theirs) in others.iter().enumerate().filter(|(_, theirs)| **theirs > 0) {
+                let shared = own.iter().zip(gain.row_mut(from)).filter(|(own, _)| **own > 0);
+                shared.for_each(|(&own, gain)| *gain += weight * f64::from(theirs) * f64::from(own + 1).ln());
+            }
+        }
+        let labels = new_labels(&gain, self.width);
+        let mut both = self.clone();
+        both.widen(data.rows(), labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0).max(self.width));
+        for (own, others) in
+            both.counts.chunks_exact_mut(both.width.max(1)).zip(other.counts.chunks_exact(other.width.max(1)))
+        {
+            others.iter().zip(&labels).for_each(|(count, &label)| own[label as usize] += count);
+        }
+        let renamed = |codes: &[u32]| codes.iter().map(|&code| labels[code as usize]).collect();
+        both.members.extend(other.members.iter().map(|(base, codes)| (*base, renamed(codes))));
+        both
+    }
+
+    /// Next to nothing for labels in use, nothing for others.
+    fn used(&self) -> Array1<f64> {
+        let mut used = Array1::zeros(self.width);
+        for counts in self.counts.chunks_exact(self.width) {
+            counts.iter().zip(&mut used).filter(|(count, _)| **count > 0).for_each(|(_, used)| *used = 1e-9);
+        }
+        used
+    }
+
+    /// Takes a base clustering out again.
+    pub(crate) fn remove(&mut self, data: &LabelMatrix, base: usize) {
+        let Some(place) = self.members.iter().position(|(member, _)| *member == base) else { return };
+        let (_, codes) = self.members.remove(place);
+        self.change(&data.columns[base], &codes, -1);
+    }
+
+    fn change(&mut self, column: &[u32], codes: &[u32], by: i32) {
+        let width = self.width;
+        for (row, &label) in column.iter().enumerate().filter(|(_, label)| **label != MISSING) {
+            let count = &mut self.counts[row * width + codes[label as usize] as usize];
+            *count = count.wrapping_add_signed(by);
+        }
+    }
+
+    fn widen(&mut self, rows: usize, width: usize) {
+        if width > self.width {
+            let mut counts = vec![0; rows * width];
+            if self.width > 0 {
+                let kept = counts.chunks_exact_mut(width).zip(self.counts.chunks_exact(self.width));
+                kept.for_each(|(new, old)| new[..old.len()].copy_from_slice(old));
+            }
+            (self.counts, self.width) = (counts, width);
+        }
+    }
+
+    /// The counts of labels in use, F × B, largest label first.
+    pub(crate) fn table(&self, weights: &[f64]) -> Array2<f64> {
+        let sum = |label: usize| {
+            let rows = self.counts.chunks_exact(self.width.max(1)).zip(weights);
+            rows.map(|(counts, weight)| weight * f64::from(counts[label])).sum::<f64>()
+        };
+        let mut labels: Vec<(usize, f64)> = (0..self.width).map(|label| (label, sum(label))).collect();
+        labels.retain(|&(_, sum)| sum > 0.0);
+        labels.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Array2::from_shape_fn((weights.len(), labels.len()), |(row, place)| {
+            f64::from(self.counts[row * self.width + labels[place].0])
+        })
+    }
+}
+
+/// The label of every row of a matrix of gains: its match among the first `width`, else a new one.
+fn new_labels(gain: &Array2<f64>, width: usize) -> Vec<u32> {
+    let matched = match width {
+        0 => vec![None; gain.nrows()],
+        _ => matching(gain.view()).expect("logarithms of counts are finite").columns,
+    };
+    let mut fresh = width as u32..;
+    let label = |label: Option<usize>| label.map_or_else(|| fresh.next().unwrap_or(u32::MAX), |label| label as u32);
+    matched.into_iter().map(label).collect()
+}

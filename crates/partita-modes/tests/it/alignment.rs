@@ -1,0 +1,115 @@
+//! The alignment of runs: against brute force, and on planted runs.
+
+use partita_core::ndarray::{Array2, Axis};
+use partita_modes::{ModesError, Run, align_runs, match_columns};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn drawn(rows: usize, columns: usize, random: &mut Xoshiro256PlusPlus) -> Array2<f64> {
+    let mut table = Array2::from_shape_fn((rows, columns), |_| -random.random::<f64>().ln());
+    for mut row in table.rows_mut() {
+        let sum = row.sum();
+        row /= sum;
+    }
+    table
+}
+
+/// Every way to send each column of Q to one of P so that each of P gets one at least.
+fn onto(from: usize, to: usize) -> Vec<Vec<usize>> {
+    let all = (0..to.pow(from as u32)).map(|code| {
+        (0..from).scan(code, |rest, _| {
+            let digit = *rest % to;
+            *rest /= to;
+            Some(digit)
+        })
+    });
+    let all = all.map(Iterator::collect::<Vec<usize>>);
+    all.filter(|map| (0..to).all(|column| map.contains(&column))).collect()
+}
+
+#[test]
+fn matchings_are_the_best_of_all() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    for (from, to) in [(1, 1), (3, 3), (5, 5), (6, 6), (4, 2), (5, 3), (6, 4), (6, 5), (6, 1)] {
+        for _ in 0..12 {
+            let (q, p) = (drawn(40, from, &mut random), drawn(40, to, &mut random));
+            let distance = |map: &Vec<usize>| {
+                let of = |(a, &b): (usize, &usize)| (&q.column(a) - &p.column(b)).mapv(|x| x * x).sum() / 40.0;
+                map.iter().enumerate().map(of).sum::<f64>()
+            };
+            let best = onto(from, to).iter().map(distance).fold(f64::INFINITY, f64::min);
+            let found = match_columns(q.view(), p.view());
+            assert!((distance(&found.columns) - best).abs() < 1e-12, "{from} to {to}");
+            let mut merged = Array2::<f64>::zeros((40, to));
+            found.columns.iter().enumerate().for_each(|(a, &b)| {
+                merged.column_mut(b).zip_mut_with(&q.column(a), |to, share| *to += share);
+            });
+            let cost = (&p - &merged).mapv(|x| x * x).sum() / 80.0;
+            assert!((found.cost - cost).abs() < 1e-12 && (found.similarity - 1.0 + cost.sqrt()).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn switched_columns_and_merged_groups_get_their_colours_back() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
+    let four = drawn(300, 4, &mut random).mapv(|share: f64| share.powi(4));
+    let four = &four / &four.sum_axis(Axis(1)).insert_axis(Axis(1));
+    let mut runs = Vec::new();
+    let mut orders = Vec::new();
+    for run in 0..12 {
+        // Two in three have four columns; in the others the last two are one.
+        let table = if run % 3 == 2 {
+            let mut three = four.select(Axis(1), &[0, 1, 2]);
+            three.column_mut(2).zip_mut_with(&four.column(3), |to, share| *to += share);
+            three
+        } else {
+            four.clone()
+        };
+        let mut order: Vec<usize> = (0..table.ncols()).collect();
+        order.rotate_left(run % table.ncols());
+        runs.push(Run::soft(format!("run{run}"), table.select(Axis(1), &order)).expect("shares"));
+        orders.push(order);
+    }
+    let found = align_runs(&runs, 0.97).expect("an alignment");
+    assert_eq!((found.modes.len(), found.colours), (2, 4));
+    assert_eq!((found.modes[0].clusters, found.modes[0].members.len(), found.modes[0].parent), (4, 8, None));
+    assert_eq!((found.modes[1].clusters, found.modes[1].parent), (3, Some(0)));
+    assert!(found.modes[1].parent_cost < 1e-12);
+    // The colour of an original column is the same in every run.
+    let colour = |run: usize, original: usize| {
+        let place = orders[run].iter().position(|&column| column == original).expect("a column");
+        found.runs[run].colours[place]
+    };
+    let larger = if four.column(2).sum() > four.column(3).sum() { 2 } else { 3 };
+    for run in 0..12 {
+        let same =
+            |original: usize, of_first: usize| assert_eq!(colour(run, original), colour(0, of_first), "run {run}");
+        (0..2).for_each(|original| same(original, original));
+        same(2, if run % 3 == 2 { larger } else { 2 });
+        assert!(
+            found.runs[run].cost < 1e-12 && found.runs[run].order.is_sorted_by_key(|&c| found.runs[run].colours[c])
+        );
+    }
+}
+
+#[test]
+fn runs_that_differ_are_modes_of_their_own_and_bad_rows_are_named() {
+    let labels = |step: usize| (0..60).map(move |i| Some(i / step % 2));
+    let runs: Vec<Run> = [1, 1, 30, 30, 30].iter().map(|&step| Run::hard("h", labels(step), 2)).collect();
+    let found = align_runs(&runs, 0.97).expect("an alignment");
+    let members: Vec<Vec<usize>> = found.modes.iter().map(|mode| mode.members.clone()).collect();
+    assert_eq!(members, [vec![2, 3, 4], vec![0, 1]]);
+    assert!((found.modes[0].share - 0.6).abs() < 1e-12 && found.modes[1].parent == Some(0));
+    assert_eq!(align_runs(&[], 0.97).unwrap_err(), ModesError::NoRuns);
+    let short = Run::hard("short", labels(1).take(7).collect::<Vec<_>>().into_iter(), 2);
+    let message = align_runs(&[runs[0].clone(), short], 0.97).unwrap_err().to_string();
+    assert!(message.contains("'h' has 60 objects, 'short' has 7"), "{message}");
+    let soft = |rows: [[f64; 2]; 2]| Run::soft("q", Array2::from(rows.to_vec()));
+    assert_eq!(soft([[0.4995, 0.5], [1.0, 0.0]]).expect("rounding").rescaled(), 1);
+    let message = soft([[0.5, 0.5], [0.6, 0.6]]).unwrap_err().to_string();
+    assert!(message.contains("'q', row 2: the shares sum to 1.2"), "{message}");
+    for wrong in [-0.5, f64::NAN, 1.5] {
+        assert!(soft([[0.5, 0.5], [wrong, 0.5]]).unwrap_err().to_string().contains("row 2, column 1"));
+    }
+}

@@ -1,0 +1,105 @@
+//! Membership bars of several runs below each other, as pong and distruct draw them.
+
+use std::fmt::Write as _;
+
+use partita_core::ndarray::ArrayView2;
+
+use crate::palette::{COLOURS, hatch, hatches};
+use crate::svg::{Svg, n};
+use crate::text::cut;
+
+/// Bars of a row at most: beyond, each is the mean of several objects.
+const BARS: usize = 720;
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct MembershipRow<'a> {
+    /// What stands above it.
+    pub title: String,
+    /// The share of every object in every column, n × K.
+    pub shares: ArrayView2<'a, f64>,
+    /// The colour of every column, which alike columns of all rows share.
+    pub colours: &'a [usize],
+}
+
+/// Draws a row of bars a run: a bar an object (or the mean of several), cut by share. Objects are ordered by population, where
+/// there are some, then by their largest column in the first run, then by its share. The same rows give the same bytes.
+pub fn membership_rows(rows: &[MembershipRow<'_>], populations: Option<&[String]>) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let order = order(first, populations);
+    let each = order.len().div_ceil(BARS).max(1);
+    let (left, width, height, pitch) = (14.0, 760.0, 44.0, 70.0);
+    let mut svg = Svg::new(left + width + 14.0, rows.len() as f64 * pitch + 40.0);
+    svg.raw(&format!("<defs>{}</defs>", hatches("runs")));
+    for (at, row) in rows.iter().enumerate() {
+        let top = at as f64 * pitch + 22.0;
+        svg.text([left, top - 6.0], "t", "start", &cut(&row.title, 90));
+        bars(&mut svg, row, &order, each, [left, top, width, height]);
+    }
+    let bottom = rows.len() as f64 * pitch - 4.0;
+    if let Some(populations) = populations {
+        boundaries(&mut svg, &order, populations, [left, width, bottom]);
+    }
+    let every = if each > 1 { format!("Every bar is the mean of {each} objects.") } else { String::new() };
+    svg.text([left, bottom + 34.0], "m", "start", &every);
+    let alt =
+        format!("Shares of {} objects in the clusters of {} runs, in common colours. {every}", order.len(), rows.len());
+    svg.alone("memberships", "Memberships of aligned runs", alt.trim())
+}
+
+/// Objects by population, largest column of the first run, and its share.
+fn order(first: &MembershipRow<'_>, populations: Option<&[String]>) -> Vec<usize> {
+    let largest = |object: usize| {
+        let row = first.shares.row(object);
+        (0..row.len()).fold(0, |best, column| if row[column] > row[best] { column } else { best })
+    };
+    let mut order: Vec<usize> = (0..first.shares.nrows()).collect();
+    let key = |object: usize| (populations.map(|populations| &populations[object]), first.colours.get(largest(object)));
+    let share = |object: usize| first.shares.row(object).get(largest(object)).copied().unwrap_or(0.0);
+    order.sort_by(|&a, &b| key(a).cmp(&key(b)).then(share(b).total_cmp(&share(a))).then(a.cmp(&b)));
+    order
+}
+
+fn bars(svg: &mut Svg, row: &MembershipRow<'_>, order: &[usize], each: usize, [left, top, width, height]: [f64; 4]) {
+    let unit = width / order.len().max(1) as f64;
+    let groups: Vec<&[usize]> = order.chunks(each).collect();
+    let mut floor = vec![0.0; groups.len()];
+    let mut columns: Vec<usize> = (0..row.shares.ncols()).collect();
+    columns.sort_by_key(|&column| row.colours.get(column));
+    for column in columns {
+        let mut d = String::new();
+        let mut at = left;
+        for (group, floor) in groups.iter().zip(&mut floor) {
+            let share = group.iter().map(|&object| row.shares[[object, column]]).sum::<f64>() / group.len() as f64;
+            let next = at + group.len() as f64 * unit;
+            if share > 1e-3 {
+                let (low, high) = (top + height * (1.0 - *floor), top + height * (1.0 - *floor - share));
+                let _ = write!(d, "M{} {}H{}V{}H{}z", n(at), n(low), n(next), n(high), n(at));
+            }
+            *floor += share;
+            at = next;
+        }
+        let colour = row.colours.get(column).copied().unwrap_or(column);
+        svg.path(&d, &format!("class=\"k{}\"", colour % COLOURS));
+        if let Some(hatch) = hatch("runs", colour / COLOURS) {
+            svg.path(&d, &hatch);
+        }
+    }
+}
+
+/// Where populations end, and what they are called.
+fn boundaries(svg: &mut Svg, order: &[usize], populations: &[String], [left, width, bottom]: [f64; 3]) {
+    let unit = width / order.len().max(1) as f64;
+    let (mut begin, mut free) = (0, f64::NEG_INFINITY);
+    while begin < order.len() {
+        let name = &populations[order[begin]];
+        let end = begin + order[begin..].iter().take_while(|&&object| populations[object] == *name).count();
+        let (from, middle) = (left + begin as f64 * unit, left + 0.5 * (begin + end) as f64 * unit);
+        svg.line([from, 16.0, from, bottom], "ax");
+        if middle - free >= 48.0 {
+            svg.text([middle, bottom + 14.0], "m", "middle", &cut(name, 12));
+            free = middle;
+        }
+        begin = end;
+    }
+}
