@@ -122,6 +122,8 @@ methods! {
     "median" => partita_median::MEDIAN_VI,
     "median" => partita_median::MEDIAN_BINDER,
     "median" => partita_median::KC,
+    "median" => partita_median::KCC,
+    "median" => partita_median::SEC,
     "median" => partita_median::QMI,
     "median" => partita_median::IPVC,
     "median" => partita_median::NMFC,
