@@ -56,7 +56,7 @@ impl Experiment {
     }
 
     /// Whether there is a recipe to choose: the table is in memory and has enough objects.
-    fn chooses_recipe(&self, table: &InputTable) -> bool {
+    fn chooses_recipe(&self, table: &InputTable<'_>) -> bool {
         const FEW: usize = 10;
         let fits = match self.clusters {
             ClustersAsked::Exactly(clusters) => clusters > 1 && clusters <= table.view().dim().0 / 4,
@@ -69,7 +69,7 @@ impl Experiment {
     /// The recipe, and the number of clusters where it is open.
     fn chosen_with_recipe(
         &self,
-        table: &InputTable,
+        table: &InputTable<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
