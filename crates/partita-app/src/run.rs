@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use partita::files::{self, LabelColumn};
-use partita::generate::Durable;
+use partita::generate::{Durable, Recipe};
 use partita::metrics::Scores;
 use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
 use partita_select::Choice;
@@ -90,7 +90,8 @@ impl Experiment {
         let (methods, budget) = (self.found_methods()?, self.budget());
         self.check(&methods, &inputs, budget)?;
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
-        let bases = self.base_clusterings(&mut inputs, budget, observer)?;
+        let recipe = number.auto.as_ref().map(|auto| &auto.recipe);
+        let bases = self.base_clusterings(recipe, &mut inputs, budget, observer)?;
         let Results { outcomes, confidences, records } =
             self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
@@ -110,6 +111,7 @@ impl Experiment {
             read: inputs.spent,
             choice: number.choice.as_ref().map(choice::brief),
             choose: number.spent,
+            auto: number.auto.clone(),
             generate: bases.spent,
             base_asked: bases.spent.map(|_| bases.asked),
             base_made: bases.spent.map(|_| bases.ensemble.bases().len()),
@@ -189,6 +191,7 @@ impl Experiment {
     /// Makes the base clusterings, or takes those that were read.
     fn base_clusterings(
         &self,
+        chosen: Option<&Recipe>,
         inputs: &mut Inputs<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
@@ -199,6 +202,7 @@ impl Experiment {
             return Ok(Bases { ensemble, spent: None, asked: 0, scores: Vec::new() });
         };
         let stopwatch = Stopwatch::start();
+        let recipe = chosen.unwrap_or(recipe);
         let kept = self.outputs.folder.as_deref().map(|folder| self.part_file(folder)).transpose()?;
         let made = make_ensemble(table, recipe, Seed::new(self.seed), kept.as_ref(), budget, observer)?;
         if made.resumed > 0 {

@@ -2,6 +2,7 @@
 
 use partita_coassoc::CoassocError;
 use partita_core::{BudgetError, ClustersError, FitError, PassError, SettingsError};
+use partita_linkage::LinkageError;
 use partita_spectral::SpectralError;
 
 /// Why there is no consensus.
@@ -26,6 +27,9 @@ pub enum GraphError {
     /// No eigenvectors to cluster.
     #[error(transparent)]
     Spectral(#[from] SpectralError),
+    /// No tree.
+    #[error(transparent)]
+    Linkage(LinkageError),
     /// A pass over label rows that did not come to its end.
     #[error(transparent)]
     Pass(PassError),

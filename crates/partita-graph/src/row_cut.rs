@@ -4,6 +4,7 @@
 use std::num::Saturating;
 
 use partita_coassoc::Overlap;
+use partita_core::ndarray::Array2;
 use partita_core::{BLOCK_ROWS, Monitor, PassRunner, ProblemSize, RowFit, RowSample, Seed, sums_under_way};
 use partita_kmeans::embedded::{Search, best_start, sample_rows};
 use partita_spectral::{LanczosSettings, lanczos};
@@ -11,7 +12,7 @@ use partita_spectral::{LanczosSettings, lanczos};
 use crate::GraphError;
 use crate::bipartite::{inverse_roots, multiply};
 use crate::row_kmeans::{Embedding, lloyd};
-use crate::spectral::SpectralDiagnostics;
+use crate::spectral::{SpectralDiagnostics, warnings};
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, over rows of which
 /// `sizes` of each base cluster are known. The same as the cut of rows in memory but for the order of additions, and that
@@ -37,14 +38,29 @@ pub(crate) fn cut(
     for ((mut line, root), strength) in table.outer_iter_mut().zip(&inverse_root).zip(strengths) {
         line.mapv_inplace(|x| x * root * strength * total);
     }
+    let mut fit = grouped(rows, &table, strengths, search, seed, monitor)?;
+    let eigenvalues = pairs.values.to_vec();
+    // Sizes are known once rows have labels: here all clusters pass for large.
+    fit.warnings.extend(warnings(&vec![2; search.clusters], &eigenvalues, pairs.next));
+    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
+}
+
+/// k-means on rows at the means of their base clusters' lines of `table`, ΣJ × width, at length 1. `strengths` is what a label adds
+/// to the degree of a row.
+pub(crate) fn grouped(
+    rows: &PassRunner<'_>,
+    table: &Array2<f64>,
+    strengths: &[f64],
+    search: &Search,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<()>, GraphError> {
     let embedding = Embedding::new(rows.source().bases(), table.view(), strengths);
     let seed = seed.child(1);
     let sample = RowSample::draw(rows, sample_rows(search.clusters), seed.child(u64::MAX))?;
     let centroids = best_start(embedding.of(&sample.ensemble).view(), &sample.weights, search, seed);
     drop(sample);
-    let fit = lloyd(rows, embedding, &centroids, search, monitor)?;
-    let eigenvalues = pairs.values.to_vec();
-    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
+    lloyd(rows, embedding, &centroids, search, monitor)
 }
 
 /// Bytes that a cut of rows that are not held holds at once, at most: tables of all pairs of base clusters of the groups

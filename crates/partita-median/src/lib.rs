@@ -6,12 +6,15 @@
 //! |---|---|---|---|
 //! | [`kc`] | squares of one-hot labels about cluster means | restarts · rounds · n M K | 40 n + 24 ΣJ K |
 //! | [`qmi`] | category utility = quadratic mutual information | as `kc` | as `kc` |
+//! | [`kcc`] | a utility of label distributions: mutual information, norms | as `kc` | as `kc` |
+//! | [`sec`] | normalised cut of the co-association | as `kc` | as `kc` |
 //! | [`ipvc`] | shares of own labels, by voting | as `kc` | as `kc` |
 //! | [`plurality`] | votes after alignment to a reference | n M K | 8 n K |
+//! | [`median_vi`], [`median_binder`] | mean loss against the base clusterings; they find K | restarts · sweeps · n M K | 80 n + 8 restarts ΣJ K |
 //! | [`nmfc`] | squared error of non-negative factors of the co-association | rounds · n (M + K) K | 72 n K |
 //! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
-//! All but [`nmfc`] read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
+//! All but [`nmfc`] and the medians by loss read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
 //! [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels.
 //!
 //! ```
@@ -31,14 +34,21 @@
 
 mod cumulative;
 mod error;
+mod kcc;
 mod label_means;
+mod median;
 mod nmfc;
 mod plurality;
 
 pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cumulative_rows};
 pub use error::MedianError;
+pub use kcc::{KCC, Kcc, KccSettings, KccUtility, SEC, Sec, kcc, kcc_rows, sec, sec_rows};
 pub use label_means::{
     IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi, qmi_rows,
+};
+pub use median::{
+    BaseLoss, InformationLoss, MEDIAN_BINDER, MEDIAN_VI, MedianBinder, MedianBinderSettings, MedianDiagnostics,
+    MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder, median_vi,
 };
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
 pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};

@@ -32,6 +32,7 @@
 //! | `coassoc`, `kmeans`, `linkage` | what families are built on, for itself |
 //! | `generate` | base clusterings from a table |
 //! | `text` | tables from documents |
+//! | `synth` | synthetic tables with known clusters |
 //! | `files` | tables, ensembles and labels on disk |
 //! | `parquet`, `arrow` | these formats of files |
 //! | `metis` | the graph methods that METIS (C code) cuts for: `cspa`, `mcla`, and `hbgf` with `cut=metis` |
@@ -74,6 +75,8 @@ pub use partita_mixture as mixture;
 pub use partita_pcc as pcc;
 #[cfg(feature = "ssce")]
 pub use partita_ssce as ssce;
+#[cfg(feature = "synth")]
+pub use partita_synth as synth;
 #[cfg(feature = "text")]
 pub use partita_text as text;
 
@@ -110,9 +113,17 @@ methods! {
     "metis" => partita_graph::CSPA,
     "metis" => partita_graph::MCLA,
     "graph" => partita_graph::HGPA,
+    "graph" => partita_graph::LCE,
+    "graph" => partita_graph::ECPCS_MC,
+    "graph" => partita_graph::ECPCS_HC,
+    "graph" => partita_graph::CTS,
     "ssce" => partita_ssce::SSCE,
     "ssce" => partita_ssce::SSCE_P,
+    "median" => partita_median::MEDIAN_VI,
+    "median" => partita_median::MEDIAN_BINDER,
     "median" => partita_median::KC,
+    "median" => partita_median::KCC,
+    "median" => partita_median::SEC,
     "median" => partita_median::QMI,
     "median" => partita_median::IPVC,
     "median" => partita_median::NMFC,
@@ -148,6 +159,11 @@ pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelErro
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/from-rust.md")]
+struct Guide;
 
 #[cfg(test)]
 mod tests {

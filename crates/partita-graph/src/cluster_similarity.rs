@@ -1,0 +1,188 @@
+//! Similarities of base clusters: Jaccard index, random walks, and weighted connected triples, all from the overlap table.
+
+use partita_coassoc::Overlap;
+use partita_core::ndarray::{Array1, Array2, Axis};
+use partita_spectral::symmetric_eigen;
+use rayon::prelude::*;
+
+use crate::GraphError;
+
+/// The Jaccard index of every two base clusters of different base clusterings, over the objects that both of these label; ΣJ × ΣJ,
+/// symmetric, 0 on the diagonal and within a base clustering.
+pub(crate) fn jaccard(overlap: &Overlap) -> Array2<f64> {
+    let (table, offsets) = (overlap.table(), overlap.offsets());
+    let mut index = Array2::zeros(table.dim());
+    for (u, own) in offsets.windows(2).enumerate() {
+        for (v, other) in offsets.windows(2).enumerate().skip(u + 1) {
+            let both = overlap.of_bases(u, v);
+            let (sizes, others) = (both.sum_axis(Axis(1)), both.sum_axis(Axis(0)));
+            for (c, size) in (own[0]..own[1]).zip(&sizes) {
+                for (d, other) in (other[0]..other[1]).zip(&others) {
+                    let shared = table[[c, d]];
+                    if shared > 0.0 {
+                        index[[c, d]] = shared / (size + other - shared);
+                        index[[d, c]] = index[[c, d]];
+                    }
+                }
+            }
+        }
+    }
+    index
+}
+
+/// The base clusters that have objects.
+pub(crate) fn live(overlap: &Overlap) -> Vec<usize> {
+    let sizes = overlap.sizes();
+    (0..sizes.len()).filter(|&c| sizes[c] > 0.0).collect()
+}
+
+/// Cosine similarity of random walks that start at base clusters (propagated similarity), ΣJ × ΣJ.
+///
+/// ```text
+/// P = D⁻¹ A     G = Σ_{r = 1..t} Pʳ (Pʳ)ᵀ     Ŝ_cd = G_cd / √(G_cc G_dd)
+/// ```
+/// From one eigenproblem, D^-½ A D^-½ = Q Λ Qᵀ: Pʳ = D^-½ Q Λʳ Qᵀ D^½, so that
+/// `G = D^-½ Q [ (QᵀDQ) ∘ Σ_r Λʳ 1 1ᵀ Λʳ ] Qᵀ D^-½` for any t. A cluster that shares objects with none has zeros.
+pub(crate) fn propagated(jaccard: &Array2<f64>, steps: u32) -> Result<Array2<f64>, GraphError> {
+    let degrees = jaccard.sum_axis(Axis(1));
+    let linked: Vec<usize> = (0..degrees.len()).filter(|&c| degrees[c] > 0.0).collect();
+    let mut similarity = Array2::zeros(jaccard.dim());
+    if linked.is_empty() {
+        return Ok(similarity);
+    }
+    let degree: Array1<f64> = linked.iter().map(|&c| degrees[c]).collect();
+    let root = degree.mapv(|d| 1.0 / d.sqrt());
+    let matrix = Array2::from_shape_fn((linked.len(), linked.len()), |(a, b)| {
+        jaccard[[linked[a], linked[b]]] * (root[a] * root[b])
+    });
+    let pairs = symmetric_eigen(matrix.view())?;
+    let vectors = &pairs.vectors;
+    let mut inner = vectors.t().dot(&(vectors * &degree.view().insert_axis(Axis(1))));
+    for ((a, b), cell) in inner.indexed_iter_mut() {
+        let ratio = pairs.values[a] * pairs.values[b];
+        *cell *= (0..steps).fold(0.0, |sum, _| ratio * (1.0 + sum));
+    }
+    let left = vectors * &root.insert_axis(Axis(1));
+    let gram = left.dot(&inner).dot(&left.t());
+    for (a, &c) in linked.iter().enumerate() {
+        similarity[[c, c]] = 1.0;
+        for (b, &d) in linked.iter().enumerate().skip(a + 1) {
+            let length = (gram[[a, a]] * gram[[b, b]]).sqrt();
+            let cosine = if length > 0.0 { (gram[[a, b]] / length).clamp(0.0, 1.0) } else { 0.0 };
+            (similarity[[c, d]], similarity[[d, c]]) = (cosine, cosine);
+        }
+    }
+    Ok(similarity)
+}
+
+/// Similarity of base clusters by weighted connected triples (WCT), ΣJ × ΣJ, 1 on the diagonal.
+///
+/// ```text
+/// T_cd = Σ_e min(W_ce, W_de)      Sim_cd = decay · T_cd / max T
+/// ```
+pub(crate) fn connected_triples(jaccard: &Array2<f64>, decay: f64) -> Array2<f64> {
+    let side = jaccard.nrows();
+    let near = |c: usize| jaccard.row(c).iter().copied().enumerate().filter(|(_, w)| *w > 0.0).collect::<Vec<_>>();
+    let line = |c: usize| {
+        let near = near(c);
+        let common = |d: usize| near.iter().map(|&(e, w)| w.min(jaccard[[d, e]])).sum::<f64>();
+        (c + 1..side).map(common).collect::<Vec<f64>>()
+    };
+    let lines: Vec<Vec<f64>> = (0..side).into_par_iter().map(line).collect();
+    let most = lines.iter().flatten().copied().fold(0.0, f64::max);
+    let mut similarity = Array2::eye(side);
+    for (c, line) in lines.iter().enumerate() {
+        for (d, common) in (c + 1..side).zip(line) {
+            let value = if most > 0.0 { decay * common / most } else { 0.0 };
+            (similarity[[c, d]], similarity[[d, c]]) = (value, value);
+        }
+    }
+    similarity
+}
+
+/// Bytes of the tables and of the eigenproblem, at most.
+pub(crate) fn bytes(side: u64) -> u64 {
+    side.saturating_mul(side).saturating_mul(8 * 10)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use partita_conformance::{draw, ensemble};
+    use partita_core::{Ensemble, EnsembleRows, PassRunner, Seed, Silent};
+
+    pub(crate) fn overlap(ensemble: &Ensemble) -> Overlap {
+        Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent)).unwrap()
+    }
+
+    /// a = 1 1 1 2 2 2, b = 1 1 2 2 2 2, c = 1 1 1 2 3 3.
+    pub(crate) fn tiny() -> Ensemble {
+        let columns = [[1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 2, 2], [1, 1, 1, 2, 3, 3]];
+        let named = columns.iter().zip(["a", "b", "c"]);
+        ensemble(named.map(|(column, name)| (name.to_owned(), column.iter().map(|&label| Some(label)).collect())))
+    }
+
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 5e-7, "{found} {expected}");
+    }
+
+    #[test]
+    fn tiny_tables_to_their_printed_digits() {
+        let a = jaccard(&overlap(&tiny()));
+        let cells = [(1, 2, 0.0), (1, 3, 0.666_667), (1, 4, 0.166_667), (1, 5, 1.0), (2, 4, 0.75)];
+        let more = [(2, 6, 0.333_333), (2, 7, 0.666_667), (4, 6, 0.25), (4, 7, 0.5)];
+        cells.iter().chain(&more).for_each(|&(c, d, value)| close(a[[c - 1, d - 1]], value));
+        let rows = [
+            (1, [1.0, 0.097_430, 0.582_772, 0.142_394, 0.320_755, 0.082_416, 0.082_416]),
+            (2, [1.0, 0.137_487, 0.691_612, 0.207_037, 0.489_269, 0.125_890, 0.125_890]),
+            (20, [1.0, 0.655_069, 0.937_391, 0.723_864, 0.894_259, 0.647_484, 0.647_484]),
+        ];
+        for (steps, row) in rows {
+            let similarity = propagated(&a, steps).unwrap();
+            row.iter().zip(similarity.row(0)).for_each(|(&expected, &found)| close(found, expected));
+        }
+        let triples = connected_triples(&a, 1.0) * 0.833_333_333_333;
+        let cells = [(1, 5, 0.833_333), (1, 3, 0.666_667), (2, 4, 0.75), (4, 7, 0.666_667), (6, 7, 0.583_333)];
+        let more = [(1, 2, 0.166_667), (1, 6, 0.166_667), (1, 7, 0.166_667), (2, 6, 0.25), (2, 7, 0.5), (2, 3, 0.0)];
+        cells.iter().chain(&more).for_each(|&(c, d, value)| close(triples[[c - 1, d - 1]], value));
+    }
+
+    /// The definitions, over objects, step by step.
+    fn naive(ensemble: &Ensemble, steps: u32) -> (Array2<f64>, Array2<f64>) {
+        let (offsets, n) = (ensemble.offsets(), ensemble.objects());
+        let side = offsets[offsets.len() - 1];
+        let base = |c: usize| offsets.iter().rposition(|&start| start <= c).unwrap();
+        let inside = |i: usize, c: usize| ensemble.label(i, base(c)) == Some(c - offsets[base(c)]);
+        let a = Array2::from_shape_fn((side, side), |(c, d)| {
+            let seen = |i: usize| ensemble.label(i, base(c)).is_some() && ensemble.label(i, base(d)).is_some();
+            let both = (0..n).filter(|&i| inside(i, c) && inside(i, d)).count() as f64;
+            let any = (0..n).filter(|&i| seen(i) && (inside(i, c) || inside(i, d))).count() as f64;
+            if base(c) == base(d) || any == 0.0 { 0.0 } else { both / any }
+        });
+        let sums = a.sum_axis(Axis(1));
+        let p = Array2::from_shape_fn((side, side), |(c, d)| if sums[c] > 0.0 { a[[c, d]] / sums[c] } else { 0.0 });
+        let (mut power, mut gram) = (Array2::<f64>::eye(side), Array2::<f64>::zeros((side, side)));
+        for _ in 0..steps {
+            power = power.dot(&p);
+            gram = gram + power.dot(&power.t());
+        }
+        let cosine = |(c, d): (usize, usize)| {
+            let length = (gram[[c, c]] * gram[[d, d]]).sqrt();
+            if length > 0.0 { gram[[c, d]] / length } else { 0.0 }
+        };
+        (Array2::from_shape_fn((side, side), cosine), a)
+    }
+
+    #[test]
+    fn one_eigenproblem_gives_what_steps_do() {
+        for seed in 0..120 {
+            let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
+            let steps = 1 + (seed % 25) as u32;
+            let (expected, a) = naive(&drawn.ensemble, steps);
+            let index = jaccard(&overlap(&drawn.ensemble));
+            assert!((&index - &a).iter().all(|x| x.abs() < 1e-12), "{seed}");
+            let found = propagated(&index, steps).unwrap();
+            assert!((&found - &expected).iter().all(|x| x.abs() < 1e-10), "{seed}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The labels of all rows of a fit by passes, for ensembles in memory.
+
+use partita_core::ndarray::Array2;
+use partita_core::{Outcome, Partition, PassRunner, RowFit, SoftPartition};
+
+use crate::GraphError;
+
+/// The outcome of a fit over these rows.
+pub(crate) fn collected<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, GraphError> {
+    let (mut labels, mut certainty, mut soft) = (Vec::new(), Vec::new(), Vec::new());
+    fit.label(rows, &mut |_, assigned| {
+        labels.extend(assigned.labels);
+        certainty.extend(assigned.certainty);
+        soft.extend(assigned.soft.unwrap_or_default());
+        Ok(())
+    })?;
+    let mut outcome = if soft.is_empty() {
+        Outcome::hard(Partition::new(labels, fit.clusters).expect("labels are below K"), certainty, fit.stopped)
+    } else {
+        let soft = Array2::from_shape_vec((labels.len(), fit.clusters), soft).expect("K shares an object");
+        Outcome::soft(SoftPartition::new(soft).expect("shares add up to 1"), fit.stopped)
+    };
+    (outcome.rounds, outcome.objective, outcome.warnings) = (fit.rounds, fit.objective, fit.warnings);
+    Ok(outcome.with(fit.details))
+}

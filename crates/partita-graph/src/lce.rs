@@ -1,0 +1,299 @@
+//! LCE: link-based cluster ensemble, a cut of objects and base clusters in which similar base clusters share their objects.
+
+use std::num::Saturating;
+
+use partita_coassoc::Overlap;
+use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use partita_core::{
+    BaseWeights, Clusters, ClustersError, Ensemble, EnsembleRows, FitError, Flow, Method, MethodInfo, Monitor, Outcome,
+    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, Silent,
+};
+use partita_kmeans::embedded::Search;
+use partita_spectral::{LanczosSettings, lanczos};
+use serde::{Deserialize, Serialize};
+
+use crate::GraphError;
+use crate::bipartite::{inverse_roots, multiply};
+use crate::cluster_similarity::{self, connected_triples, jaccard};
+use crate::collect::collected;
+use crate::row_cut;
+use crate::rows::by_base;
+use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted};
+
+/// Settings of [`lce`]. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct LceSettings {
+    /// Similarity of the two most similar base clusters (paper: DC); with 0 this is hbgf.
+    #[setting(range = 0.0..=1.0, alias = "dc")]
+    pub decay: f64,
+    /// Independent initializations of k-means; the lowest loss is kept.
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
+    pub restarts: u32,
+    /// The most rounds of k-means.
+    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
+    pub rounds: u32,
+    /// Stop k-means when its loss falls by less than this share.
+    #[setting(range = 0.0.., alias = "tol")]
+    pub tolerance: f64,
+}
+
+impl Default for LceSettings {
+    fn default() -> Self {
+        Self { decay: 0.9, restarts: 10, rounds: 100, tolerance: 1e-6 }
+    }
+}
+
+/// Link-based cluster ensemble (Iam-On, Boongoen, Garrett and Price 2011): an object is in its own base clusters wholly, in the
+/// others of the same base clusterings as far as these are similar, and a normalised cut groups objects by that.
+///
+/// ```text
+/// R_ic = 1 if c = ℓ_i,u(c), else Sim(c, ℓ_i,u(c))           Sim_cd = decay · T_cd / max T,   T_cd = Σ_e min(W_ce, W_de)
+/// ```
+/// W is the Jaccard index of base clusters. R is never built: with `Ĩ_cd = Σ_i Z_ic Z_id / d_i` from one pass and
+/// S = blockdiag(ω_u Sim_u), the cluster graph is `Rᵀ D⁻¹ R = Sᵀ Ĩ S`, and object i stands at the mean of the lines `S v` of its
+/// labels.
+///
+/// | paper | here |
+/// |---|---|
+/// | WCT, RA | T, R |
+/// | DC | [`LceSettings::decay`] |
+///
+/// # Cost
+/// O(n M²) time for two tables of (ΣJ)² numbers, O((ΣJ)³) for the triples, O(n (M + K) K) a round of k-means; no memory that
+/// grows with n besides the result.
+///
+/// # Differences from the paper
+/// Missing labels (an object is in no cluster of that base clustering), weights, k-means by greedy k-means++ from several
+/// initializations.
+///
+/// # Errors
+/// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not found, or
+/// the monitor asks to stop before they are.
+///
+/// # References
+/// N. Iam-On, T. Boongoen, S. Garrett, C. Price: A link-based approach to the cluster ensemble problem, IEEE TPAMI 33(12), 2011.
+#[doc(alias = "LinkCluE")]
+pub fn lce(
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &LceSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
+    let source = EnsembleRows::new(ensemble);
+    let rows = PassRunner::new(&source, &Silent);
+    collected(&rows, lce_rows(&rows, weights, clusters, seed, settings, monitor)?)
+}
+
+/// [`lce`] over label rows that are not held: three passes and one for every round of k-means.
+///
+/// # Errors
+/// As [`lce`], and [`GraphError::Pass`] when rows cannot be read.
+pub fn lce_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &LceSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
+    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
+    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
+    ClustersError::check(clusters, objects)?;
+    if monitor.tick(0, u64::from(settings.rounds) + 1) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let overlap = counted(rows)?;
+    let memberships = Memberships::new(&overlap, &by_base(overlap.offsets(), weights), settings.decay);
+    let degrees = memberships.degrees(&overlap);
+    drop(overlap);
+    let graph = memberships.graph(rows, &degrees)?;
+    let (side, lanczos_settings) = (degrees.len(), LanczosSettings::default());
+    let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| multiply(graph.view(), x, y);
+    let pairs = lanczos(side, clusters.min(side), product, seed.child(0), &lanczos_settings)?;
+    let table = memberships.lifted(&pairs.vectors, &degrees);
+    let search =
+        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let fit = row_cut::grouped(rows, &table, &memberships.strengths, &search, seed, monitor)?;
+    let eigenvalues = pairs.values.to_vec();
+    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
+}
+
+/// How far the objects of a base cluster are in the clusters of its base clustering, S = blockdiag(ω_u Sim_u).
+struct Memberships {
+    table: Array2<f64>,
+    /// Row sums: the degree that an object has from a label.
+    strengths: Vec<f64>,
+}
+
+impl Memberships {
+    fn new(overlap: &Overlap, weights: &[f64], decay: f64) -> Self {
+        let mut table = connected_triples(&jaccard(overlap), decay);
+        let offsets = overlap.offsets();
+        let base = |c: usize| offsets.partition_point(|&start| start <= c);
+        table.indexed_iter_mut().for_each(|((c, d), x)| *x *= if base(c) == base(d) { weights[c] } else { 0.0 });
+        let strengths = table.sum_axis(Axis(1)).to_vec();
+        Self { table, strengths }
+    }
+
+    /// Σ_i R_ic of every base cluster.
+    fn degrees(&self, overlap: &Overlap) -> Vec<f64> {
+        let sizes = Array1::from(overlap.sizes());
+        self.table.t().dot(&sizes).to_vec()
+    }
+
+    /// D^-½ Sᵀ Ĩ S D^-½.
+    fn graph(&self, rows: &PassRunner<'_>, degrees: &[f64]) -> Result<Array2<f64>, GraphError> {
+        let shared = Overlap::shared(rows, &self.strengths)?.into_table();
+        let mut graph = self.table.t().dot(&shared).dot(&self.table);
+        let root = inverse_roots(degrees, &vec![1.0; degrees.len()]);
+        graph.indexed_iter_mut().for_each(|((a, b), x)| *x *= root[a] * root[b]);
+        Ok(graph)
+    }
+
+    /// S D^-½ V, scaled so that the trivial eigenvector puts a 1 into every row.
+    fn lifted(&self, vectors: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
+        let root = inverse_roots(degrees, &vec![1.0; degrees.len()]);
+        let mut scaled = vectors.clone();
+        let total: f64 = degrees.iter().sum();
+        for (mut line, root) in scaled.outer_iter_mut().zip(&root) {
+            line.mapv_inplace(|x| x * root * total.sqrt());
+        }
+        self.table.dot(&scaled)
+    }
+}
+
+/// [`lce`] as a method.
+#[derive(Debug)]
+pub struct Lce;
+
+/// Link-based cluster ensemble, [`lce`].
+pub static LCE: Lce = Lce;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "lce",
+    summary: "normalised cut of objects and base clusters, in which base clusters with the same neighbours share objects",
+    reference: "Iam-On, Boongoen, Garrett and Price 2011, IEEE TPAMI 33(12)",
+    time: "nM² + nK² + (ΣJ)³",
+    memory: "nK + (ΣJ)²",
+    ..SPECTRAL
+};
+
+impl Method for Lce {
+    type Settings = LceSettings;
+    type Diagnostics = SpectralDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &LceSettings) -> u64 {
+        let [n, ..] = size.saturating();
+        (n * Saturating(24) + Saturating(self.row_bytes(size, settings))).0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &LceSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(lce(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &LceSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(lce_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, settings: &LceSettings) -> u64 {
+        row_cut::bytes(size, settings.restarts).saturating_add(cluster_similarity::bytes(size.base_clusters as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster_similarity::tests::{overlap, tiny};
+    use crate::{HbgfSettings, hbgf_rows};
+    use partita_conformance::draw;
+
+    /// R of the definition, n × ΣJ.
+    fn refined(ensemble: &Ensemble, similarity: &Array2<f64>) -> Array2<f64> {
+        let offsets = ensemble.offsets();
+        let base = |c: usize| offsets.partition_point(|&start| start <= c) - 1;
+        Array2::from_shape_fn((ensemble.objects(), similarity.nrows()), |(i, c)| {
+            ensemble.label(i, base(c)).map_or(0.0, |label| similarity[[c, label + offsets[base(c)]]])
+        })
+    }
+
+    #[test]
+    fn tiny_memberships_to_their_printed_digits() {
+        let refined = refined(&tiny(), &connected_triples(&jaccard(&overlap(&tiny())), 0.9));
+        let rows = [
+            (1, [1.0, 0.18, 1.0, 0.36, 1.0, 0.18, 0.18]),
+            (3, [1.0, 0.18, 0.36, 1.0, 1.0, 0.18, 0.18]),
+            (4, [0.18, 1.0, 0.36, 1.0, 0.18, 1.0, 0.63]),
+        ];
+        for (i, expected) in rows {
+            // Labels are numbered as they appear in the columns.
+            let found = refined.row(i - 1);
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{i}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_linear_form_is_that_of_dense_memberships() {
+        for seed in 0..120 {
+            let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
+            let ensemble = &drawn.ensemble;
+            let overlap = overlap(ensemble);
+            let dense = refined(ensemble, &connected_triples(&jaccard(&overlap), 0.9));
+            let memberships = Memberships::new(&overlap, &vec![1.0; dense.ncols()], 0.9);
+            let source = EnsembleRows::new(ensemble);
+            let degrees = memberships.degrees(&overlap);
+            let graph = memberships.graph(&PassRunner::new(&source, &Silent), &degrees).unwrap();
+            let (rows, columns) = (dense.sum_axis(Axis(1)), dense.sum_axis(Axis(0)));
+            let mut left = dense.clone();
+            left.indexed_iter_mut().for_each(|((i, c), x)| *x /= rows[i] * columns[c].sqrt().max(1e-300));
+            let mut right = dense.clone();
+            right.indexed_iter_mut().for_each(|((_, c), x)| *x /= columns[c].sqrt().max(1e-300));
+            assert!((&left.t().dot(&right) - &graph).iter().all(|x| x.abs() < 1e-10), "{seed}");
+            // The embedding of objects: D⁻¹ R D^-½ v is proportional to the mean of the lines of an object's labels.
+            let vectors = Array2::eye(dense.ncols());
+            let table = memberships.lifted(&vectors, &degrees);
+            let (offsets, scale) = (ensemble.offsets(), degrees.iter().sum::<f64>().sqrt());
+            for i in 0..ensemble.objects() {
+                let labels = (0..ensemble.bases().len()).filter_map(|u| Some(ensemble.label(i, u)? + offsets[u]));
+                let sum =
+                    labels.fold(Array2::zeros((1, dense.ncols())), |sum, c| sum + table.row(c).insert_axis(Axis(0)));
+                let close = |(c, x): (usize, &f64)| (x / scale / rows[i] - left[[i, c]]).abs() < 1e-10;
+                assert!(sum.iter().enumerate().all(close), "{seed} {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_similar_clusters_it_is_the_cut_of_hbgf() {
+        for seed in (0..30).map(Seed::new) {
+            let drawn = draw(seed, 0.2);
+            let settings = LceSettings { decay: 0.0, ..LceSettings::default() };
+            let found = lce(&drawn.ensemble, None, drawn.clusters, seed, &settings, &Silent).unwrap();
+            let source = EnsembleRows::new(&drawn.ensemble);
+            let rows = PassRunner::new(&source, &Silent);
+            let fit = hbgf_rows(&rows, None, drawn.clusters, seed, &HbgfSettings::default(), &Silent).unwrap();
+            let expected = collected(&rows, fit).unwrap();
+            assert_eq!(found.partition.by_appearance(), expected.partition.by_appearance(), "{}", seed.number());
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Counts of base clusters in the clusters of a partition while label rows move between them.
+
+use partita_core::Label;
+use partita_kmeans::labels::WeightedLabelRows;
+
+use super::loss::{Loss, Sums, Terms};
+
+/// A row that is in no cluster.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// What a search looks at: rows, weights of base clusterings, and the loss.
+pub(super) struct Target<'a, L> {
+    pub(super) rows: &'a WeightedLabelRows<'a, L>,
+    /// The rows that are searched over.
+    pub(super) on: &'a [u32],
+    pub(super) base_weights: &'a [f64],
+    pub(super) loss: Loss,
+    pub(super) terms: &'a Terms,
+    /// Whether no row of `on` lacks a label.
+    pub(super) complete: bool,
+    /// Size of every base cluster.
+    sizes: Vec<u32>,
+    /// Objects that every base clustering labels.
+    labelled: Vec<f64>,
+    /// What the sums of each base clustering count, for linear losses: of the partition, and of the common cells.
+    factors: Option<Vec<(f64, f64)>>,
+    /// Sum of the first factors.
+    factor_of_all: f64,
+}
+
+impl<'a, L: Label> Target<'a, L> {
+    pub(super) fn new(
+        rows: &'a WeightedLabelRows<'a, L>,
+        on: &'a [u32],
+        base_weights: &'a [f64],
+        loss: Loss,
+        terms: &'a Terms,
+    ) -> Self {
+        let mut sizes = vec![0; rows.base_clusters()];
+        let mut labelled = vec![0.0; rows.bases()];
+        for &row in on {
+            for (u, place) in rows.places(row as usize) {
+                sizes[place] += rows.weight(row as usize);
+                labelled[u] += f64::from(rows.weight(row as usize));
+            }
+        }
+        let objects: f64 = on.iter().map(|&row| f64::from(rows.weight(row as usize))).sum();
+        let complete = labelled.iter().all(|&count| count == objects);
+        let all: f64 = base_weights.iter().sum();
+        // Times the number of objects, so that what one object changes does not shrink with it.
+        let factor = |(u, &count): (usize, &f64)| {
+            let weight = base_weights[u] / all * objects;
+            let (of_b, of_j) = if count > 0.0 { loss.factors(count)? } else { (0.0, 0.0) };
+            Some((weight * of_b, weight * of_j))
+        };
+        let factors: Option<Vec<(f64, f64)>> = labelled.iter().enumerate().map(factor).collect();
+        let factor_of_all = factors.iter().flatten().map(|factor| factor.0).sum();
+        Self { rows, on, base_weights, loss, terms, complete, sizes, labelled, factors, factor_of_all }
+    }
+
+    /// Objects of a row.
+    fn weight(&self, at: usize) -> u32 {
+        self.rows.weight(self.on[at] as usize)
+    }
+
+    fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.rows.places(self.on[at] as usize)
+    }
+}
+
+/// Rows in clusters, and how many objects of every base cluster are in each.
+#[derive(Clone)]
+pub(super) struct Clustering<'t, L> {
+    pub(super) target: &'t Target<'t, L>,
+    /// The cluster of every row of the target, or [`NOWHERE`].
+    pub(super) labels: Vec<u32>,
+    width: usize,
+    /// ΣJ lines of `width` counts.
+    cells: Vec<u32>,
+    /// Objects of a cluster that each base clustering labels: M lines of `width` counts, or one where no label is missing.
+    seen: Vec<u32>,
+    /// Objects of every cluster.
+    sizes: Vec<u32>,
+    /// Clusters that have objects.
+    live: usize,
+    /// Sums of every base clustering, for losses that are not linear.
+    sums: Vec<Sums>,
+}
+
+impl<'t, L: Label> Clustering<'t, L> {
+    /// All rows in no cluster, of which there may be `width`.
+    pub(super) fn new(target: &'t Target<'t, L>, width: usize) -> Self {
+        let lines = if target.complete { 1 } else { target.rows.bases() };
+        let mut made = Self {
+            target,
+            labels: vec![NOWHERE; target.on.len()],
+            width,
+            cells: vec![0; target.rows.base_clusters() * width],
+            seen: vec![0; lines * width],
+            sizes: vec![0; width],
+            live: 0,
+            sums: Vec::new(),
+        };
+        made.recount_sums();
+        made
+    }
+
+    /// The rows in these clusters.
+    pub(super) fn of(target: &'t Target<'t, L>, width: usize, labels: &[u32]) -> Self {
+        let mut made = Self::new(target, width);
+        made.put_all(labels);
+        made
+    }
+
+    /// Puts every row into the cluster that `labels` names.
+    pub(super) fn put_all(&mut self, labels: &[u32]) {
+        self.cells.fill(0);
+        self.seen.fill(0);
+        self.sizes.fill(0);
+        self.live = 0;
+        self.labels.fill(NOWHERE);
+        let tracked = std::mem::take(&mut self.sums);
+        for (at, &k) in labels.iter().enumerate().filter(|(_, k)| **k != NOWHERE) {
+            self.put(at, k);
+        }
+        self.sums = tracked;
+        self.recount_sums();
+    }
+
+    pub(super) fn live(&self) -> usize {
+        self.live
+    }
+
+    pub(super) fn size(&self, k: usize) -> u32 {
+        self.sizes[k]
+    }
+
+    fn line(&self, u: usize) -> usize {
+        if self.target.complete { 0 } else { u * self.width }
+    }
+
+    /// Puts a row that is nowhere into a cluster.
+    pub(super) fn put(&mut self, at: usize, k: u32) {
+        self.change(at, k as usize, true);
+        self.labels[at] = k;
+    }
+
+    /// Takes a row out of its cluster and says which that was.
+    pub(super) fn take(&mut self, at: usize) -> u32 {
+        let k = std::mem::replace(&mut self.labels[at], NOWHERE);
+        if k != NOWHERE {
+            self.change(at, k as usize, false);
+        }
+        k
+    }
+
+    fn change(&mut self, at: usize, k: usize, add: bool) {
+        let (target, width) = (self.target, self.width);
+        let weight = target.weight(at);
+        let moved = |count: &mut u32| {
+            let before = *count;
+            *count = if add { before + weight } else { before - weight };
+            before.min(*count)
+        };
+        let growth = |least: u32| if add { 1.0 } else { -1.0 } * target.terms.growth(least, weight);
+        for (u, place) in target.places(at) {
+            let least = moved(&mut self.cells[place * width + k]);
+            if let Some(sums) = self.sums.get_mut(u) {
+                sums.j += growth(least);
+            }
+            if !target.complete {
+                let least = moved(&mut self.seen[u * width + k]);
+                if let Some(sums) = self.sums.get_mut(u) {
+                    sums.b += growth(least);
+                }
+            }
+        }
+        let least = moved(&mut self.sizes[k]);
+        if target.complete {
+            self.seen[k] = self.sizes[k];
+            self.sums.iter_mut().for_each(|sums| sums.b += growth(least));
+        }
+        if least == 0 {
+            self.live = if add { self.live + 1 } else { self.live - 1 };
+        }
+    }
+
+    /// The sums that are kept for losses that are not linear, without the rounding that moves have left.
+    pub(super) fn recount_sums(&mut self) {
+        if self.target.factors.is_none() {
+            self.sums = (0..self.target.rows.bases()).map(|u| self.sums_of(u)).collect();
+        }
+    }
+
+    fn sums_of(&self, u: usize) -> Sums {
+        let target = self.target;
+        let terms = |counts: &[u32]| counts.iter().map(|&count| target.terms.of(count)).sum::<f64>();
+        let (start, end) = (target.rows.offsets()[u], target.rows.offsets()[u + 1]);
+        Sums {
+            n: target.labelled[u],
+            b: terms(&self.seen[self.line(u)..][..self.width]),
+            v: terms(&target.sizes[start..end]),
+            j: terms(&self.cells[start * self.width..end * self.width]),
+        }
+    }
+
+    /// The loss against every base clustering.
+    pub(super) fn losses(&self) -> Vec<f64> {
+        let loss = |u: usize| {
+            let sums = self.sums_of(u);
+            if sums.n > 0.0 { self.target.loss.value(sums) } else { 0.0 }
+        };
+        (0..self.target.rows.bases()).map(loss).collect()
+    }
+
+    /// The mean loss.
+    pub(super) fn loss(&self) -> f64 {
+        let weights = self.target.base_weights;
+        let sum: f64 = self.losses().iter().zip(weights).map(|(loss, weight)| loss * weight).sum();
+        sum / weights.iter().sum::<f64>()
+    }
+
+    /// What it costs to put a row that is nowhere into each of the first clusters, `costs.len()` of them; up to a constant,
+    /// times the number of objects.
+    pub(super) fn costs(&self, at: usize, costs: &mut [f64]) {
+        let (target, weight) = (self.target, self.target.weight(at));
+        costs.fill(0.0);
+        let Some(factors) = &target.factors else { return self.costs_of_ratios(at, costs) };
+        let terms = target.terms;
+        if target.complete {
+            let each = costs.iter_mut().zip(&self.seen);
+            each.for_each(|(cost, &seen)| *cost = target.factor_of_all * terms.growth(seen, weight));
+        }
+        for (u, place) in target.places(at) {
+            let (of_b, of_j) = factors[u];
+            let cells = &self.cells[place * self.width..];
+            if target.complete {
+                costs.iter_mut().zip(cells).for_each(|(cost, &cell)| *cost += of_j * terms.growth(cell, weight));
+            } else {
+                let each = costs.iter_mut().zip(cells).zip(&self.seen[u * self.width..]);
+                each.for_each(|((cost, &cell), &seen)| {
+                    *cost += of_b * terms.growth(seen, weight) + of_j * terms.growth(cell, weight);
+                });
+            }
+        }
+    }
+
+    fn costs_of_ratios(&self, at: usize, costs: &mut [f64]) {
+        let (target, weight) = (self.target, self.target.weight(at));
+        let all: f64 = target.base_weights.iter().sum();
+        let objects = target.labelled.iter().fold(0.0, |most: f64, &n| most.max(n));
+        for (u, place) in target.places(at) {
+            let scale = target.base_weights[u] / all * objects;
+            for (k, cost) in costs.iter_mut().enumerate() {
+                let (seen, cell) = (self.seen[self.line(u) + k], self.cells[place * self.width + k]);
+                let (b, j) = (target.terms.growth(seen, weight), target.terms.growth(cell, weight));
+                let sums = self.sums[u];
+                *cost += scale * target.loss.value(Sums { b: sums.b + b, j: sums.j + j, ..sums });
+            }
+        }
+    }
+
+    /// What it costs to join two clusters, times the number of objects.
+    pub(super) fn joining(&self, a: usize, b: usize) -> f64 {
+        let target = self.target;
+        let (all, objects) = (target.base_weights.iter().sum::<f64>(), target.on.len() as f64);
+        let gain = |x: u32, y: u32| {
+            if x == 0 || y == 0 { 0.0 } else { target.terms.of(x + y) - target.terms.of(x) - target.terms.of(y) }
+        };
+        let of_base = |u: usize| {
+            let line = self.line(u);
+            let more_b = gain(self.seen[line + a], self.seen[line + b]);
+            let cells = (target.rows.offsets()[u]..target.rows.offsets()[u + 1]).map(|place| place * self.width);
+            let more_j: f64 = cells.map(|cell| gain(self.cells[cell + a], self.cells[cell + b])).sum();
+            if let Some(factors) = &target.factors {
+                return factors[u].0 * more_b + factors[u].1 * more_j;
+            }
+            let sums = self.sums[u];
+            let after = Sums { b: sums.b + more_b, j: sums.j + more_j, ..sums };
+            target.base_weights[u] / all * objects * (target.loss.value(after) - target.loss.value(sums))
+        };
+        (0..target.rows.bases()).filter(|&u| target.labelled[u] > 0.0).map(of_base).sum()
+    }
+
+    /// Puts all rows of cluster `b` into cluster `a`.
+    pub(super) fn join(&mut self, a: usize, b: usize) {
+        for at in 0..self.labels.len() {
+            if self.labels[at] == b as u32 {
+                self.take(at);
+                self.put(at, a as u32);
+            }
+        }
+    }
+
+    /// Clusters up to the last that has objects, and one more where there may be one.
+    pub(super) fn reach(&self) -> usize {
+        let last = self.sizes.iter().rposition(|&size| size > 0).map_or(0, |last| last + 1);
+        (last + 1).min(self.width)
+    }
+
+    /// The labels, with the clusters that have objects numbered by appearance.
+    pub(super) fn numbered(&self) -> Vec<u32> {
+        let (mut numbers, mut next) = (vec![NOWHERE; self.width], 0);
+        let number = |&k: &u32| {
+            let own = &mut numbers[k as usize];
+            if *own == NOWHERE {
+                *own = next;
+                next += 1;
+            }
+            *own
+        };
+        self.labels.iter().map(number).collect()
+    }
+}

@@ -1,0 +1,485 @@
+//! Median partitions: the partition with the least mean loss against the base clusterings, which finds K itself.
+
+mod counts;
+mod loss;
+mod search;
+mod starts;
+
+use std::num::{NonZeroU32, Saturating};
+
+use partita_core::{
+    BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Label, Method, MethodInfo, Monitor,
+    MultiStart, Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, Settings, SettingsError, Stopped,
+    Weights, WeightsError,
+};
+use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows};
+use rand::seq::index;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::MedianError;
+use crate::error::labelled;
+use counts::{Clustering, NOWHERE, Target};
+use loss::{Kind, Loss, Terms};
+use search::{End, Limits};
+use starts::{TREE_ROWS, starts};
+
+pub use loss::{InformationLoss, PairLoss};
+
+/// How the search for a median goes about, whatever the loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct MedianSearch {
+    /// Weight of pairs that base clusterings join and the median separates, from 0 to 2; the rest to 2 is for the others. More
+    /// gives fewer clusters.
+    #[setting(range = 0.0..=2.0, alias = "a")]
+    pub asymmetry: f64,
+    /// Starts in which objects are dealt out one by one in an order that is drawn, besides those from cuts of a tree and from
+    /// the best base clustering.
+    #[setting(range = 1..=10_000, alias = "n_init", alias = "n_runs")]
+    pub restarts: NonZeroU32,
+    /// The most sweeps over all objects of one descent.
+    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
+    pub sweeps: NonZeroU32,
+}
+
+impl Default for MedianSearch {
+    fn default() -> Self {
+        let count = |number| NonZeroU32::new(number).expect("not zero");
+        Self { asymmetry: 1.0, restarts: count(4), sweeps: count(200) }
+    }
+}
+
+/// Settings of [`median_vi`]. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
+#[serde(default)]
+#[settings(check = Self::check_together)]
+#[non_exhaustive]
+pub struct MedianViSettings {
+    /// What is to be small: vi (variation of information), nvi (normalised), id (information distance), nid (normalised).
+    pub loss: InformationLoss,
+    /// How the search goes about.
+    #[setting(flatten)]
+    #[serde(flatten)]
+    pub search: MedianSearch,
+}
+
+/// Settings of [`median_binder`]. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
+#[serde(default)]
+#[settings(check = Self::check_together)]
+#[non_exhaustive]
+pub struct MedianBinderSettings {
+    /// What is to be small: binder (pairs of objects on which partitions differ), or ari (1 − the adjusted Rand index).
+    pub loss: PairLoss,
+    /// How the search goes about.
+    #[setting(flatten)]
+    #[serde(flatten)]
+    pub search: MedianSearch,
+}
+
+impl MedianViSettings {
+    fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
+        asymmetry_fits(&self.search, self.loss == InformationLoss::Vi, "loss=vi")
+    }
+}
+
+impl MedianBinderSettings {
+    fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
+        asymmetry_fits(&self.search, self.loss == PairLoss::Binder, "loss=binder")
+    }
+}
+
+/// Only losses that are sums of two kinds of disagreement can weigh them.
+fn asymmetry_fits(search: &MedianSearch, has: bool, which: &str) -> Result<(), SettingsError> {
+    if has || search.asymmetry == 1.0 {
+        return Ok(());
+    }
+    let (value, reason) = (search.asymmetry.to_string(), format!("only {which} has an asymmetry; leave it at 1"));
+    Err(SettingsError::Unfit { name: "asymmetry", value, reason })
+}
+
+/// Facts about a median.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MedianDiagnostics {
+    /// Clusters of the median.
+    pub clusters: usize,
+    /// The loss of every base clustering against the median, the smallest first.
+    pub base_losses: Vec<BaseLoss>,
+    /// The loss that every start reached, on the rows that it was tried on: cuts of a tree and the best base clustering first,
+    /// then the restarts.
+    pub objective_by_restart: Vec<f64>,
+}
+
+/// How far a base clustering is from the median.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct BaseLoss {
+    /// Name of the base clustering.
+    pub base: String,
+    /// Its loss.
+    pub loss: f64,
+}
+
+/// The partition with the least mean variation of information against the base clusterings: what Bayesian clustering calls
+/// the SALSO estimate of posterior samples, for any ensemble.
+///
+/// ```text
+/// minimise  Σ_u ω_u L_u / Σ_u ω_u,    L_u = (1/n_u) [ a Σ_c f(s_c) + (2 − a) Σ_k f(n_k) − 2 Σ_kc f(n_kc) ],    f(x) = x log₂ x
+/// NVI  (b + v − 2 j) / (f(n) − j)     ID  (b + v − j − min(b, v)) / n     NID  (b + v − j − min(b, v)) / (f(n) − min(b, v))
+/// ```
+/// with `b = Σ_k f(n_k)`, `v = Σ_c f(s_c)`, `j = Σ_kc f(n_kc)` over the `n_u` objects that base clustering u labels.
+///
+/// | paper | here |
+/// |---|---|
+/// | a | [`MedianSearch::asymmetry`] |
+/// | maxNClusters | [`Clusters::Exactly`]; [`Clusters::Auto`] leaves the number free, up to 16 or twice the largest base clustering |
+/// | nRuns | [`MedianSearch::restarts`] |
+/// | zealous updates | clusters that are emptied and dealt out anew |
+///
+/// With K free the median is about as fine as the base clusterings: of base clusterings with 40 clusters it has some 30,
+/// whatever the number of classes. Ask for at most K to have fewer.
+///
+/// The search starts from cuts of an average-link tree, from the best base clustering and from objects dealt out one by
+/// one; joins pairs of clusters, moves single rows, and joins again until neither helps; and deals the clusters of the
+/// three best results out anew, one after the other. Objects with the same label row stay together: for VI and Binder some
+/// optimum does that, because the loss is concave in how such objects are shared out. The certainty of an object is the cost of
+/// the next best cluster less that of its own, over the larger of the two.
+///
+/// # Cost
+/// O(n M K) a sweep. Beyond 10,000 different label rows starts are tried on so many, and the best goes on with all.
+/// 4 ΣJ K bytes a start, 24 bytes a label row.
+///
+/// # Differences from the paper
+/// Starts and joins as above (the paper: random and sequential starts, single moves); weights; missing labels, for which
+/// every base clustering is compared on the objects that it labels.
+///
+/// # Errors
+/// [`MedianError`] if K is out of range, weights or settings do not fit, or an object has no label.
+///
+/// # References
+/// Dahl, Johnson, Müller, *Search algorithms and loss functions for Bayesian clustering*, JCGS 2022; Rastelli, Friel, *Optimal
+/// Bayesian estimators for latent variable cluster models*, 2018.
+#[doc(alias = "salso")]
+#[doc(alias = "variation of information")]
+pub fn median_vi(
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+    clusters: Clusters,
+    seed: Seed,
+    settings: &MedianViSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<MedianDiagnostics>, MedianError> {
+    settings.validate(&ProblemSize::of(ensemble, clusters))?;
+    let loss = Loss { kind: Kind::Information(settings.loss), asymmetry: settings.search.asymmetry };
+    median(ensemble, weights, clusters, seed, loss, &settings.search, monitor)
+}
+
+/// The partition with the least mean Binder loss against the base clusterings: the one that puts fewest pairs of objects
+/// together that base clusterings separate, or the other way round. Known as correlation clustering of the co-association, and as
+/// clustering aggregation (LOCALSEARCH of Gionis, Mannila and Tsaparas).
+///
+/// ```text
+/// minimise  Σ_u ω_u L_u / Σ_u ω_u,    L_u = (1/n_u²) [ a Σ_c s_c² + (2 − a) Σ_k n_k² − 2 Σ_kc n_kc² ]
+/// ```
+/// which is 2 · pairs that differ / n² for a = 1, or `1 − ARI` with `loss=ari`. With K free it leaves many small clusters.
+/// Everything else is as in [`median_vi`].
+///
+/// # Errors
+/// As [`median_vi`].
+///
+/// # References
+/// Binder, *Bayesian cluster analysis*, Biometrika 1978; Gionis, Mannila, Tsaparas, *Clustering aggregation*, TKDD 2007; Dahl,
+/// Johnson, Müller, JCGS 2022.
+#[doc(alias = "correlation clustering")]
+#[doc(alias = "clustering aggregation")]
+#[doc(alias = "LOCALSEARCH")]
+pub fn median_binder(
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+    clusters: Clusters,
+    seed: Seed,
+    settings: &MedianBinderSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<MedianDiagnostics>, MedianError> {
+    settings.validate(&ProblemSize::of(ensemble, clusters))?;
+    let loss = Loss { kind: Kind::Pairs(settings.loss), asymmetry: settings.search.asymmetry };
+    median(ensemble, weights, clusters, seed, loss, &settings.search, monitor)
+}
+
+fn median(
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+    clusters: Clusters,
+    seed: Seed,
+    loss: Loss,
+    search: &MedianSearch,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<MedianDiagnostics>, MedianError> {
+    let size = ProblemSize::of(ensemble, clusters);
+    let _span = tracing::info_span!("median", objects = size.objects, clusters = size.clusters).entered();
+    ClustersError::check(size.clusters, size.objects)?;
+    WeightsError::check(weights, size.base_clusterings)?;
+    labelled(ensemble.first_unlabelled().map(|object| object as u64))?;
+    let base_weights = base_weights(ensemble.bases(), weights);
+    Ok(with_rows(ensemble, Run { ensemble, base_weights, clusters: most_clusters(&size), seed, loss, search, monitor }))
+}
+
+/// Counts of one clustering that are held at most where K is free.
+const MOST_COUNTS: usize = 1 << 26;
+
+/// The most clusters of a median.
+fn most_clusters(size: &ProblemSize) -> usize {
+    if !size.auto {
+        return size.clusters;
+    }
+    let free = (2 * size.largest_base_clustering).max(16);
+    free.min((MOST_COUNTS / size.base_clusters.max(1)).max(16)).min(size.objects)
+}
+
+/// Starts that go on to the last, thorough part of the search.
+const FINALISTS: usize = 3;
+
+struct Run<'a> {
+    ensemble: &'a Ensemble,
+    base_weights: Vec<f64>,
+    clusters: usize,
+    seed: Seed,
+    loss: Loss,
+    search: &'a MedianSearch,
+    monitor: &'a dyn Monitor,
+}
+
+/// Rows in clusters, with the loss after each sweep that led there.
+struct Found {
+    labels: Vec<u32>,
+    trace: Vec<f64>,
+    end: End,
+}
+
+impl RowVisitor for Run<'_> {
+    type Out = Outcome<MedianDiagnostics>;
+
+    fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
+        let terms = Terms::new(self.loss, rows.objects());
+        let all: Vec<u32> = (0..rows.len() as u32).collect();
+        let some = sample(rows.len(), self.seed.child(0));
+        let target = Target::new(rows, some.as_deref().unwrap_or(&all), &self.base_weights, self.loss, &terms);
+        let (mut best, losses) = self.best_start(&target);
+        let whole = Target::new(rows, &all, &self.base_weights, self.loss, &terms);
+        if let Some(some) = some {
+            let mut labels = vec![NOWHERE; rows.len()];
+            some.iter().zip(&best.labels).for_each(|(&row, &k)| labels[row as usize] = k);
+            best = self.descended(&whole, &labels, self.clusters, self.seed.child(1));
+        }
+        self.outcome(&whole, best, losses)
+    }
+}
+
+/// Rows that starts are tried on, where there are too many.
+fn sample(rows: usize, seed: Seed) -> Option<Vec<u32>> {
+    (rows > START_ROWS).then(|| {
+        let mut drawn = index::sample(&mut seed.rng(), rows, START_ROWS).into_vec();
+        drawn.sort_unstable();
+        drawn.into_iter().map(|row| row as u32).collect()
+    })
+}
+
+impl Run<'_> {
+    fn limits(&self) -> Limits<'_> {
+        Limits { clusters: self.clusters, sweeps: self.search.sweeps.get(), monitor: self.monitor }
+    }
+
+    /// The best result of all starts, and the loss of each.
+    fn best_start<L: Label>(&self, target: &Target<'_, L>) -> (Found, Vec<f64>) {
+        let width = (2 * self.clusters).min(target.on.len()).max(self.clusters);
+        let mut given = starts(self.ensemble, target, self.clusters, width, self.seed.child(2));
+        let nothing = vec![NOWHERE; target.on.len()];
+        given.extend((0..self.search.restarts.get()).map(|_| nothing.clone()));
+        let descend = |(start, labels): (usize, &Vec<u32>)| {
+            self.descended(target, labels, width, self.seed.child(3).child(start as u64))
+        };
+        let mut found: Vec<Found> = given.par_iter().enumerate().map(descend).collect();
+        let select = MultiStart::new(Sense::Minimise);
+        let losses = |found: &[Found]| found.iter().map(|f| *f.trace.last().unwrap_or(&f64::NAN)).collect::<Vec<f64>>();
+        let reached = losses(&found);
+        let finalists = select.finalists(&reached, FINALISTS, f64::INFINITY);
+        let last = |&start: &usize| self.emptied(target, &found[start], self.seed.child(4).child(start as u64));
+        found = finalists.par_iter().map(last).collect();
+        let best = select.best(&losses(&found)).expect("there is at least one start");
+        (found.swap_remove(best), reached)
+    }
+
+    /// Rows that are nowhere are dealt out, then the descent.
+    fn descended<L: Label>(&self, target: &Target<'_, L>, labels: &[u32], width: usize, seed: Seed) -> Found {
+        let mut clustering = Clustering::of(target, width, labels);
+        let most = self.clusters.max(clustering.live());
+        clustering.allocate(most, seed.child(0));
+        let mut trace = vec![clustering.loss()];
+        let end = clustering.descend(&self.limits(), seed.child(1), &mut trace);
+        Found { labels: clustering.numbered(), trace, end }
+    }
+
+    /// A result, improved by dealing out whole clusters.
+    fn emptied<L: Label>(&self, target: &Target<'_, L>, found: &Found, seed: Seed) -> Found {
+        let mut clustering = Clustering::of(target, self.clusters, &found.labels);
+        let mut trace = found.trace.clone();
+        let mut end = found.end;
+        if end != End::Interrupted && clustering.empty_clusters(&self.limits(), seed, &mut trace) == End::Interrupted {
+            end = End::Interrupted;
+        }
+        Found { labels: clustering.numbered(), trace, end }
+    }
+
+    fn outcome<L: Label>(
+        &self,
+        target: &Target<'_, L>,
+        found: Found,
+        objective_by_restart: Vec<f64>,
+    ) -> Outcome<MedianDiagnostics> {
+        let mut clustering = Clustering::of(target, self.clusters, &found.labels);
+        let clusters = clustering.live();
+        let certainty = certainty(&mut clustering, self.clusters);
+        let partition = Partition::new(target.rows.expand(&found.labels), clusters).expect("labels are numbered");
+        let stopped = match found.end {
+            End::Still => Stopped::Converged,
+            End::Limit => Stopped::RoundLimit,
+            End::Interrupted => Stopped::Interrupted,
+        };
+        let mut outcome = Outcome::hard(partition, target.rows.expand(&certainty), stopped);
+        outcome.rounds = found.trace.len() as u64;
+        if stopped == Stopped::RoundLimit {
+            let sweeps = self.search.sweeps;
+            outcome
+                .warnings
+                .push(format!("it stopped at its limit of {sweeps} sweeps, before nothing moved; set sweeps higher"));
+        }
+        let (name, value) = (self.loss.name(), clustering.loss());
+        outcome.objective = Some(Objective { name, sense: Sense::Minimise, value, trace: found.trace });
+        let base = |(base, loss): (&partita_core::BaseClustering, f64)| BaseLoss { base: base.name().to_owned(), loss };
+        let mut base_losses: Vec<BaseLoss> = self.ensemble.bases().iter().zip(clustering.losses()).map(base).collect();
+        base_losses.sort_by(|a, b| a.loss.total_cmp(&b.loss).then_with(|| a.base.cmp(&b.base)));
+        outcome.with(MedianDiagnostics { clusters, base_losses, objective_by_restart })
+    }
+}
+
+/// How much more the next best cluster of every row costs than its own, over the larger of the two costs.
+fn certainty<L: Label>(clustering: &mut Clustering<'_, L>, most: usize) -> Vec<f64> {
+    let (mut costs, rows) = (Vec::new(), clustering.labels.len());
+    let of_row = |at: usize| {
+        let own = clustering.take(at);
+        let choice = clustering.choose(at, own, most, &mut costs);
+        clustering.put(at, own);
+        let larger = choice.cost.abs().max(choice.second.abs());
+        if choice.second == f64::INFINITY {
+            1.0
+        } else if larger > 0.0 {
+            ((choice.second - choice.cost) / larger).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    };
+    (0..rows).map(of_row).collect()
+}
+
+/// Bytes that a search holds at once, at most.
+fn bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
+    let most = Saturating(most_clusters(size) as u64);
+    let [n, m, side, _] = size.saturating();
+    let tried = n.min(Saturating(START_ROWS as u64));
+    let starts = Saturating(u64::from(search.restarts.get()) + 5);
+    let clustering = (side + m + Saturating(4)) * most * Saturating(8) + tried * Saturating(24);
+    let tree = n.min(Saturating(TREE_ROWS as u64));
+    let tree = tree * (tree * Saturating(8) + m * Saturating(3)) + Saturating(1 << 20);
+    let last = (side + m) * most * Saturating(4) + n * Saturating(60) + Saturating(16) * n.min(Saturating(1 << 20));
+    (last + starts * clustering + tree).0
+}
+
+/// Median partition by losses made of entropies: [`median_vi`].
+#[derive(Debug)]
+pub struct MedianVi;
+
+/// Median partition by losses that count pairs: [`median_binder`].
+#[derive(Debug)]
+pub struct MedianBinder;
+
+/// Median partition by variation of information: [`median_vi`].
+pub static MEDIAN_VI: MedianVi = MedianVi;
+
+/// Median partition by Binder loss: [`median_binder`].
+pub static MEDIAN_BINDER: MedianBinder = MedianBinder;
+
+const VI_INFO: MethodInfo = MethodInfo {
+    name: "median-vi",
+    family: "median",
+    summary: "least variation of information to the base clusterings; finds K, about as many as they have",
+    reference: "Dahl, Johnson, Müller, Search algorithms and loss functions for Bayesian clustering, JCGS 2022",
+    certainty: "cost of the object in the next best cluster less that in its own, over the larger of the two",
+    time: "restarts · sweeps · n M K",
+    memory: "80 n + 8 restarts ΣJ K bytes",
+    remedy: "ask for fewer clusters, or set fewer restarts",
+    capabilities: Capabilities {
+        auto_clusters: true,
+        clusters_is_maximum: true,
+        base_weights: Weights::Native,
+        seeded: true,
+        ..Capabilities::HARD_LABELS
+    },
+};
+
+const BINDER_INFO: MethodInfo = MethodInfo {
+    name: "median-binder",
+    summary: "fewest pairs of objects on which it differs from the base clusterings; finds K, with many small clusters",
+    reference: "Binder, Biometrika 1978; Gionis, Mannila, Tsaparas, Clustering aggregation, TKDD 2007",
+    ..VI_INFO
+};
+
+impl Method for MedianVi {
+    type Settings = MedianViSettings;
+    type Diagnostics = MedianDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &VI_INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &MedianViSettings) -> u64 {
+        bytes(size, &settings.search)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &MedianViSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<MedianDiagnostics>, FitError> {
+        let Problem { ensemble, weights, clusters, seed, .. } = *problem;
+        Ok(median_vi(ensemble, weights, clusters, seed, settings, monitor)?)
+    }
+}
+
+impl Method for MedianBinder {
+    type Settings = MedianBinderSettings;
+    type Diagnostics = MedianDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &BINDER_INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &MedianBinderSettings) -> u64 {
+        bytes(size, &settings.search)
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &MedianBinderSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<MedianDiagnostics>, FitError> {
+        let Problem { ensemble, weights, clusters, seed, .. } = *problem;
+        Ok(median_binder(ensemble, weights, clusters, seed, settings, monitor)?)
+    }
+}

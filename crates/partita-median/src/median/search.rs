@@ -1,0 +1,178 @@
+//! Local search for the median: rows move one at a time, clusters are joined, whole clusters are emptied and dealt out anew.
+
+use partita_core::{Flow, Label, Monitor, Seed};
+use rand::seq::SliceRandom;
+
+use super::counts::{Clustering, NOWHERE};
+
+/// A change of the loss, times the number of objects, that is nothing but rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Clusters that are emptied and dealt out anew, at most.
+const EMPTIED: usize = 10;
+
+/// Counts that are looked at to join clusters, at most: beyond that they are not joined.
+const JOINING_EFFORT: usize = 4_000_000_000;
+
+/// Bounds of a search, and who looks on.
+#[derive(Clone, Copy)]
+pub(super) struct Limits<'a> {
+    /// Clusters that may have objects.
+    pub(super) clusters: usize,
+    /// Sweeps of one descent.
+    pub(super) sweeps: u32,
+    pub(super) monitor: &'a dyn Monitor,
+}
+
+/// How a descent ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Still,
+    Limit,
+    Interrupted,
+}
+
+/// The cheapest cluster of a row, and what it and the next cost.
+pub(super) struct Choice {
+    pub(super) best: u32,
+    pub(super) cost: f64,
+    pub(super) second: f64,
+}
+
+impl<L: Label> Clustering<'_, L> {
+    /// The cheapest cluster for a row that is nowhere: one that has objects, or one without where there may be one more. It is
+    /// `stay` unless another is clearly cheaper, and of equals the first.
+    pub(super) fn choose(&self, at: usize, stay: u32, most: usize, costs: &mut Vec<f64>) -> Choice {
+        let own = if stay == NOWHERE { 0 } else { stay as usize + 1 };
+        costs.resize(self.reach().max(own), 0.0);
+        self.costs(at, costs);
+        let empty = match stay {
+            stay if stay != NOWHERE && self.size(stay as usize) == 0 => Some(stay as usize),
+            _ => (0..costs.len()).find(|&k| self.size(k) == 0),
+        };
+        let empty = empty.filter(|_| self.live() < most);
+        let open = |k: usize| self.size(k) > 0 || Some(k) == empty;
+        let first = (0..costs.len()).find(|&k| open(k)).unwrap_or(0);
+        let start = if stay != NOWHERE && open(stay as usize) { stay as usize } else { first };
+        let cheaper = |best: usize, k: usize| if costs[k] < costs[best] - ROUNDING { k } else { best };
+        let best = (0..costs.len()).filter(|&k| open(k)).fold(start, cheaper);
+        let others = (0..costs.len()).filter(|&k| k != best && open(k));
+        let second = others.map(|k| costs[k]).fold(f64::INFINITY, f64::min);
+        Choice { best: best as u32, cost: costs[best], second }
+    }
+
+    /// Moves every row to its cheapest cluster, one after the other in this order; whether any moved.
+    pub(super) fn sweep(&mut self, order: &[u32], most: usize) -> bool {
+        let (mut moved, mut costs) = (false, Vec::new());
+        for &at in order {
+            let from = self.take(at as usize);
+            let to = self.choose(at as usize, from, most, &mut costs).best;
+            self.put(at as usize, to);
+            moved |= to != from;
+        }
+        self.recount_sums();
+        moved
+    }
+
+    /// Sweeps in orders drawn anew until nothing moves. Adds the loss after each to `trace`.
+    fn settle(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
+        let (mut order, mut rng) = ((0..self.labels.len() as u32).collect::<Vec<u32>>(), seed.rng());
+        for sweep in 0..limits.sweeps {
+            order.shuffle(&mut rng);
+            let moved = self.sweep(&order, limits.clusters);
+            trace.push(self.loss());
+            if !moved {
+                return End::Still;
+            }
+            if limits.monitor.tick(u64::from(sweep) + 1, u64::from(limits.sweeps)) == Flow::Stop {
+                return End::Interrupted;
+            }
+        }
+        End::Limit
+    }
+
+    /// Rows that are nowhere go where they cost least, in an order that is drawn.
+    pub(super) fn allocate(&mut self, most: usize, seed: Seed) {
+        let mut free: Vec<u32> =
+            (0..self.labels.len() as u32).filter(|&at| self.labels[at as usize] == NOWHERE).collect();
+        free.shuffle(&mut seed.rng());
+        self.sweep(&free, most);
+    }
+
+    /// Joins the two clusters that cost least to join, for as long as there are more than `most` or joining lowers the loss;
+    /// whether any were.
+    pub(super) fn join_clusters(&mut self, most: usize) -> bool {
+        let mut live: Vec<usize> = (0..self.reach()).filter(|&k| self.size(k) > 0).collect();
+        let effort = live.len().saturating_pow(2) / 2 * self.target.rows.base_clusters();
+        if live.len() <= most && effort > JOINING_EFFORT {
+            return false;
+        }
+        let mut costs: Vec<Vec<f64>> =
+            (0..live.len()).map(|a| (0..a).map(|b| self.joining(live[a], live[b])).collect()).collect();
+        let before = live.len();
+        while let Some((a, b)) = cheapest(&costs) {
+            if costs[a][b] >= -ROUNDING && live.len() <= most {
+                break;
+            }
+            self.join(live[b], live[a]);
+            self.recount_sums();
+            live.remove(a);
+            costs.remove(a);
+            costs.iter_mut().skip(a).for_each(|line| {
+                line.remove(a);
+            });
+            for other in (0..live.len()).filter(|&other| other != b) {
+                costs[other.max(b)][other.min(b)] = self.joining(live[other], live[b]);
+            }
+        }
+        live.len() < before
+    }
+
+    /// Joins clusters and moves rows until neither helps.
+    pub(super) fn descend(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
+        self.join_clusters(limits.clusters);
+        for turn in 0.. {
+            let end = self.settle(limits, seed.child(turn), trace);
+            if end == End::Interrupted || !self.join_clusters(limits.clusters) {
+                return end;
+            }
+        }
+        End::Still
+    }
+
+    /// Empties some clusters, one after the other, and deals their rows out anew; what does not lower the loss is undone.
+    pub(super) fn empty_clusters(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
+        let mut best = self.loss();
+        let mut clusters: Vec<u32> = (0..self.reach() as u32).filter(|&k| self.size(k as usize) > 1).collect();
+        clusters.shuffle(&mut seed.rng());
+        for (&k, unit) in clusters.iter().take(EMPTIED).zip(1..) {
+            if self.size(k as usize) == 0 {
+                continue;
+            }
+            let (before, mut steps) = (self.labels.clone(), Vec::new());
+            (0..self.labels.len()).filter(|&at| before[at] == k).for_each(|at| {
+                self.take(at);
+            });
+            self.recount_sums();
+            self.allocate(limits.clusters, seed.child(2 * unit));
+            let end = self.settle(limits, seed.child(2 * unit + 1), &mut steps);
+            let found = self.loss();
+            if found < best - 1e-12 {
+                best = found;
+                trace.append(&mut steps);
+            } else {
+                self.put_all(&before);
+            }
+            if end == End::Interrupted {
+                return end;
+            }
+        }
+        End::Still
+    }
+}
+
+/// Where the smallest of the costs is; the first of equals.
+fn cheapest(costs: &[Vec<f64>]) -> Option<(usize, usize)> {
+    let all = costs.iter().enumerate().flat_map(|(a, line)| (0..line.len()).map(move |b| (a, b)));
+    all.reduce(|best, at| if costs[at.0][at.1] < costs[best.0][best.1] { at } else { best })
+}

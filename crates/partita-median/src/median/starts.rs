@@ -1,0 +1,110 @@
+//! Where a search for the median starts: cuts of an average-link tree, the base clustering that loses least, and nothing.
+
+use partita_coassoc::EvidenceRows;
+use partita_core::{Dendrogram, Ensemble, Label, Seed, Silent};
+use partita_linkage::{Linkage, Rows, cut, link_rows};
+use rand::seq::index;
+
+use super::counts::{Clustering, NOWHERE, Target};
+
+/// Rows that a tree is over, at most; the others join the cheapest of its clusters.
+pub(super) const TREE_ROWS: usize = 3000;
+
+/// Cuts of the tree that are compared, at most.
+const CUTS: usize = 100;
+
+/// Starts of a search with at most `clusters` clusters, as labels of the target's rows; where they are not, rows are
+/// [`NOWHERE`]. A start has at most `width` clusters.
+pub(super) fn starts<L: Label>(
+    ensemble: &Ensemble,
+    target: &Target<'_, L>,
+    clusters: usize,
+    width: usize,
+    seed: Seed,
+) -> Vec<Vec<u32>> {
+    let mut starts = tree_cuts(ensemble, target, clusters, width, seed);
+    starts.extend(medoid(target, width));
+    starts
+}
+
+/// The base clustering with the least loss; none where all have more clusters than may be.
+fn medoid<L: Label>(target: &Target<'_, L>, width: usize) -> Option<Vec<u32>> {
+    let offsets = target.rows.offsets();
+    let few = (0..target.rows.bases()).filter(|&u| offsets[u + 1] - offsets[u] <= width);
+    let labels = |u: usize| {
+        let mut labels = vec![NOWHERE; target.on.len()];
+        for (label, &row) in labels.iter_mut().zip(target.on) {
+            let own = target.rows.places(row as usize).find(|(base, _)| *base == u);
+            *label = own.map_or(NOWHERE, |(_, place)| (place - offsets[u]) as u32);
+        }
+        labels
+    };
+    let loss = |labels: &Vec<u32>| Clustering::of(target, width, labels).loss();
+    let all = few.map(labels).map(|labels| (loss(&labels), labels));
+    all.reduce(|best, next| if next.0 < best.0 { next } else { best }).map(|(_, labels)| labels)
+}
+
+/// The best cut of the average-link tree, that into `clusters`, and one into twice as many.
+fn tree_cuts<L: Label>(
+    ensemble: &Ensemble,
+    target: &Target<'_, L>,
+    clusters: usize,
+    width: usize,
+    seed: Seed,
+) -> Vec<Vec<u32>> {
+    let chosen: Vec<usize> = if target.on.len() <= TREE_ROWS {
+        (0..target.on.len()).collect()
+    } else {
+        let mut chosen = index::sample(&mut seed.rng(), target.on.len(), TREE_ROWS).into_vec();
+        chosen.sort_unstable();
+        chosen
+    };
+    let Some(tree) = tree(ensemble, target, &chosen) else { return Vec::new() };
+    let labels = |k: usize| {
+        let (cut, mut labels) = (cut(&tree, k), vec![NOWHERE; target.on.len()]);
+        chosen.iter().zip(cut.labels()).for_each(|(&at, &k)| labels[at] = k);
+        labels
+    };
+    let most = clusters.min(chosen.len());
+    let losses = (1..=most.min(CUTS)).map(|k| (k, Clustering::of(target, width, &labels(k)).loss()));
+    let best = losses.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(most, |(k, _)| k);
+    let mut wanted = vec![best, most.min(CUTS), (2 * best).min(width).min(chosen.len())];
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted.into_iter().map(labels).collect()
+}
+
+/// The average-link tree over some rows of the target.
+fn tree<L: Label>(ensemble: &Ensemble, target: &Target<'_, L>, chosen: &[usize]) -> Option<Dendrogram> {
+    let row = |&at: &usize| target.on[at] as usize;
+    let objects: Vec<u32> = chosen.iter().map(|at| target.rows.first(row(at)) as u32).collect();
+    let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+    let weights: Vec<u32> = chosen.iter().map(|at| target.rows.weight(row(at))).collect();
+    let total: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
+    let unit = (u64::MAX / 4 / (total.saturating_mul(total) / 4).max(1)).clamp(1, 1 << 20);
+    let rows = Apart { rows: EvidenceRows::new(&ensemble.select(&objects, &bases)).ok()?, unit };
+    link_rows(&rows, &weights, Linkage::Average, &Silent).ok()
+}
+
+/// 1 − the share of base clusterings that join two objects, of those that label both.
+struct Apart {
+    rows: EvidenceRows,
+    unit: u64,
+}
+
+impl Rows for Apart {
+    fn objects(&self) -> usize {
+        self.rows.objects()
+    }
+
+    fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    fn fill(&self, object: usize, row: &mut [u32]) {
+        self.rows.for_each(object, |j, c, n| {
+            let apart = u64::from(n - c) * self.unit;
+            row[j] = apart.checked_div(u64::from(n)).unwrap_or(self.unit) as u32;
+        });
+    }
+}
