@@ -27,6 +27,7 @@ class _Asked:
     seed: int
     weight_source: str | None
     weights: list[float] | None
+    auto: bool = False
 
 
 @lru_cache(maxsize=1)
