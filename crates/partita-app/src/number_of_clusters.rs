@@ -63,7 +63,7 @@ impl Experiment {
             ClustersAsked::Chosen { .. } => true,
             ClustersAsked::Method => false,
         };
-        self.auto && fits && matches!(table, InputTable::Dense(_)) && table.view().dim().0 >= FEW
+        self.auto && fits && matches!(table, InputTable::Dense(_) | InputTable::View(_)) && table.view().dim().0 >= FEW
     }
 
     /// The recipe, and the number of clusters where it is open.
