@@ -29,6 +29,10 @@ pub struct Experiment {
     pub clusters: ClustersAsked,
     /// The consensus methods, the one that matters most first.
     pub methods: Vec<MethodChoice>,
+    /// Whether base clusterings are made as the table suggests, and the number of clusters, where it is open, is chosen with them
+    /// ([`partita_select::choose_recipe`]); of the recipe counts the scaling alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub auto: bool,
     /// Weights of the base clusterings, for methods that take them.
     #[serde(default)]
     pub base_weights: Option<WeightSource>,
@@ -179,6 +183,7 @@ impl Experiment {
             input,
             clusters: clusters.into(),
             methods,
+            auto: false,
             base_weights: None,
             seed,
             max_memory: None,

@@ -2,15 +2,16 @@
 
 use std::ops::RangeInclusive;
 
+use partita::generate::Scale;
 use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Problem, Seed};
-use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
+use partita_select::{AutoChoice, Choice, ChooseSettings, EnsembleChoiceSettings, choose_recipe};
 
 use crate::choice::{choose_of_ensemble, choose_of_table};
 use crate::experiment::Input;
 use crate::inputs::Inputs;
 use crate::record::VERSION;
 use crate::result_files::{CHOICE, write_json};
-use crate::{AppError, ClustersAsked, Experiment, Observer, SavedChoice, Spent, Stopwatch, methods, seeds};
+use crate::{AppError, ClustersAsked, Experiment, InputTable, Observer, SavedChoice, Spent, Stopwatch, methods, seeds};
 
 /// The method that looks for the number of clusters of an ensemble where the first does not cut a tree.
 const CHOOSER: &str = "eac-average";
@@ -20,6 +21,8 @@ pub(crate) struct Number {
     pub(crate) clusters: Clusters,
     pub(crate) choice: Option<Choice>,
     pub(crate) spent: Option<Spent>,
+    /// How base clusterings are made, where that was chosen.
+    pub(crate) auto: Option<AutoChoice>,
 }
 
 impl Experiment {
@@ -27,12 +30,15 @@ impl Experiment {
     pub(crate) fn number_of_clusters(
         &self,
         methods: &[&'static dyn Consensus],
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
+        if let Some(table) = inputs.table.as_ref().filter(|table| self.chooses_recipe(table)) {
+            return self.chosen_with_recipe(table, budget, observer);
+        }
         let ClustersAsked::Chosen { first, last } = self.clusters else {
-            return Ok(Number { clusters: self.clusters.clusters(), choice: None, spent: None });
+            return Ok(Number { clusters: self.clusters.clusters(), choice: None, spent: None, auto: None });
         };
         let (stopwatch, range) = (Stopwatch::start(), first..=last);
         let choice = match (&self.input, &inputs.table, &inputs.ensemble) {
@@ -46,7 +52,48 @@ impl Experiment {
         };
         choice.warnings.iter().for_each(|warning| observer.warn(&format!("number of clusters: {warning}")));
         let clusters = Clusters::Exactly(choice.clusters);
-        Ok(Number { clusters, choice: Some(choice), spent: Some(stopwatch.read()) })
+        Ok(Number { clusters, choice: Some(choice), spent: Some(stopwatch.read()), auto: None })
+    }
+
+    /// Whether there is a recipe to choose: the table is in memory and has enough objects.
+    fn chooses_recipe(&self, table: &InputTable) -> bool {
+        const FEW: usize = 10;
+        let fits = match self.clusters {
+            ClustersAsked::Exactly(clusters) => clusters > 1 && clusters <= table.view().dim().0 / 4,
+            ClustersAsked::Chosen { .. } => true,
+            ClustersAsked::Method => false,
+        };
+        self.auto && fits && matches!(table, InputTable::Dense(_)) && table.view().dim().0 >= FEW
+    }
+
+    /// The recipe, and the number of clusters where it is open.
+    fn chosen_with_recipe(
+        &self,
+        table: &InputTable,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Number, AppError> {
+        let stopwatch = Stopwatch::start();
+        let range = match self.clusters {
+            ClustersAsked::Chosen { first, last } => first..=last,
+            other => {
+                let clusters = other.most(table.view().dim().0);
+                let Clusters::Exactly(clusters) = clusters else { return Err(AppError::request("there is no number")) };
+                clusters..=clusters
+            }
+        };
+        let how = if let Input::Table { recipe, .. } = &self.input { recipe.scale } else { Scale::Auto };
+        let monitor = observer.begin("choice of base clusterings");
+        let mut auto = choose_recipe(table.view(), range, how, Seed::new(self.seed), budget, &*monitor)
+            .map_err(|error| AppError::Select { input: self.source().into(), source: error })?;
+        drop(monitor);
+        let choice = auto.choice.take();
+        choice.iter().flat_map(|choice| &choice.warnings).for_each(|warning| {
+            observer.warn(&format!("number of clusters: {warning}"));
+        });
+        observer.note(&format!("{} (--scale {})", auto.reason, auto.recipe.scale));
+        let clusters = Clusters::Exactly(auto.clusters);
+        Ok(Number { clusters, choice, spent: Some(stopwatch.read()), auto: Some(auto) })
     }
 
     /// The choice of an ensemble, by the first method where it cuts one tree for every number, else by average link.
@@ -54,7 +101,7 @@ impl Experiment {
         &self,
         first: &'static dyn Consensus,
         ensemble: &Ensemble,
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         range: RangeInclusive<usize>,
         observer: &dyn Observer,
     ) -> Result<Choice, AppError> {

@@ -8,7 +8,7 @@ use partita::files::LabelColumn;
 use partita::generate::Recipe;
 use partita::metrics::{Scores, anmi};
 use partita::{Ensemble, Outcome, Partition, Sense, Stopped};
-use partita_select::Choice;
+use partita_select::{AutoChoice, Choice};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -77,6 +77,9 @@ pub struct RunRecord {
     /// The choice of the number of clusters, where one was chosen, without labels and curves.
     #[serde(default)]
     pub choice: Option<Choice>,
+    /// The choice of base clusterings, where they were chosen: how they were made, why, and what was looked at.
+    #[serde(default)]
+    pub auto: Option<AutoChoice>,
     /// What that choice took.
     #[serde(default)]
     pub choose: Option<Spent>,
@@ -171,6 +174,8 @@ struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<&'a Choice>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    auto: Option<&'a AutoChoice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     choose: Option<Spent>,
     generate: Option<Spent>,
     base_asked: Option<usize>,
@@ -205,9 +210,10 @@ impl RunRecord {
             first,
             record_version: self.record_version,
             table,
-            recipe,
+            recipe: self.auto.as_ref().map(|auto| &auto.recipe).or(recipe),
             read: self.read,
             choice: self.choice.as_ref(),
+            auto: self.auto.as_ref(),
             choose: self.choose,
             generate: self.generate,
             base_asked: self.base_asked,

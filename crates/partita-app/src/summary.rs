@@ -40,7 +40,9 @@ impl RunRecord {
 
     /// How the number of clusters was chosen, what is true of it first; empty where none was.
     pub fn choice_text(&self) -> String {
-        let Some(choice) = &self.choice else { return String::new() };
+        let Some(choice) = &self.choice else {
+            return self.auto.as_ref().map_or_else(String::new, |auto| format!("{}\n\n", auto.reason));
+        };
         let reason = match choice.reason.strip_prefix("1 cluster: ") {
             Some(why) => format!("no clusters: {why}"),
             None => choice.reason.clone(),
@@ -54,6 +56,7 @@ impl RunRecord {
         let Input::Table { recipe, .. } = &self.experiment.input else {
             return format!("{source}: {bases} base clusterings (--seed {seed})");
         };
+        let recipe = self.auto.as_ref().map_or(recipe, |auto| &auto.recipe);
         let base = recipe.base.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         format!(
             "{source}: {bases} base clusterings in {:.2} s (--base {base} --base-k {} --subsample {} --scale {} --seed {seed})",

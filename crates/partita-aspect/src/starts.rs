@@ -2,6 +2,7 @@
 
 use partita_core::ndarray::Array2;
 use partita_core::{Dendrogram, Ensemble, Seed, SoftPartition};
+use partita_kmeans::labels::quick_partition;
 use partita_linkage::cut;
 use rand_distr::{Distribution, Exp1};
 
@@ -73,7 +74,7 @@ impl Guide<'_> {
     pub(crate) fn starts(&self, counts: &DyadCounts, clusters: usize, restarts: u32, seed: Seed) -> Vec<Start> {
         let mut starts: Vec<Start> = self.trees.iter().map(|(name, tree)| of_tree(name, tree, clusters)).collect();
         if starts.is_empty() {
-            starts = self.bases(counts, clusters);
+            starts = self.bases(counts, clusters, seed);
         }
         for restart in 1..=u64::from(restarts) {
             let name = format!("dirichlet {restart}");
@@ -82,15 +83,16 @@ impl Guide<'_> {
         starts
     }
 
-    /// The two most likely of the base clusterings with the numbers of clusters nearest to K. Where one has more than K
-    /// clusters the largest are kept.
-    fn bases(&self, counts: &DyadCounts, clusters: usize) -> Vec<Start> {
+    /// The two most likely of k-means on label rows and of the base clusterings with the numbers of clusters nearest to K. Where one has
+    /// more than K clusters the largest are kept.
+    fn bases(&self, counts: &DyadCounts, clusters: usize, seed: Seed) -> Vec<Start> {
         let bases = self.ensemble.bases();
         let mut order: Vec<usize> = (0..bases.len()).collect();
         order.sort_by_key(|&u| (bases[u].clusters().abs_diff(clusters), u));
         let value = |start: Start| (start.aspects.log_likelihood(counts), start);
         let candidates = order.into_iter().take(CANDIDATES);
-        let mut valued: Vec<(f64, Start)> = candidates.map(|u| value(self.base(u, clusters))).collect();
+        let starts = candidates.map(|u| self.base(u, clusters)).chain([label_kmeans(self.ensemble, clusters, seed)]);
+        let mut valued: Vec<(f64, Start)> = starts.map(value).collect();
         valued.sort_by(|a, b| b.0.total_cmp(&a.0));
         valued.into_iter().take(2).map(|(_, start)| start).collect()
     }
@@ -108,6 +110,16 @@ impl Guide<'_> {
         Start::softened(format!("base {}", base.name()), &labels, clusters)
     }
 }
+
+/// K-means on label rows, a consensus that is cheap at any size.
+fn label_kmeans(ensemble: &Ensemble, clusters: usize, seed: Seed) -> Start {
+    let partition = quick_partition(ensemble, clusters, seed.child(LABEL_KMEANS));
+    let labels: Vec<Option<u32>> = partition.labels().iter().copied().map(Some).collect();
+    Start::softened("k-means on labels", &labels, clusters)
+}
+
+/// The child of the seed that starts k-means on labels; random starts have small numbers.
+const LABEL_KMEANS: u64 = u64::MAX - 1;
 
 /// The first cut of a tree into K clusters of two objects or more, since a cluster of one draws no pair; objects left over have
 /// an equal part in all. Where no cut has K of them, the cut into K clusters.

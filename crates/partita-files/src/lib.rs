@@ -17,7 +17,6 @@
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
 //! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
 //! | [`catalogue`], [`verify`] | the data sets that Partita is measured on | O(size) | 64 KiB |
-//! | [`synthesise`], [`draw_ensemble`] | point sets and ensembles drawn from a recipe | O(n d K) | none |
 //! | [`write_whole`] | anything, beside its target and then renamed | O(size) | 64 KiB |
 //!
 //! [`ReadOptions`] say which columns are what, which words are missing values and how text is laid out, for all of these
@@ -62,7 +61,6 @@ mod number;
 mod odd_number;
 mod open_file;
 mod row_filter;
-mod synth;
 mod typed_array;
 
 pub use atomic_write::write_whole;
@@ -86,4 +84,3 @@ pub use missing_words::MISSING_WORDS;
 pub use odd_number::OddNumber;
 pub use row_filter::PickError;
 pub use sprs;
-pub use synth::{SynthError, SynthSettings, Synthetic, SyntheticName, draw_ensemble, synthesise, synthetic_names};

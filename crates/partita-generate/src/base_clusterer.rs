@@ -29,6 +29,8 @@ pub enum BaseKind {
     Ward,
     /// Centroid link, cut at k clusters.
     Centroid,
+    /// Genie: single link along a minimum spanning tree that keeps cluster sizes about equal, cut at k clusters.
+    Genie,
     /// Spectral clustering of a graph with local scales.
     Spectral,
     /// Random hyperplanes, each through the cluster that has most rows.
@@ -37,7 +39,7 @@ pub enum BaseKind {
 
 impl BaseKind {
     /// Every base clusterer.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::KMeans,
         Self::KMeansGreedy,
         Self::KMeansRandom,
@@ -48,6 +50,7 @@ impl BaseKind {
         Self::Complete,
         Self::Ward,
         Self::Centroid,
+        Self::Genie,
         Self::Spectral,
         Self::Splits,
     ];
@@ -65,6 +68,7 @@ impl BaseKind {
             Self::Complete => "complete",
             Self::Ward => "ward",
             Self::Centroid => "centroid",
+            Self::Genie => "genie",
             Self::Spectral => "spectral",
             Self::Splits => "splits",
         }
@@ -72,7 +76,10 @@ impl BaseKind {
 
     /// True when most of the work serves every k: one tree, one embedding.
     pub(crate) const fn shares(self) -> bool {
-        matches!(self, Self::Single | Self::Average | Self::Complete | Self::Ward | Self::Centroid | Self::Spectral)
+        matches!(
+            self,
+            Self::Single | Self::Average | Self::Complete | Self::Ward | Self::Centroid | Self::Genie | Self::Spectral
+        )
     }
 }
 

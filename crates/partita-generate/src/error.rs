@@ -83,11 +83,19 @@ pub enum GenerateError {
         /// The number given.
         share: f64,
     },
+    /// Not limits of a Gini index.
+    #[error(
+        "{gini:?} are not limits of the Gini index; write one or several numbers from 0 to 1, such as 0.1,0.3,0.5,0.7"
+    )]
+    Gini {
+        /// The limits given.
+        gini: Vec<f64>,
+    },
     /// A projection to nothing.
     #[error("a random projection needs at least 1 column")]
     Projection,
     /// No such scaling.
-    #[error("there is no scaling '{0}'; choose from none, zscore, minmax")]
+    #[error("there is no scaling '{0}'; choose from none, zscore, minmax, auto")]
     Scale(String),
     /// A number that is not finite.
     #[error("row {row} has {value} in column {column}; every feature must be a finite number")]

@@ -99,6 +99,7 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let pairs = |spec: &BaseSpec| match spec.kind {
         BaseKind::Spectral if rows > DENSE_ROWS as u64 => 16 * (NEIGHBOURS as u64) * rows * 3,
         BaseKind::Spectral => 40 * rows * rows,
+        BaseKind::Genie => 8 * (2 * d as u64 + 8) * rows,
         kind if linkage(kind).is_some() => 4 * rows * rows,
         _ => 0,
     };

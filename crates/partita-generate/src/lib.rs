@@ -12,6 +12,7 @@
 //! | `kmeans-batch` | centres learn from random batches of 1024 rows | n·d·k once, and a batch at a time | as above |
 //! | `single`, `average`, `complete`, `ward` | one tree, cut at many k | n²·d | 8·n² |
 //! | `centroid` | the same; heights may fall | n²·d, usually n² log n for the tree | 8·n² |
+//! | `genie` | merges along a minimum spanning tree that keep cluster sizes about equal (limits of the Gini index in turn), cut at k; above 20,000 rows over 2,000 landmarks | n²·d (2000·n·d) | 8·n·d |
 //! | `spectral` | eigenvectors of a graph with local scales, then k-means; above 3000 rows the graph keeps 30 neighbours a row | n²·d and n²·k (n·k above 3000 rows) an eigenvector step | 40·n² (500·n) |
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
 //!
@@ -44,6 +45,7 @@ mod checkpoint;
 mod checkpoint_file;
 mod error;
 mod generate;
+mod genie;
 mod plan;
 mod preset;
 mod recipe;
@@ -63,5 +65,5 @@ pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use partita_kmeans::sprs;
 pub use preset::PRESETS;
 pub use recipe::{BaseSpec, Recipe};
-pub use scale::{Scale, scale};
+pub use scale::{Scale, scale, scale_by_evidence};
 pub use table_view::{RowGroups, TableView};

@@ -13,6 +13,8 @@ pub(crate) struct Plan {
     pub(crate) run: usize,
     pub(crate) kind: BaseKind,
     pub(crate) k: usize,
+    /// The limit of the Gini index, for `genie`.
+    pub(crate) gini: f64,
     /// Chance of the base clusterer.
     pub(crate) seed: Seed,
     /// Chance of what it sees. Plans with the same kind and the same value see the same.
@@ -22,7 +24,8 @@ pub(crate) struct Plan {
 /// What a recipe asks for, run by run.
 ///
 /// A base clusterer whose work hardly depends on k (a tree, an embedding) does it once for all numbers of a
-/// list: one turn through the list sees one sample. With nothing left to chance, all its runs share the work.
+/// list: one turn through the list sees one sample. For `genie` it is the list of limits of the Gini index, of which turns
+/// start one later each time, so that every number of clusters meets every limit. With nothing left to chance, all its runs share the work.
 pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
     let runs = recipe.base.iter().flat_map(|spec| (0..spec.runs).map(move |turn| (spec.kind, turn)));
     let everything = recipe.sees_everything();
@@ -32,11 +35,14 @@ pub(crate) fn plan(recipe: &Recipe, objects: usize, seed: Seed) -> Vec<Plan> {
             let first = match &recipe.base_k {
                 _ if !kind.shares() => run,
                 _ if everything => run - turn,
+                _ if kind == BaseKind::Genie => run - turn % recipe.gini.len().max(1),
                 BaseK::Turns(turns) => run - turn % turns.len(),
                 _ => run,
             };
+            let limits = recipe.gini.len().max(1);
+            let gini = recipe.gini.get((turn % limits + turn / limits) % limits).copied().unwrap_or(1.0);
             let sample = seed.child(first as u64).child(1);
-            Plan { run, kind, k: recipe.base_k.draw(objects, turn, own.child(0)), seed: own.child(2), sample }
+            Plan { run, kind, k: recipe.base_k.draw(objects, turn, own.child(0)), gini, seed: own.child(2), sample }
         })
         .collect()
 }

@@ -103,6 +103,10 @@ pub struct Recipe {
     pub projection: Option<usize>,
     /// How columns are brought to a common scale first.
     pub scale: Scale,
+    /// Limits of the Gini index of cluster sizes, 0 to 1, which the runs of `genie` take in turn: a low one makes clusters of
+    /// about the same size, 1 is single link.
+    #[serde(skip_serializing_if = "usual_gini")]
+    pub gini: Vec<f64>,
 }
 
 impl Default for Recipe {
@@ -115,8 +119,17 @@ impl Default for Recipe {
             features: 1.0,
             projection: None,
             scale: Scale::None,
+            gini: USUAL_GINI.to_vec(),
         }
     }
+}
+
+/// The limits that the runs of `genie` take in turn where a recipe names none.
+const USUAL_GINI: [f64; 4] = [0.1, 0.3, 0.5, 0.7];
+
+/// Recipes that do not name limits are written as before there were any.
+fn usual_gini(gini: &[f64]) -> bool {
+    gini == USUAL_GINI
 }
 
 /// A recipe with what else is needed to make the same ensemble again.
@@ -164,6 +177,9 @@ impl Recipe {
         }
         if self.projection == Some(0) {
             return Err(GenerateError::Projection);
+        }
+        if self.gini.is_empty() || !self.gini.iter().all(|limit| (0.0..=1.0).contains(limit)) {
+            return Err(GenerateError::Gini { gini: self.gini.clone() });
         }
         self.base_k.check()?;
         let (clusters, rows) = (self.base_k.bounds(objects).1, self.rows(objects));

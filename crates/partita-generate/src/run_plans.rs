@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use sprs::CsMatView;
 
 use crate::base_run::BaseRun;
+use crate::genie::genies;
 use crate::plan::{Plan, TableSample, check_drawn, drawn};
 use crate::run_context::RunContext;
 use crate::spectral::spectral;
@@ -55,7 +56,7 @@ type Numbered = Vec<(usize, Option<BaseRun>)>;
 
 /// Whether base clusterings see the columns as they are, and every object once.
 fn plain(recipe: &Recipe) -> bool {
-    recipe.scale == Scale::None && !recipe.alters_columns() && !recipe.replacement
+    matches!(recipe.scale, Scale::None | Scale::Auto) && !recipe.alters_columns() && !recipe.replacement
 }
 
 /// Whether a sparse table is never made dense.
@@ -239,6 +240,9 @@ impl RunContext<'_> {
         }
         if let Some(linkage) = linkage(plans[0].kind) {
             return trees(plans, linkage, self);
+        }
+        if plans[0].kind == BaseKind::Genie {
+            return genies(plans, self);
         }
         if plans[0].kind == BaseKind::Spectral {
             return spectral(plans, self);

@@ -62,7 +62,7 @@ mod tests {
         for unit in 0..50 {
             let line = Array2::from_shape_fn((40, 1), |(i, _)| ((i * 17) % 40) as f64);
             let seed = Seed::new(unit);
-            let plan = Plan { run: 0, kind: BaseKind::Splits, k: 6, seed, sample: seed };
+            let plan = Plan { run: 0, kind: BaseKind::Splits, k: 6, gini: 1.0, seed, sample: seed };
             let sight = TableSample { values: line.view(), recipe: &recipe };
             let found = splits(&plan, &sight, &ProgressCounter::new(&Silent, 1)).unwrap();
             assert_eq!(found.clusters, 6);

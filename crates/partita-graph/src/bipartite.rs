@@ -3,9 +3,9 @@
 use partita_coassoc::cluster_overlaps;
 use partita_core::ndarray::linalg::general_mat_mul;
 use partita_core::ndarray::parallel::prelude::*;
-use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 use partita_core::{Seed, chunks};
-use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
+use partita_spectral::{Eigenpairs, LanczosSettings, SpectralError, lanczos, top_eigenpairs};
 use rayon::prelude::*;
 
 use crate::GraphError;
@@ -29,21 +29,41 @@ pub(crate) struct Embedding {
     pub(crate) rows: Array2<f64>,
     /// The eigenvalues, falling from 1.
     pub(crate) values: Vec<f64>,
+    /// The next one, or a lower bound.
+    pub(crate) next: Option<f64>,
 }
 
 /// Embeds the rows by transfer cut (Li, Wu and Chang 2012): eigenvectors of the cluster graph
 /// `D^-½ S Bᵀ diag(w/d) B S D^-½`, of side ΣJ, give those of the whole graph. `strengths` is S, the weight of the edges of
 /// every base cluster.
 pub(crate) fn embed(rows: &Rows<'_>, strengths: &[f64], count: usize, seed: Seed) -> Result<Embedding, GraphError> {
+    Ok(embed_each(rows, strengths, &[count], seed)?.swap_remove(0))
+}
+
+/// [`embed`] by several numbers of eigenvectors, which are looked for once.
+pub(crate) fn embed_each(
+    rows: &Rows<'_>,
+    strengths: &[f64],
+    counts: &[usize],
+    seed: Seed,
+) -> Result<Vec<Embedding>, GraphError> {
     let graph = ClusterGraph::new(rows, strengths);
-    let pairs = graph.leading(count.min(rows.base_clusters()), seed)?;
+    let most = counts.iter().copied().max().unwrap_or(1);
+    let pairs = graph.leading(most.min(rows.base_clusters()), seed)?;
     let total: f64 = rows.weights().iter().sum();
     // Scaled so that the trivial eigenvector puts a 1 into every row.
     let mut table = pairs.vectors;
     for ((mut line, root), strength) in table.outer_iter_mut().zip(&graph.inverse_root).zip(strengths) {
         line.mapv_inplace(|x| x * root * strength * total.sqrt());
     }
-    Ok(Embedding { rows: transferred(rows, &graph.per_degree, &table), values: pairs.values.to_vec() })
+    let embedding = |&count: &usize| {
+        let count = count.min(table.ncols());
+        let leading = table.slice_axis(Axis(1), Slice::from(..count));
+        let next = pairs.values.get(count).copied().or(pairs.next);
+        let values = pairs.values.iter().take(count).copied().collect();
+        Embedding { rows: transferred(rows, &graph.per_degree, leading), values, next }
+    };
+    Ok(counts.iter().map(embedding).collect())
 }
 
 /// D^-½ of every base cluster: 0 for an empty one.
@@ -54,6 +74,9 @@ pub(crate) fn inverse_roots(sizes: &[f64], strengths: &[f64]) -> Vec<f64> {
 
 /// A row whose mean over its clusters' lines is not longer than this is not reached by the eigenvectors.
 pub(crate) const UNREACHED: f64 = 1e-6;
+
+/// An eigenvalue that is nothing but rounding.
+const NOTHING: f64 = 1e-12;
 
 struct ClusterGraph<'a> {
     rows: &'a Rows<'a>,
@@ -87,7 +110,46 @@ impl<'a> ClusterGraph<'a> {
             return Ok(lanczos(side, count, |x, y| multiply(matrix.view(), x, y), seed, &settings)?);
         }
         let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| self.through(&scale, &shares, x, y);
-        Ok(lanczos(side, count, product, seed, &settings)?)
+        let mut first = settings.clone();
+        let few_objects = self.rows.len() <= settings.fallback_side.min(side);
+        if few_objects {
+            first.restarts = 0;
+        }
+        match lanczos(side, count, product, seed, &first) {
+            Err(SpectralError::NotConverged { .. }) if few_objects => self.by_objects(&scale, &shares, count, seed),
+            found => Ok(found?),
+        }
+    }
+
+    /// The same eigenpairs by way of the objects: with `X = diag(√share) B diag(scale)` the cluster graph is `Xᵀ X`, and an
+    /// eigenvector u of `X Xᵀ` gives `Xᵀ u / √λ`.
+    fn by_objects(&self, scale: &[f64], shares: &[f64], count: usize, seed: Seed) -> Result<Eigenpairs, GraphError> {
+        let (n, roots) = (self.rows.len(), shares.iter().map(|share| share.sqrt()).collect::<Vec<f64>>());
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); scale.len()];
+        self.rows.for_each(0..n, |i, clusters| clusters.iter().for_each(|&c| members[c as usize].push(i as u32)));
+        let mut graph = Array2::<f64>::zeros((n, n));
+        graph.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut line)| {
+            self.rows.for_each(i..i + 1, |_, clusters| {
+                for &c in clusters {
+                    let square = scale[c as usize] * scale[c as usize];
+                    members[c as usize].iter().for_each(|&j| line[j as usize] += square);
+                }
+            });
+            line.iter_mut().zip(&roots).for_each(|(x, root)| *x *= roots[i] * root);
+        });
+        let mut pairs = top_eigenpairs(graph.view(), count.min(n), seed, &LanczosSettings::default())?;
+        let mut vectors = Array2::zeros((scale.len(), pairs.values.len()));
+        self.rows.for_each(0..n, |i, clusters| {
+            for &c in clusters {
+                vectors.row_mut(c as usize).scaled_add(roots[i] * scale[c as usize], &pairs.vectors.row(i));
+            }
+        });
+        for (mut column, &value) in vectors.columns_mut().into_iter().zip(&pairs.values) {
+            let factor = if value > NOTHING { 1.0 / value.sqrt() } else { 0.0 };
+            column.mapv_inplace(|x| x * factor);
+        }
+        pairs.vectors = vectors;
+        Ok(pairs)
     }
 
     /// The product with the cluster graph, from the clusters to the objects and back.
@@ -135,7 +197,7 @@ pub(crate) fn multiply(matrix: ArrayView2<'_, f64>, x: ArrayView2<'_, f64>, mut 
 
 /// Every row's mean over its clusters' lines of the table, at length 1. A row that the eigenvectors do not reach (there
 /// are more separate parts than eigenvectors) stays 0.
-fn transferred(rows: &Rows<'_>, per_degree: &[f64], table: &Array2<f64>) -> Array2<f64> {
+fn transferred(rows: &Rows<'_>, per_degree: &[f64], table: ArrayView2<'_, f64>) -> Array2<f64> {
     let width = table.ncols();
     let held = table.as_standard_layout();
     let flat = held.as_slice().expect("standard layout is one slice");
@@ -159,6 +221,27 @@ fn transferred(rows: &Rows<'_>, per_degree: &[f64], table: &Array2<f64>) -> Arra
 mod tests {
     use super::*;
     use partita_conformance::draw;
+
+    #[test]
+    fn objects_and_clusters_have_the_same_eigenpairs() {
+        for seed in 0..10 {
+            let drawn = draw(Seed::new(seed), 0.3);
+            let rows = Rows::new(&drawn.ensemble, 2).unwrap();
+            let strengths: Vec<f64> = (0..rows.base_clusters()).map(|c| 0.5 + (c % 3) as f64).collect();
+            let graph = ClusterGraph::new(&rows, &strengths);
+            let scale: Vec<f64> = strengths.iter().zip(&graph.inverse_root).map(|(s, r)| s * r).collect();
+            let shares: Vec<f64> = rows.weights().iter().zip(&graph.per_degree).map(|(w, d)| w * d).collect();
+            let (one, other) =
+                (graph.leading(3, Seed::new(1)).unwrap(), graph.by_objects(&scale, &shares, 3, Seed::new(1)).unwrap());
+            assert!((&one.values - &other.values).iter().all(|x| x.abs() < 1e-7), "{} {}", one.values, other.values);
+            for (column, &value) in other.vectors.columns().into_iter().zip(&other.values) {
+                let mut product = Array2::zeros((strengths.len(), 1));
+                graph.through(&scale, &shares, column.insert_axis(Axis(1)), product.view_mut());
+                let gap = &product.column(0) - &(&column * value);
+                assert!(gap.iter().all(|x| x.abs() < 1e-7) && (column.dot(&column) - 1.0).abs() < 1e-7);
+            }
+        }
+    }
 
     #[test]
     fn through_the_objects_and_written_out_are_the_same_matrix() {

@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
 use partita_core::{
-    Capabilities, Clusters, Ensemble, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Partition,
-    Problem, ProblemSize, Seed, Settings, Stopped, Weights,
+    Capabilities, Clusters, Ensemble, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Objective, Outcome,
+    Partition, Problem, ProblemSize, Seed, Settings, Stopped, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -89,13 +89,15 @@ pub fn cspa(
         let mut sizes = vec![0.0; clusters];
         labels.iter().for_each(|&label| sizes[label as usize] += 1.0);
         let certainty = certainty(&graph, &labels, &sizes, |own, size| own / (size - 1.0_f64).max(1.0));
-        return Ok(outcome(labels, certainty, clusters, None));
+        let cut = graph.cut(&labels);
+        return Ok(outcome(labels, certainty, clusters, (None, cut)));
     }
     let rows = Rows::new(ensemble, clusters)?;
     let graph = strongest(&rows, settings.neighbours, seed.child(0), budget, monitor)?;
     let labels = partition(&graph, clusters.min(rows.len()), settings.imbalance, seed)?;
     let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
-    let mut outcome = outcome(rows.expand(&labels), rows.expand(&certainty), clusters, Some(settings.neighbours));
+    let found = (Some(settings.neighbours), graph.cut(&labels));
+    let mut outcome = outcome(rows.expand(&labels), rows.expand(&certainty), clusters, found);
     outcome.warnings.push(format!(
         "of all pairs of objects only those with the {} strongest neighbours of each were looked at",
         settings.neighbours
@@ -107,10 +109,12 @@ fn outcome(
     labels: Vec<u32>,
     certainty: Vec<f64>,
     clusters: usize,
-    neighbours: Option<usize>,
+    (neighbours, cut): (Option<usize>, Objective),
 ) -> Outcome<CspaDiagnostics> {
     let partition = Partition::new(labels, clusters).expect("as many parts as clusters");
-    Outcome::hard(partition, certainty, Stopped::Exact).with(CspaDiagnostics { neighbours })
+    let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
+    outcome.objective = Some(cut);
+    outcome.with(CspaDiagnostics { neighbours })
 }
 
 /// All objects, with an edge wherever two are ever together.

@@ -64,7 +64,7 @@ pub use hbgf::{HBGF, HbgfCut, HbgfDiagnostics, HbgfSettings, hbgf, hbgf_rows};
 pub use hgpa::{HGPA, HgpaDiagnostics, HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;
 pub use lce::{LCE, Lce, LceSettings, lce, lce_rows};
-pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_rows};
+pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_each, lwgp_rows};
 #[cfg(feature = "metis")]
 pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
 pub use similarity_tree::{

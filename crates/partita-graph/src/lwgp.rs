@@ -12,7 +12,7 @@ use tracing::info_span;
 use crate::GraphError;
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, bytes, counted, cut};
+use crate::spectral::{SPECTRAL, SpectralDiagnostics, bytes, counted, cut, cut_each};
 
 /// Settings of [`lwgp`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -106,6 +106,30 @@ pub fn lwgp(
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     cut(&rows, &strengths, &search, seed, monitor)
+}
+
+/// [`lwgp`] for several numbers of clusters, whose eigenvectors are looked for once. Labels may differ from those of single calls
+/// where eigenvectors differ by their tolerance.
+///
+/// # Errors
+/// As [`lwgp`].
+///
+/// # Cost
+/// That of the largest number, and k-means of each.
+pub fn lwgp_each(
+    ensemble: &Ensemble,
+    clusters: &[usize],
+    seed: Seed,
+    settings: &LwgpSettings,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Outcome<SpectralDiagnostics>>, GraphError> {
+    let most = clusters.iter().copied().max().unwrap_or(1);
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(most)))?;
+    let rows = Rows::new(ensemble, most)?;
+    let strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
+    let search =
+        Search { clusters: most, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    cut_each(&rows, &strengths, clusters, &search, seed, monitor)
 }
 
 /// [`lwgp`] over label rows that are not held: four passes and one for every round of k-means.

@@ -6,8 +6,8 @@ use partita_coassoc::{Overlap, cluster_overlaps};
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
     Assigned, BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Label, Method, MethodInfo,
-    Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Settings,
-    SoftPartition, Stopped,
+    Monitor, Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed,
+    Settings, SoftPartition, Stopped,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +78,7 @@ pub fn mcla(
         return Err(GraphError::Interrupted);
     }
     let overlaps = cluster_overlaps(rows.ensemble(), Some(rows.weights()));
-    let (meta, live) = meta_clusters(overlaps.view(), clusters, settings.imbalance, seed)?;
+    let (meta, live, cut) = meta_clusters(overlaps.view(), clusters, settings.imbalance, seed)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -89,7 +89,8 @@ pub fn mcla(
     });
     let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<usize>>());
     let votes = votes.select(Axis(0), &places);
-    let outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
+    let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
+    outcome.objective = Some(cut);
     Ok(outcome.with(MclaDiagnostics { base_clusters: live }))
 }
 
@@ -115,24 +116,27 @@ pub fn mcla_rows(
         return Err(GraphError::Interrupted);
     }
     let overlap = counted(rows)?;
-    let (meta, live) = meta_clusters(overlap.table(), clusters, settings.imbalance, seed)?;
+    let (meta, live, cut) = meta_clusters(overlap.table(), clusters, settings.imbalance, seed)?;
     let (offsets, weights) = (overlap.offsets().to_vec(), by_base(overlap.offsets(), weights));
     let votes = Votes { offsets, meta, weights, clusters };
-    Ok(RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live }))
+    let mut fit = RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live });
+    fit.objective = Some(cut);
+    Ok(fit)
 }
 
-/// The meta-cluster of every base cluster from their overlaps, and how many base clusters have objects.
+/// The meta-cluster of every base cluster from their overlaps, how many base clusters have objects, and the weight of the edges cut.
 fn meta_clusters(
     overlaps: ArrayView2<'_, f64>,
     clusters: usize,
     imbalance: f64,
     seed: Seed,
-) -> Result<(Vec<u32>, usize), GraphError> {
+) -> Result<(Vec<u32>, usize, Objective), GraphError> {
     let (graph, live) = jaccard(overlaps);
     let parts = partition(&graph, clusters.min(live.len()), imbalance, seed)?;
+    let cut = graph.cut(&parts);
     let mut meta = vec![0u32; overlaps.nrows()];
     live.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
-    Ok((meta, live.len()))
+    Ok((meta, live.len(), cut))
 }
 
 /// Adds the shares of the votes of an object in these base clusters.

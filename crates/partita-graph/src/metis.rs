@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use metis::option::{NCuts, Seed as MetisSeed, UFactor};
 use metis::{Graph as Metis, Idx, Real};
-use partita_core::Seed;
+use partita_core::{Objective, Seed, Sense};
 
 use crate::GraphError;
 
@@ -25,6 +25,17 @@ const LOOKED_AT: usize = 4_000_000;
 pub(crate) struct Graph {
     pub(crate) vertices: Vec<f64>,
     pub(crate) edges: Vec<Vec<(u32, f64)>>,
+}
+
+impl Graph {
+    /// The weight of the edges between parts, as the objective of a cut into these.
+    pub(crate) fn cut(&self, labels: &[u32]) -> Objective {
+        let apart = |(v, near): (usize, &Vec<(u32, f64)>)| -> f64 {
+            near.iter().filter(|(w, _)| labels[*w as usize] != labels[v]).map(|(_, weight)| weight).sum()
+        };
+        let value = self.edges.iter().enumerate().map(apart).sum::<f64>() / 2.0;
+        Objective { name: "weight of the edges cut", sense: Sense::Minimise, value, trace: Vec::new() }
+    }
 }
 
 /// Cuts a graph into exactly `parts` parts of about the same weight, none of them empty, with few edges between them;
@@ -155,6 +166,8 @@ mod tests {
         for joined in [false, true] {
             let labels = partition(&cliques(&[6, 6, 6, 6], joined), 4, 0.05, Seed::new(1)).unwrap();
             assert!((0..24).all(|i| labels[i] == labels[i / 6 * 6]), "{labels:?}");
+            let between = if joined { 0.03 } else { 0.0 };
+            assert!((cliques(&[6, 6, 6, 6], joined).cut(&labels).value - between).abs() < 1e-12);
         }
     }
 

@@ -12,7 +12,7 @@ use partita_spectral::{LanczosSettings, lanczos};
 use crate::GraphError;
 use crate::bipartite::{inverse_roots, multiply};
 use crate::row_kmeans::{Embedding, lloyd};
-use crate::spectral::SpectralDiagnostics;
+use crate::spectral::{SpectralDiagnostics, warnings};
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, over rows of which
 /// `sizes` of each base cluster are known. The same as the cut of rows in memory but for the order of additions, and that
@@ -38,8 +38,10 @@ pub(crate) fn cut(
     for ((mut line, root), strength) in table.outer_iter_mut().zip(&inverse_root).zip(strengths) {
         line.mapv_inplace(|x| x * root * strength * total);
     }
-    let fit = grouped(rows, &table, strengths, search, seed, monitor)?;
+    let mut fit = grouped(rows, &table, strengths, search, seed, monitor)?;
     let eigenvalues = pairs.values.to_vec();
+    // Sizes are known once rows have labels: here all clusters pass for large.
+    fit.warnings.extend(warnings(&vec![2; search.clusters], &eigenvalues, pairs.next));
     Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use tracing::info_span;
 
 use crate::GraphError;
-use crate::bipartite::{WRITTEN_OUT, embed};
+use crate::bipartite::{Embedding, WRITTEN_OUT, embed, embed_each};
 use crate::rows::Rows;
 
 /// Facts about a spectral cut.
@@ -55,11 +55,43 @@ pub(crate) fn cut(
     if monitor.tick(1, total) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
+    Ok(grouped(rows, embedding, search, seed, monitor))
+}
+
+/// [`cut`] into several numbers of clusters: the eigenvectors are looked for once.
+pub(crate) fn cut_each(
+    rows: &Rows<'_>,
+    strengths: &[f64],
+    clusters: &[usize],
+    search: &Search,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Outcome<SpectralDiagnostics>>, GraphError> {
+    let embeddings = info_span!("eigenvectors").in_scope(|| embed_each(rows, strengths, clusters, seed.child(0)))?;
+    let one = |(embedding, &clusters): (Embedding, &usize)| {
+        if monitor.tick(1, 2) == Flow::Stop {
+            return Err(GraphError::Interrupted);
+        }
+        Ok(grouped(rows, embedding, &Search { clusters, ..*search }, seed, monitor))
+    };
+    embeddings.into_iter().zip(clusters).map(one).collect()
+}
+
+/// The groups of embedded rows as the clusters of objects.
+fn grouped(
+    rows: &Rows<'_>,
+    embedding: Embedding,
+    search: &Search,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Outcome<SpectralDiagnostics> {
     let view = embedding.rows.view();
     let grouping = info_span!("k-means").in_scope(|| kmeans(view, rows.weights(), search, seed.child(1), monitor));
     let labels = rows.expand(&grouping.labels);
     let partition = Partition::new(labels, search.clusters).expect("k-means numbers at most K groups");
+    let warnings = warnings(&partition.sizes(), &embedding.values, embedding.next);
     let mut outcome = Outcome::hard(partition, rows.expand(&grouping.margins), grouping.stopped);
+    outcome.warnings = warnings;
     outcome.rounds = grouping.trace.len() as u64;
     outcome.objective = Some(Objective {
         name: SPECTRAL_LOSS,
@@ -67,7 +99,29 @@ pub(crate) fn cut(
         value: grouping.trace.last().copied().unwrap_or(0.0),
         trace: grouping.trace,
     });
-    Ok(outcome.with(SpectralDiagnostics { eigenvalues: embedding.values, distinct_rows: Some(rows.len()) }))
+    outcome.with(SpectralDiagnostics { eigenvalues: embedding.values, distinct_rows: Some(rows.len()) })
+}
+
+/// A gap between the last eigenvalue of a cut and the next that is nothing, as a share of the distance of the next to 1.
+const NO_GAP: f64 = 1e-3;
+
+/// What to know of a cut before trusting it: clusters of one object, and eigenvectors that might as well be others.
+pub(crate) fn warnings(sizes: &[usize], values: &[f64], next: Option<f64>) -> Vec<String> {
+    let (clusters, objects) = (sizes.len(), sizes.iter().sum::<usize>());
+    let single = sizes.iter().filter(|&&size| size == 1).count();
+    let alone = (single > 0 && objects >= 4 * clusters).then(|| {
+        format!("{single} of {clusters} clusters hold one object: the cut puts outliers apart; compare other methods, such as hbgf and mm")
+    });
+    let open =
+        values.last().zip(next).filter(|_| values.len() == clusters && clusters > 1).and_then(|(&last, next)| {
+            (last - next <= NO_GAP * (1.0 - next).max(1e-6)).then(|| {
+                format!(
+                    "no gap after eigenvalue {clusters} ({last:.4}, next {next:.4}): nothing in the base clusterings \
+                 speaks for {clusters} clusters rather than more"
+                )
+            })
+        });
+    alone.into_iter().chain(open).collect()
 }
 
 /// Bytes that the spectral methods hold at once, at most: codes and copies of rows, the cluster graph or the Krylov

@@ -7,6 +7,8 @@
 //! | [`link`], [`link_f32`]: a condensed matrix, five linkages (kodama) | n² | the matrix |
 //! | [`link_rows`]: whole dissimilarities, made a row at a time; exact, weighted objects | n² and 2n rows | at most 1.4 n² bytes while sums fit 32 bits, 4.3 n² beyond; O(n) for single link |
 //! | [`link_edges`]: single link of a sparse graph with m edges | m log m | m |
+//! | [`spanning_tree`]: minimum spanning tree of the rows of a table | n² d | n d |
+//! | [`genie`]: merges along a spanning tree that keep cluster sizes about equal (Gini index) | n √n at most | n |
 //! | [`cut`], [`cut_at_height`], [`cut_longest_lifetime`], [`leaf_order`] | n | n |
 //!
 //! Memory of [`link_rows`] is [`bytes`], a bound: rows exist only for clusters that have merged, and in practice few
@@ -26,16 +28,20 @@
 mod condensed;
 mod cut;
 mod generic;
+mod genie;
 mod lazy_matrix;
 mod link_rows;
 mod merges;
 mod mst;
 mod nn_chain;
 mod rows;
+mod spanning_tree;
 
 pub use condensed::{Linkage, LinkageError, link, link_f32};
 pub use cut::{cut, cut_at_height, cut_longest_lifetime, leaf_order, longest_lifetime};
+pub use genie::genie;
 pub use link_rows::{bytes, link_rows};
 pub use merges::{unfold, unfold_at};
 pub use mst::link_edges;
 pub use rows::Rows;
+pub use spanning_tree::{Edge, spanning_tree};

@@ -73,14 +73,14 @@ pub fn link_edges(objects: usize, mut edges: Vec<(f64, u32, u32)>, apart: f64) -
 }
 
 /// Clusters by their smallest objects.
-struct Slots(Vec<u32>);
+pub(crate) struct Slots(Vec<u32>);
 
 impl Slots {
-    fn new(objects: usize) -> Self {
+    pub(crate) fn new(objects: usize) -> Self {
         Self((0..objects as u32).collect())
     }
 
-    fn find(&mut self, mut object: u32) -> u32 {
+    pub(crate) fn find(&mut self, mut object: u32) -> u32 {
         while self.0[object as usize] != object {
             self.0[object as usize] = self.0[self.0[object as usize] as usize];
             object = self.0[object as usize];
@@ -89,7 +89,7 @@ impl Slots {
     }
 
     /// Joins the clusters of two objects and says which they were, unless they are the same.
-    fn join(&mut self, i: u32, j: u32) -> Option<(u32, u32)> {
+    pub(crate) fn join(&mut self, i: u32, j: u32) -> Option<(u32, u32)> {
         let (one, other) = (self.find(i), self.find(j));
         self.0[one.max(other) as usize] = one.min(other);
         (one != other).then_some((one, other))

@@ -1,7 +1,8 @@
 //! Trees over exact rows against a naive reference that always looks at all pairs.
 
+use partita_core::ndarray::Array2;
 use partita_core::{Dendrogram, Merge, Partition, Seed, Silent};
-use partita_linkage::{Linkage, Rows, cut, link, link_rows, unfold};
+use partita_linkage::{Linkage, Rows, cut, genie, link, link_rows, spanning_tree, unfold};
 use rand::{Rng, RngExt};
 
 const LINKAGES: [Linkage; 5] = [Linkage::Single, Linkage::Average, Linkage::Complete, Linkage::Ward, Linkage::Centroid];
@@ -162,5 +163,27 @@ fn a_larger_tree_agrees_with_kodama_and_packs_its_columns() {
         let far = heights(&tree).iter().zip(heights(&other)).fold(0.0f64, |far, (a, b)| far.max((a - b).abs()));
         assert!(far < 1e-4, "{linkage:?} {far}");
         assert!(same_groups(&cut(&tree, 7), &cut(&other, 7)), "{linkage:?}");
+    }
+}
+
+/// Points and labels of the Python package genieclust 1.3.0 (`Genie(n_clusters, gini_threshold=g)`): see the heads of the parts.
+#[test]
+fn genie_agrees_with_genieclust() {
+    let text = include_str!("fixtures/genieclust.csv");
+    for part in text.split("# ").skip(1) {
+        let lines: Vec<Vec<f64>> =
+            part.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+        let d = lines[0].len() - 12;
+        let rows = Array2::from_shape_fn((lines.len(), d), |(i, j)| lines[i][j]);
+        let edges = spanning_tree(rows.view(), &Silent).unwrap();
+        let mut column = d;
+        for gini in [0.1, 0.3, 0.5, 0.7] {
+            for clusters in [2, 5, 9] {
+                let theirs: Vec<u32> = lines.iter().map(|line| line[column] as u32).collect();
+                let theirs = Partition::from_values(&theirs).by_appearance();
+                assert_eq!(cut(&genie(lines.len(), &edges, gini), clusters), theirs, "gini {gini}, {clusters}");
+                column += 1;
+            }
+        }
     }
 }

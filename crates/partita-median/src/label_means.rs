@@ -21,9 +21,10 @@ use crate::error::{check, check_rows, labelled};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LabelMeansSettings {
-    /// Independent initializations by k-means++ on label rows; the best is kept.
+    /// Independent initializations by k-means++ on label rows, every other one greedy; the best is kept.
     ///
-    /// Beyond 10,000 different rows they are tried on so many of them, and the best goes on with all.
+    /// Those of `kc` and `qmi` that differ are improved by moves of single rows (on large tables only the best of them). Beyond 10,000
+    /// different rows all are tried on so many of them, and the best goes on with all.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// The most rounds of one initialization.
@@ -64,7 +65,8 @@ impl Default for LabelMeansSettings {
 ///
 /// # Differences from the paper
 /// Starts by k-means++, restarts, missing labels, weights of base clusterings; an empty cluster takes the row that
-/// fits worst.
+/// fits worst. After the last round single rows move wherever that lowers the sum of squares (Hartigan and Wong), within a bound on
+/// the work.
 ///
 /// # Errors
 /// [`MedianError`] if K is out of range, weights or settings do not fit, or an object has no label.
@@ -408,6 +410,8 @@ pub static QMI: LabelMeans = LabelMeans {
         name: "qmi",
         summary: "the most quadratic mutual information with the base clusterings, by k-means on labels",
         reference: "Topchy, Jain, Punch, Combining multiple weak clusterings, ICDM 2003",
+        certainty: "mean share of the object's labels among the labels of its cluster; a base clustering counts by the \
+                    inverse of how many objects it labels",
         ..KC_INFO
     },
 };

@@ -18,12 +18,13 @@ use crate::settings::PccSettings;
 use crate::solvers::{Descent, check, run};
 use crate::solvers::{objective, sampled_objective};
 use crate::split_empty_clusters::split_empty_clusters;
-use crate::starts::{Start, base_starts, level, starts};
+use crate::starts::{Start, base_starts, label_kmeans_start, level, starts};
 
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
-/// Runs from every start of [`starts`], and from the two best base clusterings of `bases` (see [`base_starts`]) where no tree
-/// was grown (beyond 10,000 objects from the best alone, unless the settings ask for random starts), to a relative gap of
+/// Runs from every start of [`starts`], and where no tree was grown from the two best of the base clusterings of `bases` (see
+/// [`base_starts`]) and of k-means on their labels (beyond 10,000 objects from the best alone, unless the settings ask for random
+/// starts), to a relative gap of
 /// 1e-3. The two lowest objectives go on to the tolerance (the second only where it is within 1 % of the first), and the
 /// lower one is kept. On sampled pairs a start that is alone is the best by one object of 16, and goes to the tolerance at once.
 /// Where all pairs are known and the lowest leaves clusters empty, splits of the others are tried in their place, and kept if
@@ -51,11 +52,21 @@ pub fn pcc(
     let random = settings.random(objects, bases.is_some());
     let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings)? };
     match divergence {
-        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, clusters, starts), settings, monitor),
-        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, clusters, starts), settings, monitor),
+        Divergence::Kl => {
+            pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, (clusters, seed), starts), settings, monitor)
+        }
+        Divergence::L2 => {
+            pcc_from(&L2, evidence, with_best(&L2, evidence, bases, (clusters, seed), starts), settings, monitor)
+        }
         Divergence::Beta(power) => {
             let bregman = Beta(power);
-            pcc_from(&bregman, evidence, with_best(&bregman, evidence, bases, clusters, starts), settings, monitor)
+            pcc_from(
+                &bregman,
+                evidence,
+                with_best(&bregman, evidence, bases, (clusters, seed), starts),
+                settings,
+                monitor,
+            )
         }
     }
 }
@@ -70,13 +81,13 @@ pub(crate) fn held_out(evidence: &dyn Evidence, soft: &SoftPartition, divergence
     }
 }
 
-/// The two base clusterings with the lowest objectives before the other starts, or the lowest alone if there are no others. The
-/// rest are not held: on a million objects each takes as much memory as the evidence.
+/// Of the base clusterings and k-means on their labels the two with the lowest objectives, before the other starts, or the lowest alone
+/// if there are no others. The rest are not held: on a million objects each takes as much memory as the evidence.
 fn with_best<D: Bregman>(
     bregman: &D,
     evidence: &dyn Evidence,
     ensemble: Option<&Ensemble>,
-    clusters: usize,
+    (clusters, seed): (usize, Seed),
     starts: Vec<Start>,
 ) -> Vec<Start> {
     let Some(ensemble) = ensemble else { return starts };
@@ -88,7 +99,7 @@ fn with_best<D: Bregman>(
         if sampled { sampled_objective(bregman, evidence, &table) } else { objective(bregman, evidence, &table) }
     };
     let mut kept: Vec<(f64, Start)> = Vec::new();
-    for start in base_starts(ensemble, clusters) {
+    for start in base_starts(ensemble, clusters).chain([label_kmeans_start(ensemble, clusters, seed)]) {
         let value = worth(&start);
         let place = kept.partition_point(|(better, _)| *better <= value);
         kept.insert(place, (value, start));

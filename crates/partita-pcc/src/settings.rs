@@ -37,8 +37,8 @@ pub struct PccSettings {
     /// Random initializations besides those made from the evidence; the lowest objective is kept. Unset: 3 up to 10,000
     /// objects, none beyond.
     ///
-    /// They are drawn from Dirichlet(1). Beyond 10,000 objects the run starts from the best base clustering alone, where there is
-    /// one.
+    /// They are drawn from Dirichlet(1). Beyond 10,000 objects the run starts from k-means on labels or from a base clustering alone,
+    /// whichever has the lower objective.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: Option<NonZeroU32>,
     /// Stop when the relative violation of the optimality conditions is not above this (papers: τ, absolute).

@@ -3,6 +3,7 @@
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, Partition, Seed, SoftPartition};
 use partita_kernels::{Kernel, Simd, dispatch, dots};
+use partita_kmeans::labels::quick_partition;
 use partita_kmeans::plus_plus::{DistanceField, Field, Points, plus_plus};
 use partita_linkage::{Linkage, cut, link_f32};
 use rand::{Rng, RngExt};
@@ -105,6 +106,15 @@ pub fn base_starts(ensemble: &Ensemble, clusters: usize) -> impl Iterator<Item =
     order.sort_by_key(|&u| (ensemble.bases()[u].clusters().abs_diff(clusters), u));
     order.into_iter().take(CANDIDATES).map(move |u| base_start(ensemble, u, clusters))
 }
+
+/// A soft version of k-means on label rows: a consensus that is cheap at any size.
+pub(crate) fn label_kmeans_start(ensemble: &Ensemble, clusters: usize, seed: Seed) -> Start {
+    let partition = quick_partition(ensemble, clusters, seed.child(LABEL_KMEANS));
+    Start::softened("k-means on labels", &partition, clusters)
+}
+
+/// The child of the seed that starts k-means on labels; random starts have small numbers.
+const LABEL_KMEANS: u64 = u64::MAX - 1;
 
 fn base_start(ensemble: &Ensemble, u: usize, clusters: usize) -> Start {
     let base = &ensemble.bases()[u];

@@ -12,6 +12,7 @@
 //! | [`Results`], [`Stat`] | what was measured, by cell |
 //! | [`Published`], [`Comparison`], [`Verdict`] | the papers' numbers, and how ours stand to them |
 //! | [`run`], [`check`], [`Scope`] | the engine |
+//! | [`optima`] | how near methods come to the best value of their objectives: `cargo xtask bench optima` |
 //!
 //! # How a study is written
 //! One file in `src/studies/`, one line in [`STUDIES`], and `published/NAME.csv` (columns `table,data,setting,method,measure,value,note`)
@@ -23,6 +24,7 @@
 mod engine;
 mod error;
 mod lab;
+pub mod optima;
 mod page;
 mod published;
 mod raw;

@@ -15,9 +15,10 @@ use std::time::Instant;
 use partita_conformance::race::cpu_seconds;
 use partita_core::ndarray::Array2;
 use partita_core::{Clusters, MemoryBudget, Problem, Seed, Silent};
-use partita_files::{ReadOptions, SynthSettings, read_table, synthesise};
+use partita_files::{ReadOptions, read_table};
 use partita_generate::{BaseSpec, Recipe, Scale, generate, scale};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings, choose_clusters, choose_clusters_of_ensemble};
+use partita_synth::{SynthSettings, synthesise};
 use rand::RngExt;
 
 const SEEDS: u64 = 50;
@@ -87,7 +88,7 @@ fn null() -> Done {
 /// A data set of the repository, or drawn from a recipe.
 fn table(name: &str, seed: u64) -> Result<Array2<f64>, Box<dyn Error>> {
     if let Ok(made) = synthesise(name, 800, Seed::new(seed), &SynthSettings::default()) {
-        return Ok(made.table.values);
+        return Ok(made.values);
     }
     let (file, standard) = name.strip_suffix("-std").map_or((name, false), |file| (file, true));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets").join(format!("{file}.csv"));
@@ -191,7 +192,7 @@ fn large() -> Done {
         let mut settings = ChooseSettings::default();
         settings.objects = objects;
         let (clock, cpu) = (Instant::now(), cpu_seconds());
-        let choice = choose(&made.table.values, 15, 0, &settings)?;
+        let choice = choose(&made.values, 15, 0, &settings)?;
         let (cpu, wall) = (cpu_seconds() - cpu, clock.elapsed().as_secs_f64());
         println!(
             "blobs, n = 120,000, 10 clusters, K 2..15: {objects} objects looked at, {cpu:.1} s of CPU, {wall:.1} s"

@@ -52,6 +52,9 @@ pub enum SelectError {
     /// No consensus.
     #[error(transparent)]
     Consensus(ConsensusError),
+    /// No cut of a graph.
+    #[error(transparent)]
+    Graph(partita::graph::GraphError),
     /// No pair statistics.
     #[error(transparent)]
     Coassoc(CoassocError),
@@ -61,6 +64,15 @@ pub enum SelectError {
     /// No agreement.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
+}
+
+impl From<partita::graph::GraphError> for SelectError {
+    fn from(error: partita::graph::GraphError) -> Self {
+        match error {
+            partita::graph::GraphError::Interrupted => Self::Interrupted,
+            other => Self::Graph(other),
+        }
+    }
 }
 
 impl From<GenerateError> for SelectError {

@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
 //! | [`choose_clusters_of_ensemble`] | that of an ensemble for a method, by lifetime, BIC or agreement | the method's a K; once for all K where it cuts a tree | the method's |
+//! | [`choose_recipe`] | how base clusterings of a table are made, and the number of clusters, by gaps of eigenvalues and [`split_half`] stability | that of [`choose_clusters`], and 14 consensus clusterings of 1000 objects | |
 //! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the method that needs most's and two outcomes |
 //! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |
 //!
@@ -45,6 +46,7 @@
 //! found, not that of the clusters. Heavy tails, curved or hollow single clusters are neither a Gaussian nor a box, and may be
 //! called clusters. Nested clusters have several right answers: read the table, not only the number.
 
+mod auto;
 mod best;
 mod choice;
 mod decision;
@@ -57,8 +59,10 @@ mod null_model;
 mod pair_histogram;
 mod progress;
 mod settings;
+mod split_half;
 mod table;
 
+pub use auto::{AutoCandidate, AutoChoice, choose_recipe};
 pub use best::{Agreement, Best, Entry, Verdict, agreement, best};
 pub use choice::{Choice, ChoiceRow, Criterion, ObjectiveValue, Reference, Spread};
 pub use ensemble::choose_clusters_of_ensemble;
@@ -66,4 +70,5 @@ pub use error::SelectError;
 pub use method::{BEST, BestDiagnostics, BestSettings};
 pub use null_model::Null;
 pub use settings::{ChooseSettings, EnsembleChoiceSettings};
+pub use split_half::{Stability, split_half};
 pub use table::choose_clusters;

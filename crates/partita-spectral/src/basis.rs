@@ -77,6 +77,12 @@ impl Basis {
         triangle
     }
 
+    /// Puts combinations of the vectors (m × kept, orthonormal columns) in their place.
+    pub(crate) fn keep(&mut self, combinations: ArrayView2<'_, f64>) {
+        let kept = self.columns(0).slice(s![.., ..combinations.nrows()]).dot(&combinations);
+        self.vectors = kept.t().iter().copied().collect();
+    }
+
     /// Adds a vector of length 1 after taking out what rounding has left of the basis; false if that is most of it.
     fn push(&mut self, mut vector: Array1<f64>) -> bool {
         let basis = self.view();

@@ -45,7 +45,7 @@ fn all_pairs(matrix: ArrayView2<'_, f64>, backend: Backend) -> Result<Eigenpairs
     check(matrix)?;
     let (values, vectors) = falling(matrix, backend)?;
     let residual = residual(matrix, &values, &vectors);
-    Ok(Eigenpairs { values, vectors, residual, solver: Solver::Dense })
+    Ok(Eigenpairs { values, vectors, residual, next: None, solver: Solver::Dense })
 }
 
 /// A square symmetric matrix of finite numbers, or the first reason why not.

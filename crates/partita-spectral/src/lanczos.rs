@@ -21,13 +21,15 @@ pub struct LanczosSettings {
     pub blocks: usize,
     /// Sides up to this are solved dense at once.
     pub dense_side: usize,
-    /// Sides up to this are solved dense when Lanczos gives up; larger ones are an error.
+    /// Sides up to this are solved dense when Lanczos gives up; larger ones are restarted.
     pub fallback_side: usize,
+    /// How often a search that has built all its blocks starts anew from its best vectors before it is an error.
+    pub restarts: usize,
 }
 
 impl Default for LanczosSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-8, blocks: 40, dense_side: 128, fallback_side: 4000 }
+        Self { tolerance: 1e-8, blocks: 40, dense_side: 128, fallback_side: 4000, restarts: 50 }
     }
 }
 
@@ -43,7 +45,8 @@ impl Default for LanczosSettings {
 /// until   ‖W's share of every wanted Ritz vector‖ ≤ tolerance · |λ|max
 /// ```
 /// Each Ritz pair is then multiplied once more and its true residual compared with the tolerance. Where the basis
-/// outgrows `settings.blocks`, the operator is written out and solved dense, up to `settings.fallback_side`.
+/// outgrows `settings.blocks`, the operator is written out and solved dense, up to `settings.fallback_side`; a larger one
+/// starts anew from its best Ritz vectors and the block that was next (thick restart, Wu and Simon 2000).
 ///
 /// # Errors
 /// [`SpectralError::Count`] for no or too many pairs, [`SpectralError::Operator`] when `apply` gives a number that is
@@ -68,7 +71,7 @@ pub fn lanczos(
     let (pairs, vectors) = krylov(side, count, width, &mut apply, seed, settings)?;
     match pairs {
         Ok(pairs) => Ok(pairs),
-        Err(_) if side <= settings.fallback_side => written_out(side, count, width, &mut apply),
+        Err(_) if dense_at_last(side, settings) => written_out(side, count, width, &mut apply),
         Err(residual) => Err(SpectralError::NotConverged { count, vectors, residual, tolerance: settings.tolerance }),
     }
 }
@@ -88,6 +91,10 @@ pub fn top_eigenpairs(
     let product =
         |x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>| general_mat_mul(1.0, &matrix, &x, 0.0, &mut y);
     lanczos(matrix.nrows(), count, product, seed, settings)
+}
+
+fn dense_at_last(side: usize, settings: &LanczosSettings) -> bool {
+    side <= settings.fallback_side
 }
 
 type Apply<'a> = dyn FnMut(ArrayView2<'_, f64>, ArrayViewMut2<'_, f64>) + 'a;
@@ -118,6 +125,7 @@ fn krylov(
     let limit = settings.blocks.saturating_mul(width).min(side);
     let mut projected = Array2::<f64>::zeros((0, 0));
     let (mut last, mut next_look, mut scale) = (0, 3 * width, 0.0_f64);
+    let mut restarts = if dense_at_last(side, settings) { 0 } else { settings.restarts };
     loop {
         let block = basis.columns(last).as_standard_layout().into_owned();
         let mut rest = product(apply, block.view())?;
@@ -133,11 +141,26 @@ fn krylov(
             let scale = largest(&values);
             let leak = coupling.dot(&tail);
             let residual = longest(&leak) / if scale > 0.0 { scale } else { 1.0 };
-            if residual <= settings.tolerance || full {
+            if residual <= settings.tolerance || (full && restarts == 0) {
                 let ritz = (values.slice(s![..count]).to_owned(), small.slice(s![.., ..count]).to_owned());
                 let krylov = basis.columns(0);
-                let pairs = accepted(apply, krylov.slice(s![.., ..size]), ritz, scale, settings)?;
-                return Ok((pairs, size));
+                let mut pairs = accepted(apply, krylov.slice(s![.., ..size]), ritz, scale, settings)?;
+                if let Ok(pairs) = &mut pairs {
+                    pairs.next = values.get(count).copied();
+                }
+                if pairs.is_ok() || restarts == 0 {
+                    return Ok((pairs, size));
+                }
+            }
+            if full {
+                // Thick restart: the block that was next belongs to these vectors as to the whole basis.
+                let kept = (2 * width).min(size / 2);
+                basis.keep(small.slice(s![.., ..kept]));
+                projected = Array2::from_diag(&values.slice(s![..kept]));
+                basis.extend(&coupling, scale);
+                restarts -= 1;
+                (last, next_look) = (kept, kept + 3 * width);
+                continue;
             }
             next_look = size + (size / 6).max(width);
         }
@@ -173,7 +196,7 @@ fn accepted(
     if residual > 2.0 * settings.tolerance {
         return Ok(Err(residual));
     }
-    Ok(Ok(Eigenpairs { values, vectors, residual, solver: Solver::Lanczos }))
+    Ok(Ok(Eigenpairs { values, vectors, residual, next: None, solver: Solver::Lanczos }))
 }
 
 fn longest(block: &Array2<f64>) -> f64 {
@@ -190,10 +213,11 @@ fn written_out(side: usize, count: usize, width: usize, apply: &mut Apply<'_>) -
     }
     let matrix = (&matrix + &matrix.t()) * 0.5;
     let (values, vectors) = solve(matrix.view())?;
+    let next = values.get(count).copied();
     let values = values.slice(s![..count]).to_owned();
     let vectors = vectors.slice(s![.., ..count]).to_owned();
     let residual = residual(matrix.view(), &values, &vectors);
-    Ok(Eigenpairs { values, vectors, residual, solver: Solver::Dense })
+    Ok(Eigenpairs { values, vectors, residual, next, solver: Solver::Dense })
 }
 
 #[cfg(test)]
@@ -272,9 +296,25 @@ mod tests {
         let top = top_eigenpairs(matrix.view(), 3, Seed::new(1), &settings).unwrap();
         assert_eq!(top.solver, Solver::Dense);
         assert!((top.values[2] - values[2]).abs() < 1e-12);
-        settings.fallback_side = 100;
+        (settings.fallback_side, settings.restarts) = (100, 0);
         let error = top_eigenpairs(matrix.view(), 3, Seed::new(1), &settings).unwrap_err();
         assert!(matches!(error, SpectralError::NotConverged { count: 3, vectors: 15, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_restarted_search_finds_what_one_basis_does_not_hold() {
+        let values: Vec<f64> = (0..300).map(|i| 1.0 - f64::from(i) * 1e-3).collect();
+        for seed in 0..5 {
+            let matrix = with_values(&values, seed);
+            let mut settings = LanczosSettings { blocks: 8, fallback_side: 0, ..LanczosSettings::default() };
+            let top = top_eigenpairs(matrix.view(), 3, Seed::new(77), &settings).unwrap();
+            assert_eq!(top.solver, Solver::Lanczos);
+            assert!(top.residual < 2e-8 && (top.values[2] - values[2]).abs() < 1e-12, "{}", top.values);
+            assert!(top.next.is_some_and(|next| next <= values[3] + 1e-12));
+            settings.restarts = 0;
+            let stopped = top_eigenpairs(matrix.view(), 3, Seed::new(77), &settings);
+            assert!(matches!(stopped, Err(SpectralError::NotConverged { vectors: 40, .. })), "{stopped:?}");
+        }
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub struct Eigenpairs {
     pub vectors: Array2<f64>,
     /// Largest `‖A v − λ v‖` over the pairs, relative to the largest |eigenvalue| seen.
     pub residual: f64,
+    /// The next eigenvalue, where there is one: exact by the dense solver, else a lower bound. The gap between it and the last
+    /// of `values` says how well the space of the vectors is told apart from the rest.
+    pub next: Option<f64>,
     /// Who found them.
     pub solver: Solver,
 }

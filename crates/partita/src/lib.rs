@@ -32,14 +32,18 @@
 //! | `coassoc`, `kmeans`, `linkage` | what families are built on, for itself |
 //! | `generate` | base clusterings from a table |
 //! | `text` | tables from documents |
+//! | `synth` | synthetic tables with known clusters |
 //! | `files` | tables, ensembles and labels on disk |
 //! | `parquet`, `arrow` | these formats of files |
 //! | `metis` | the graph methods that METIS (C code) cuts for: `cspa`, `mcla`, and `hbgf` with `cut=metis` |
 //! | `rayon` | row passes ([`RowBlocks`]) on all threads; families that need threads have them without this |
 #![forbid(unsafe_code)]
 
+mod known_as;
+
 use std::sync::Arc;
 
+pub use known_as::{KNOWN_AS, KnownAs};
 #[cfg(feature = "aspect")]
 pub use partita_aspect as aspect;
 #[cfg(feature = "coassoc")]
@@ -74,6 +78,8 @@ pub use partita_mixture as mixture;
 pub use partita_pcc as pcc;
 #[cfg(feature = "ssce")]
 pub use partita_ssce as ssce;
+#[cfg(feature = "synth")]
+pub use partita_synth as synth;
 #[cfg(feature = "text")]
 pub use partita_text as text;
 
@@ -157,6 +163,11 @@ pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelErro
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// The examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/from-rust.md")]
+struct Guide;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +179,16 @@ mod tests {
         assert_eq!(names.len(), METHODS.len());
         assert!(names.iter().all(|name| method(name).is_some()));
         assert!(method("no such method").is_none());
+    }
+
+    #[cfg(all(feature = "metis", feature = "mixture", feature = "median", feature = "eac"))]
+    #[test]
+    fn names_of_the_literature_lead_to_methods() {
+        // `best` is the choice among all methods, a layer above.
+        let exists = |name: &&str| *name == "best" || method(name).is_some();
+        assert!(KNOWN_AS.iter().all(|known| known.methods.iter().all(|name| exists(name)) && !known.note.is_empty()));
+        let of = |term: &str| KNOWN_AS.iter().find(|known| known.matches(term)).map(|known| known.methods);
+        assert_eq!(of("itk"), Some(&["kcc"][..]));
+        assert!(KNOWN_AS.is_sorted_by_key(|known| known.term.to_lowercase()));
     }
 }

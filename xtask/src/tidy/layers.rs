@@ -19,6 +19,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("partita-metrics", 2),
     ("partita-files", 2),
     ("partita-text", 2),
+    ("partita-synth", 2),
     (CONFORMANCE, 2),
     ("partita-generate", 3),
     ("partita-eac", 3),
@@ -34,6 +35,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("partita-report", 5),
     ("partita-app", 6),
     ("partita-cli", 7),
+    ("partita-python", 7),
     ("partita-reproduce", 7),
     ("xtask", 7),
 ];

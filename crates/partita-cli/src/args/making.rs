@@ -34,7 +34,12 @@ pub(crate) struct RecipeArgs {
     /// Random directions that each base clustering sees instead of the columns. [default: the columns]
     #[arg(long, value_name = "COUNT")]
     pub(crate) projection: Option<usize>,
-    /// Scaling of the columns: none, zscore or minmax. [default: none]
+    /// Limits of the Gini index of cluster sizes, 0 to 1, which the runs of genie take in turn: a low one makes clusters of about
+    /// the same size, 1 is single link. [default: 0.1,0.3,0.5,0.7]
+    #[arg(long, value_name = "LIMIT,…", value_delimiter = ',')]
+    pub(crate) gini: Vec<f64>,
+    /// Scaling of the columns: none, zscore, minmax, or auto, which is zscore where the columns' standard deviations differ by more
+    /// than a factor of 3. [default: none; auto where `run` chooses the base clusterings]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,
     /// A paper's recipe, which the flags above may change; those of pcc-2, ssce and nbce depend on -k.
@@ -49,13 +54,18 @@ pub(crate) struct RecipeArgs {
 impl RecipeArgs {
     /// Whether any of them is given.
     pub(crate) fn given(&self) -> bool {
+        self.more_than_scale() || self.scale.is_some()
+    }
+
+    /// Whether any of them is given but the scaling.
+    pub(crate) fn more_than_scale(&self) -> bool {
         let options = [
             self.base.is_some(),
             self.base_k.is_some(),
             self.subsample.is_some(),
             self.features.is_some(),
             self.projection.is_some(),
-            self.scale.is_some(),
+            !self.gini.is_empty(),
             self.preset.is_some(),
             self.recipe.is_some(),
         ];

@@ -122,10 +122,10 @@ pub(crate) struct ComputeArgs {
 }
 
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
-const PICK: &str = "lwgp";
+pub(crate) const PICK: &str = partita_app::methods::DEFAULT;
 
 /// Where the method finds K: by the longest lifetime in a tree.
-const PICK_OF_AUTO: &str = "eac-average";
+pub(crate) const PICK_OF_AUTO: &str = partita_app::methods::DEFAULT_OF_OWN_CLUSTERS;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -307,28 +307,39 @@ pub(crate) struct MethodsArgs {
     /// Say everything about this method.
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Option<String>,
+    /// List the methods that a name from the literature stands for, such as ECC, SALSO or LinkCluE, and those whose name, summary or
+    /// reference has this text.
+    #[arg(long, value_name = "TERM", conflicts_with = "method")]
+    pub(crate) search: Option<String>,
     /// Print one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  partita synth half-rings -n 400 --seed 1 -o half-rings.csv")]
+#[command(after_help = "\
+Examples:
+  partita synth half-rings -n 400 --seed 1 -o half-rings.csv
+  partita synth --list")]
 pub(crate) struct SynthArgs {
-    /// What to draw; an unknown name lists them.
-    pub(crate) name: String,
-    /// Number of objects.
+    /// The family to draw from; --list shows them.
+    #[arg(value_name = "FAMILY", required_unless_present = "list")]
+    pub(crate) name: Option<String>,
+    /// List the families by group, with their usual number of objects.
+    #[arg(long, conflicts_with_all = ["name", "objects", "output", "soft", "set"])]
+    pub(crate) list: bool,
+    /// Number of objects; the family's usual if not given.
     #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) objects: usize,
+    pub(crate) objects: Option<usize>,
     /// Where all random numbers start.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
     /// clusters, dimensions or separation of a mixture; may be given several times.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The table to write (CSV), with a column `label`.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    /// The table to write (CSV), with a column `label`, empty for objects of no cluster.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "list")]
+    pub(crate) output: Option<PathBuf>,
     /// Where the true probabilities of a mixture go (object,p0,p1,…).
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,

@@ -24,6 +24,9 @@ pub(crate) fn recipe(args: &RecipeArgs, clusters: Option<Clusters>) -> Result<(R
     recipe.features = args.features.unwrap_or(recipe.features);
     recipe.projection = args.projection.or(recipe.projection);
     recipe.scale = args.scale.unwrap_or(recipe.scale);
+    if !args.gini.is_empty() {
+        recipe.gini.clone_from(&args.gini);
+    }
     Ok((recipe, seed))
 }
 

@@ -11,7 +11,7 @@ use super::table::TableReadArgs;
 use super::{ComputeArgs, RecipeArgs};
 
 /// Flags that say what a record says already.
-const OF_A_NEW_RUN: [&str; 32] = [
+const OF_A_NEW_RUN: [&str; 33] = [
     "table",
     "clusters",
     "method",
@@ -40,6 +40,7 @@ const OF_A_NEW_RUN: [&str; 32] = [
     "preset",
     "recipe",
     "scale",
+    "gini",
     "subsample",
     "features",
     "replacement",
@@ -50,6 +51,7 @@ const OF_A_NEW_RUN: [&str; 32] = [
 #[command(after_help = "\
 Examples:
   partita run iris.csv --truth label -k 3 -o out
+  partita run table.csv -o out
   partita run table.csv -k auto --scale zscore -o out
   partita run table.csv -k 8 -m eac-average,pcc-kl --base kmeans:200 \\
     --base-k 8..40 --scale zscore -o out
@@ -79,14 +81,14 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) read: TableReadArgs,
     /// Clusters of the consensus: a number; a range such as 2..12, of which the most stable number is taken if it is more
-    /// stable than tables without clusters (`partita choose-k`), else 1; auto, which is 2..12; or method, where every
-    /// method finds its own.
+    /// stable than tables without clusters (`partita choose-k`), else 1; auto, which is 2..12 and the default; or method, where
+    /// every method finds its own. Where neither -m nor a flag of the base clusterings but --scale is given, base clusterings are
+    /// chosen too (k-means or genie), and an open number of clusters with them: by how far halves of them agree, and by the gaps
+    /// between eigenvalues.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
-    #[arg(required_unless_present = "from")]
     pub(crate) clusters: Option<ClustersAsked>,
-    /// Consensus methods, separated by commas; `partita methods` lists them. With -k method: eac-average if not given.
-    #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',', default_value = super::PICK)]
-    #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]
+    /// Consensus methods, separated by commas; `partita methods` lists them. [default: lwgp; with -k method eac-average]
+    #[arg(short, long, value_name = "METHOD,…", value_delimiter = ',')]
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Vec<String>,
     /// A setting of the methods, or of the one that stands before a dot: partners=60, pcc-kl.restarts=3. May be given

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use partita::SettingMap;
+use partita::generate::Scale;
 use partita_app::{AppError, ClustersAsked, Experiment, Input, MethodChoice, ModelOutput, Outputs, RECORD, RunRecord};
 
-use crate::args::{RunArgs, recipe};
+use crate::args::{PICK, PICK_OF_AUTO, RunArgs, recipe};
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{check_outputs, may_fill, print, say};
@@ -75,12 +76,25 @@ fn recorded(record: &Path, allow_changed_input: bool) -> Result<Experiment, AppE
 
 /// The experiment that the flags describe.
 fn described(args: &RunArgs) -> Result<Experiment, AppError> {
-    // The flags ask for both where there is no record.
-    let (table, clusters) = (args.table.clone().unwrap_or_default(), args.clusters.unwrap_or(ClustersAsked::Method));
-    let (recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()))?;
+    // The flags ask for a table where there is no record.
+    let table = args.table.clone().unwrap_or_default();
+    let clusters = args.clusters.unwrap_or(ClustersAsked::Chosen { first: 2, last: 12 });
+    let auto = args.method.is_empty() && !args.recipe.more_than_scale() && clusters != ClustersAsked::Method;
+    let (mut recipe, seed) = recipe(&args.recipe, Some(clusters.clusters()))?;
+    if auto && args.recipe.scale.is_none() {
+        recipe.scale = Scale::Auto;
+    }
+    let methods = if args.method.is_empty() { vec![usual_method(clusters).to_owned()] } else { args.method.clone() };
     let input = Input::Table { table: args.read.input(&table), recipe };
     let seed = args.compute.seed.or(seed.map(partita::Seed::number)).unwrap_or(0);
-    Ok(Experiment::new(input, clusters, method_choices(&args.method, &args.set)?, seed))
+    let mut experiment = Experiment::new(input, clusters, method_choices(&methods, &args.set)?, seed);
+    experiment.auto = auto;
+    Ok(experiment)
+}
+
+/// The method where none is named.
+fn usual_method(clusters: ClustersAsked) -> &'static str {
+    if clusters == ClustersAsked::Method { PICK_OF_AUTO } else { PICK }
 }
 
 /// The methods, each with the settings that are for all and those that name it before a dot.

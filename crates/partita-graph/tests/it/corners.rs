@@ -1,8 +1,9 @@
 //! Ensembles at the edge of what can be asked: every method, K = 1 to n, has a defined answer.
 
 use partita_conformance::ensemble;
-use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, SettingMap, Silent, consense};
+use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, Seed, SettingMap, Silent, consense};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
+use rand::RngExt;
 
 /// Every method, and the settings that change how it cuts.
 const METHODS: [(&dyn Consensus, &[&str]); 8] = [
@@ -112,4 +113,40 @@ fn an_object_labelled_once_goes_with_that_label() {
         assert_eq!(found[0], found[1], "{}", name(method));
         assert_eq!(found.iter().filter(|&&label| label == 0).count(), 6, "{}", name(method));
     }
+}
+
+/// Base clusterings of 40 to 80 small random clusters inside halves: many eigenvalues lie close together, and ΣJ exceeds both n
+/// and what is written out.
+#[test]
+fn many_small_base_clusters_are_cut() {
+    let base = |u: u64| -> Vec<Option<u32>> {
+        let (small, mut rng) = (20 + u as u32 % 20, Seed::new(u).rng());
+        let mut label = |i: u32| {
+            let side = u32::from((i >= 200) ^ rng.random_bool(0.2));
+            Some(small * side + rng.random_range(0..small))
+        };
+        (0..400).map(&mut label).collect()
+    };
+    let ensemble = of(&(0..100).map(base).collect::<Vec<_>>());
+    let halves: Vec<u32> = (0..400).map(|i| u32::from(i >= 200)).collect();
+    let found = labels(METHODS[1], &ensemble, 2);
+    assert!(found.iter().zip(&halves).filter(|(a, b)| a == b).count() > 390, "{found:?}");
+    // Three clusters are not there, and lwgp trusts base clusters of one object: an answer all the same.
+    for (method, clusters) in [(0, 2), (0, 3), (1, 3)] {
+        run(METHODS[method], &ensemble, clusters);
+    }
+}
+
+#[test]
+fn a_cut_that_might_as_well_be_another_says_so() {
+    // Four groups that nobody splits or joins: two clusters can be any.
+    let groups: Vec<Option<u32>> = (0..40).map(|i| Some(i / 10)).collect();
+    let ensemble = of(&[groups.clone(), groups.clone(), groups]);
+    let said = |clusters| run(METHODS[0], &ensemble, clusters).warnings.join("; ");
+    assert!(said(2).contains("no gap after eigenvalue 2"), "{}", said(2));
+    assert!(!said(4).contains("no gap"), "{}", said(4));
+    let mut outlier: Vec<Option<u32>> = vec![Some(0); 40];
+    outlier[7] = Some(1);
+    let said = run(METHODS[1], &of(&[outlier.clone(), outlier]), 2).warnings.join("; ");
+    assert!(said.contains("1 of 2 clusters hold one object"), "{said}");
 }

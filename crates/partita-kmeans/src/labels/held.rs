@@ -6,6 +6,7 @@ use partita_core::Label;
 use rayon::prelude::*;
 
 use super::counts::Counts;
+use super::exchange::Squares;
 use super::rounds::{Plan, Rounds};
 use super::rows::WeightedLabelRows;
 use super::scores::Scores;
@@ -89,9 +90,44 @@ impl<'a, L: Label> HeldRows<'a, L> {
         Self { rows, on, plan, labels: vec![u32::MAX; on.len()], counts, round: 0, lead, moved: Vec::new() }
     }
 
+    /// Rows in these clusters, with the counts of them.
+    pub(super) fn from_parts(
+        rows: &'a WeightedLabelRows<'a, L>,
+        on: &'a [u32],
+        plan: &'a Plan<'a>,
+        labels: Vec<u32>,
+        counts: Counts,
+    ) -> Self {
+        Self { labels, ..Self::new(rows, on, plan, counts) }
+    }
+
     /// The cluster of every row, and the counts.
     pub(super) fn into_parts(self) -> (Vec<u32>, Counts) {
         (self.labels, self.counts)
+    }
+
+    /// Moves single rows wherever that lowers the sum of squares, in so many passes over the rows at most; whether any moved. Rounds
+    /// do not go on from here.
+    pub(super) fn exchange(&mut self, passes: u32) -> bool {
+        let mut squares = Squares::of(&self.counts, self.rows.offsets(), self.plan.base_weights);
+        let (mut gains, mut any) = (vec![0.0; self.plan.clusters], false);
+        for _ in 0..passes {
+            let mut moved = false;
+            for at in 0..self.on.len() {
+                let (row, own) = (self.on[at] as usize, self.labels[at]);
+                let labels: Vec<(usize, usize)> = self.rows.places(row).collect();
+                let weight = f64::from(self.rows.weight(row));
+                let Some(to) = squares.best_move(&self.counts, &labels, (own, weight), &mut gains) else { continue };
+                squares.moved(&self.counts, &labels, (own, to), weight);
+                self.put(at as u32, own, to);
+                moved = true;
+            }
+            any |= moved;
+            if !moved {
+                break;
+            }
+        }
+        any
     }
 
     /// Moves one row from a cluster (none at first) to another.

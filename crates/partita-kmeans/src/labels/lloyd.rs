@@ -1,13 +1,14 @@
 //! k-means on label rows: k-means++ on the share of labels that differ, then assignments and counts in turn, from several
 //! initializations.
 
-use partita_core::{Label, Monitor, MultiStart, Seed, Sense, Stopped};
+use partita_core::{Label, Monitor, Seed, Stopped};
 use rand::seq::index;
 use rayon::prelude::*;
 
+use super::assignment::Assignment;
 use super::counts::Counts;
 use super::held::HeldRows;
-use super::rounds::{Plan, Progress, climb};
+use super::rounds::{Plan, Progress, Rounds, climb};
 use super::rows::WeightedLabelRows;
 use crate::plus_plus::{Field, Points, plus_plus};
 
@@ -46,7 +47,8 @@ pub fn kmeans<L: Label>(rows: &WeightedLabelRows<'_, L>, plan: &Plan<'_>, seed: 
     Fit { starts, ..climbed(rows, &all, plan, counts, progress) }
 }
 
-/// The best of runs from several initializations, on some of the rows; they are short where the best will `go_on` with more.
+/// The best of runs from several initializations, on some of the rows; they are short where the best will `go_on` with more. The best
+/// few that differ are improved by moves of single rows.
 pub(super) fn best_start<L: Label>(
     rows: &WeightedLabelRows<'_, L>,
     on: &[u32],
@@ -58,22 +60,83 @@ pub(super) fn best_start<L: Label>(
     let rounds = u64::from(plan.rounds.get());
     let tolerance = if go_on { plan.tolerance.max(START_TOLERANCE) } else { plan.tolerance };
     let short = Plan { tolerance, ..*plan };
-    let select = MultiStart::new(Sense::Minimise);
-    let (mut kept, mut starts): (Option<Fit>, Vec<f64>) = (None, Vec::new());
+    let mut best = Improved { rows, on, plan: &short, most: 0, fits: Vec::new() };
+    best.most = (SCORES / PASSES / best.scores()).clamp(1, plan.restarts.get() as usize);
+    let mut starts: Vec<f64> = Vec::new();
     for restart in 0..plan.restarts.get() {
-        let first = initial(rows, on, plan, seed.child(1 + u64::from(restart)));
+        let first = initial(rows, on, plan, restart, seed.child(1 + u64::from(restart)));
         let progress = Progress { monitor, done: u64::from(restart) * rounds, total: plan.all_rounds(go_on) };
         let fit = climbed(rows, on, &short, first, progress);
         starts.push(fit.trace.last().copied().unwrap_or(f64::INFINITY));
         let stop = fit.stopped == Stopped::Interrupted;
-        if select.best(&starts) == Some(restart as usize) {
-            kept = Some(fit);
-        }
+        best.add(restart as usize, fit);
         if stop {
             break;
         }
     }
-    Fit { starts, ..kept.expect("there is at least one start") }
+    best.into_best(starts)
+}
+
+/// Scores that moves of single rows may look at, in all: on many rows fewer runs are improved, and these less.
+const SCORES: usize = 50_000_000;
+
+/// Passes over the rows that a run should be able to take.
+const PASSES: usize = 20;
+
+/// The best runs so far, by rising sum of squares; of equal ones the first.
+struct Improved<'a, L> {
+    rows: &'a WeightedLabelRows<'a, L>,
+    on: &'a [u32],
+    plan: &'a Plan<'a>,
+    /// How many are kept.
+    most: usize,
+    fits: Vec<(usize, Fit)>,
+}
+
+impl<L: Label> Improved<'_, L> {
+    fn value(fit: &Fit) -> f64 {
+        fit.trace.last().copied().unwrap_or(f64::INFINITY)
+    }
+
+    fn add(&mut self, restart: usize, fit: Fit) {
+        let value = Self::value(&fit);
+        let place = self.fits.partition_point(|(_, better)| Self::value(better) <= value);
+        if place == 0 || Self::value(&self.fits[place - 1].1) < value {
+            self.fits.insert(place, (restart, fit));
+            self.fits.truncate(self.most);
+        }
+    }
+
+    /// Scores that one pass over the rows looks at.
+    fn scores(&self) -> usize {
+        self.on.len().saturating_mul(self.rows.bases()).saturating_mul(self.plan.clusters).max(1)
+    }
+
+    /// The best run after moves, with what every initialization reached.
+    fn into_best(mut self, mut starts: Vec<f64>) -> Fit {
+        let passes = SCORES / self.most / self.scores();
+        let passes = if self.plan.assignment == Assignment::Nearest { passes.min(100) as u32 } else { 0 };
+        let fits: Vec<(usize, Fit)> = std::mem::take(&mut self.fits);
+        let improved = |(restart, fit): (usize, Fit)| {
+            let interrupted = fit.stopped == Stopped::Interrupted || passes == 0;
+            (restart, if interrupted { fit } else { self.improve(fit, passes) })
+        };
+        let fits: Vec<(usize, Fit)> = fits.into_par_iter().map(improved).collect();
+        fits.iter().for_each(|(restart, fit)| starts[*restart] = Self::value(fit));
+        let better = |a: (usize, Fit), b: (usize, Fit)| if Self::value(&b.1) < Self::value(&a.1) { b } else { a };
+        let (_, best) = fits.into_iter().reduce(better).expect("there is at least one start");
+        Fit { starts, ..best }
+    }
+
+    fn improve(&self, fit: Fit, passes: u32) -> Fit {
+        let mut held = HeldRows::from_parts(self.rows, self.on, self.plan, fit.labels, fit.counts);
+        let mut trace = fit.trace;
+        if held.exchange(passes) {
+            trace.push(held.value());
+        }
+        let (labels, counts) = held.into_parts();
+        Fit { labels, counts, trace, ..fit }
+    }
 }
 
 /// A run on rows in memory.
@@ -126,11 +189,13 @@ impl<L: Label> Points for Sampled<'_, L> {
     }
 }
 
-/// Counts of K rows chosen by k-means++. Fewer where there are fewer different rows.
-fn initial<L: Label>(rows: &WeightedLabelRows<'_, L>, on: &[u32], plan: &Plan<'_>, seed: Seed) -> Counts {
+/// Counts of K rows chosen by greedy k-means++, and every other time by plain k-means++, which varies more. Fewer where there are fewer
+/// different rows.
+fn initial<L: Label>(rows: &WeightedLabelRows<'_, L>, on: &[u32], plan: &Plan<'_>, restart: u32, seed: Seed) -> Counts {
     let points = Sampled { rows, on, base_weights: plan.base_weights };
     let mut counts = Counts::new(rows.offsets(), plan.clusters);
-    let chosen = plus_plus(&mut Field::new(&points), plan.clusters, 1, &mut seed.rng());
+    let candidates = if restart.is_multiple_of(2) { 2 + plan.clusters.ilog2() as usize } else { 1 };
+    let chosen = plus_plus(&mut Field::new(&points), plan.clusters, candidates, &mut seed.rng());
     chosen.iter().zip(0..).for_each(|(&centre, k)| counts.add(rows.places(on[centre] as usize), k, 1));
     counts
 }

@@ -2,9 +2,11 @@
 
 mod assignment;
 mod counts;
+mod exchange;
 mod held;
 mod lloyd;
 mod passes;
+mod quick;
 mod rounds;
 mod rows;
 mod scores;
@@ -13,5 +15,6 @@ pub use assignment::{Assignment, Utility};
 pub use counts::Counts;
 pub use lloyd::{Fit, START_ROWS, kmeans};
 pub use passes::{LabelChoice, RowsFit, bytes_over, kmeans_over};
+pub use quick::quick_partition;
 pub use rounds::Plan;
 pub use rows::{RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows};

@@ -121,7 +121,9 @@ mod tests {
     #[test]
     fn a_saved_model_is_the_same_model() {
         let ensemble = fixture::drawn(3);
-        let shares = initialization::dirichlet(&WeightedRows::of(&ensemble), 3, partita_core::Seed::new(1));
+        let rows = WeightedRows::of(&ensemble);
+        let sums = initialization::random_statistics(&rows, 3, partita_core::Seed::new(1));
+        let shares = initialization::model(&rows, &sums);
         let parameters = BceParameters { alpha: vec![0.3, 0.1, 2.5], theta: shares.theta };
         let model = BceModel { bases: shares.bases, parameters };
         let text = model.to_json().to_string();

@@ -17,7 +17,7 @@ use super::model::BceModel;
 use crate::error::MixtureError;
 use crate::shared::initialization;
 use crate::shared::log_probabilities::{lines, normalise_by_base};
-use crate::shared::multi_start::{Limits, Run, ascend, best_of};
+use crate::shared::multi_start::{Limits, Run, ascend, best_of_finalists};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -35,7 +35,8 @@ pub struct BceSettings {
     pub alpha: f64,
     /// Learn α, a value for every cluster, by Newton steps.
     pub learn: bool,
-    /// Independent initializations by merging small clusters of label rows; the highest bound is kept whole.
+    /// Independent initializations, of every four one by merging small clusters of label rows and three of memberships drawn at random.
+    /// All run for 20 rounds, the best quarter goes on, and the highest bound is kept.
     ///
     /// Above 33,554,432 labels they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
@@ -68,7 +69,7 @@ pub struct BceDiagnostics {
 impl Default for BceSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { alpha: 0.5, learn: true, restarts: count(4), rounds: count(200), tolerance: 1e-6, pseudo_count: 0.1 }
+        Self { alpha: 0.5, learn: true, restarts: count(12), rounds: count(1000), tolerance: 1e-6, pseudo_count: 0.1 }
     }
 }
 
@@ -97,7 +98,7 @@ impl BceSettings {
 /// 2 rows · K and 64 ΣJ K numbers a restart.
 ///
 /// # Differences from the paper
-/// Restarts from merged small clusters (as [`mm`](crate::mm)), and a pseudo-count for label shares.
+/// Restarts from merged small clusters and from random memberships (as [`mm`](crate::mm)), and a pseudo-count for label shares.
 ///
 /// # Errors
 /// [`MixtureError::Settings`] for a setting out of range; [`MixtureError::NoClusters`] for K = 0.
@@ -128,9 +129,9 @@ pub(crate) fn compete(
     settings: &BceSettings,
     progress: &ProgressCounter<'_>,
 ) -> (Run<BceState>, Vec<f64>) {
-    best_of(settings.restarts, |restart| {
-        let start = BceState::start(rows, clusters, seed.child(u64::from(restart)), settings);
-        ascend(start, settings.limits(), progress, |state| {
+    let start = |restart| BceState::start(rows, clusters, restart, seed, settings);
+    best_of_finalists(settings.limits(), start, |start, limits| {
+        ascend(start, limits, progress, |state| {
             let BceExpectation { gamma, sums, weight } = state.expect(rows);
             let value = sums.log_sum + state.parameters.log_prior(settings.pseudo_count);
             let parameters = state.parameters.next(sums, weight, rows.offsets(), settings);
@@ -155,8 +156,9 @@ struct BceExpectation {
 }
 
 impl BceState {
-    fn start(rows: &WeightedRows<'_>, clusters: usize, seed: Seed, settings: &BceSettings) -> Self {
-        let shares = initialization::model(rows, &initialization::initial_statistics(rows, clusters, seed));
+    fn start(rows: &WeightedRows<'_>, clusters: usize, restart: u32, seed: Seed, settings: &BceSettings) -> Self {
+        let sums = initialization::varied_statistics(rows, clusters, restart, seed);
+        let shares = initialization::model(rows, &sums);
         let nearest = rows.nearest(shares.logs());
         let parameters = BceParameters { alpha: vec![settings.alpha; clusters], theta: shares.theta };
         let mut gamma = Vec::with_capacity(nearest.len() * clusters);

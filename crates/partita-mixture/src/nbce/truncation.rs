@@ -2,7 +2,7 @@
 
 use partita_core::{ProblemSize, Seed};
 
-use crate::shared::initialization;
+use crate::shared::initialization::{self, MERGED_OF};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -28,6 +28,20 @@ pub(crate) fn initial_statistics(
 ) -> SufficientStatistics {
     let begun = initial_clusters(clusters, restart);
     initialization::initial_statistics(rows, begun, seed.child(u64::from(restart))).widened(clusters)
+}
+
+/// The same of starts of which some are made by merges, to K, K/2, K, K/4, … clusters, and the others of memberships drawn at random.
+pub(crate) fn varied_statistics(
+    rows: &WeightedRows<'_>,
+    clusters: usize,
+    restart: u32,
+    seed: Seed,
+) -> SufficientStatistics {
+    if restart.is_multiple_of(MERGED_OF) {
+        initial_statistics(rows, clusters, restart / MERGED_OF, seed)
+    } else {
+        initialization::random_statistics(rows, clusters, seed.child(u64::from(restart)))
+    }
 }
 
 /// The largest clusters first: under stick-breaking, order matters.

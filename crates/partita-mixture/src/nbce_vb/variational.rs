@@ -9,8 +9,8 @@ use super::posterior::{Posterior, advance};
 use crate::error::MixtureError;
 use crate::nbce::hyperparameters::Hyperparameters;
 use crate::nbce::likelihood::{self, NbceDiagnostics};
-use crate::nbce::truncation::initial_statistics;
-use crate::shared::multi_start::{Limits, Run, ascend, best_of, best_on};
+use crate::nbce::truncation::varied_statistics;
+use crate::shared::multi_start::{Limits, Run, ascend, best_of_finalists, best_on};
 use crate::shared::weighted_rows::WeightedRows;
 
 /// Settings of [`nbce_vb`]. Start from `default()` and change what you mean to change.
@@ -26,8 +26,8 @@ pub struct NbceVbSettings {
     pub beta: f64,
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
-    /// Independent initializations, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest bound is kept
-    /// whole.
+    /// Independent initializations, of every four one by merging small clusters to K, K/2, K, K/4, … ones and three of memberships drawn
+    /// at random. All run for 20 rounds, the best quarter goes on, and the highest bound is kept.
     ///
     /// Above 65,536 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
@@ -43,7 +43,7 @@ pub struct NbceVbSettings {
 impl Default for NbceVbSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { alpha0: 1.0, beta: 1.0, learn: false, restarts: count(8), rounds: count(500), tolerance: 1e-6 }
+        Self { alpha0: 1.0, beta: 1.0, learn: false, restarts: count(16), rounds: count(500), tolerance: 1e-6 }
     }
 }
 
@@ -114,10 +114,11 @@ pub(crate) fn compete(
     progress: &ProgressCounter<'_>,
 ) -> (Run<Posterior>, Vec<f64>) {
     let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
-    best_of(settings.restarts, |restart| {
-        let start = initial_statistics(rows, clusters, restart, seed);
-        ascend_on(rows, Posterior::of(start, hyperparameters, rows.offsets()), settings, progress)
-    })
+    best_of_finalists(
+        settings.limits(),
+        |restart| Posterior::of(varied_statistics(rows, clusters, restart, seed), hyperparameters, rows.offsets()),
+        |start, limits| ascend(start, limits, progress, |posterior| round(rows, posterior, settings.learn)),
+    )
 }
 
 fn ascend_on(

@@ -6,7 +6,6 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1};
 
 use crate::shared::greedy_merges::merge_to;
-use crate::shared::log_probabilities::normalise_by_base;
 use crate::shared::row_model::RowModel;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
@@ -40,6 +39,35 @@ pub(crate) fn initial_statistics(rows: &WeightedRows<'_>, clusters: usize, seed:
         labels.iter_mut().for_each(|k| *k = place[*k as usize]);
     }
     rows.given_hard(&labels, clusters)
+}
+
+/// What the rows of one of several starts add up to: of every four one is made by merges, the others of memberships drawn at random,
+/// since merges lead to few different places.
+pub(crate) fn varied_statistics(
+    rows: &WeightedRows<'_>,
+    clusters: usize,
+    restart: u32,
+    seed: Seed,
+) -> SufficientStatistics {
+    let seed = seed.child(u64::from(restart));
+    if restart.is_multiple_of(MERGED_OF) {
+        initial_statistics(rows, clusters, seed)
+    } else {
+        random_statistics(rows, clusters, seed)
+    }
+}
+
+/// Of so many starts one is made by merges.
+pub(crate) const MERGED_OF: u32 = 4;
+
+/// What rows add up to whose memberships are drawn from Dirichlet(1).
+pub(crate) fn random_statistics(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> SufficientStatistics {
+    rows.given(clusters, |i, line| {
+        let mut rng = seed.child(i as u64).rng();
+        line.iter_mut().for_each(|p| *p = Exp1.sample(&mut rng));
+        let sum: f64 = line.iter().sum();
+        line.iter_mut().for_each(|p| *p /= sum);
+    })
 }
 
 /// The cluster that every row fits best in one start.
@@ -141,14 +169,6 @@ fn differ<L: Label>(a: ArrayView1<'_, L>, b: ArrayView1<'_, L>) -> f64 {
         different += u32::from(seen && a != b);
     }
     if both == 0 { 1.0 } else { f64::from(different) / f64::from(both) }
-}
-
-/// A mixture whose label shares are drawn from Dirichlet(1), with equal clusters.
-pub(crate) fn dirichlet(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> RowModel {
-    let mut rng = seed.rng();
-    let mut theta: Vec<f64> = (0..rows.label_values() * clusters).map(|_| Exp1.sample(&mut rng)).collect();
-    normalise_by_base(&mut theta, rows.offsets(), clusters);
-    RowModel::from_parts(rows.ensemble().bases().to_vec(), vec![1.0 / clusters as f64; clusters], theta)
 }
 
 #[cfg(test)]

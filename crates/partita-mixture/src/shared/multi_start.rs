@@ -4,7 +4,8 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Clusters, Monitor, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Settings, Stopped,
+    Clusters, Monitor, MultiStart, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Sense,
+    Settings, Stopped,
 };
 use rayon::prelude::*;
 
@@ -88,6 +89,61 @@ fn try_ascend<T, E>(
         }
         state = next;
     }
+}
+
+/// Rounds after which initializations are compared.
+const SHORT: u32 = 20;
+
+/// Of so many initializations one goes on.
+const OF_EACH: usize = 4;
+
+/// Objectives that differ by no more than this share are the same run twice.
+const SAME: f64 = 1e-9;
+
+/// The run with the highest objective, and the objectives of all: every initialization runs for a few rounds, and of those that
+/// differ the best quarter goes on to the end.
+pub(crate) fn best_of_finalists<T: Send>(
+    limits: Limits,
+    start: impl Fn(u32) -> T + Sync,
+    ascend: impl Fn(T, Limits) -> Run<T> + Sync,
+) -> (Run<T>, Vec<f64>) {
+    let restarts = limits.restarts.get();
+    let alone = restarts == 1 || limits.rounds.get() <= SHORT;
+    let short =
+        if alone { limits } else { Limits { rounds: NonZeroU32::new(SHORT).unwrap_or(limits.rounds), ..limits } };
+    let runs: Vec<Run<T>> = (0..restarts).into_par_iter().map(|restart| ascend(start(restart), short)).collect();
+    let rough: Vec<f64> = runs.iter().map(Run::objective).collect();
+    let last = finalists(&rough);
+    let finish =
+        |(at, run): (usize, Run<T>)| if alone || !last.contains(&at) { run } else { go_on(run, limits, &ascend) };
+    let mut runs: Vec<Run<T>> = runs.into_par_iter().enumerate().map(finish).collect();
+    let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
+    let best = SELECT.best(&objectives).expect("at least one restart");
+    (runs.swap_remove(best), objectives)
+}
+
+const SELECT: MultiStart = MultiStart::new(Sense::Maximise);
+
+/// The best of the runs that differ, a quarter of all.
+fn finalists(objectives: &[f64]) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    for at in SELECT.finalists(objectives, objectives.len(), f64::INFINITY) {
+        let again = |&before: &usize| (objectives[before] - objectives[at]).abs() <= SAME * objectives[at].abs();
+        if kept.len() < objectives.len().div_ceil(OF_EACH) && !kept.iter().any(again) {
+            kept.push(at);
+        }
+    }
+    kept
+}
+
+/// Goes on with a run that ended at a limit of rounds, for the rounds that are left.
+fn go_on<T>(run: Run<T>, limits: Limits, ascend: &impl Fn(T, Limits) -> Run<T>) -> Run<T> {
+    let left = NonZeroU32::new(limits.rounds.get().saturating_sub(run.trace.len() as u32));
+    let (Some(rounds), Stopped::RoundLimit) = (left, run.stopped) else { return run };
+    let end = ascend(run.result, Limits { rounds, ..limits });
+    // The first round of the second run looks at the state with which the first one ended.
+    let trace = run.trace.iter().chain(end.trace.iter().skip(1)).copied().collect();
+    Run { trace, ..end }
 }
 
 /// The run with the highest objective (the first of equals), and the objectives of all.

@@ -1,9 +1,10 @@
 //! The methods keep the guarantees of their info.
 
 use partita_core::{
-    Clusters, ClustersError, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingMap, Silent, consense,
+    Clusters, ClustersError, EnsembleBuilder, MemoryBudget, Partition, Problem, Seed, SettingMap, Silent, consense,
 };
 use partita_pcc::{Dense, Divergence, PCC, PCC_KL, PCC_L2, PccError, PccSettings, Sparse, pcc};
+use rand::RngExt;
 
 #[test]
 fn the_outcome_tells_about_every_start() {
@@ -72,4 +73,22 @@ fn more_clusters_than_objects_are_refused() {
         let error = pcc(&dense, None, Divergence::Kl, clusters, Seed::new(1), &PccSettings::default(), &Silent);
         assert_eq!(error.unwrap_err(), PccError::Clusters(ClustersError { clusters, objects: 4 }));
     }
+}
+
+/// Half of all labels are wrong: no base clustering is near the groups, and a run from one of them ends with groups in pieces.
+#[test]
+fn many_objects_start_from_a_consensus() {
+    let mut rng = Seed::new(3).rng();
+    let truth: Vec<u32> = (0..10_500).map(|i| i % 10).collect();
+    let mut builder = EnsembleBuilder::new(truth.len());
+    for u in 0..30 {
+        let mut label = |k: u32| if rng.random_bool(0.5) { rng.random_range(0..10) } else { k };
+        builder.push(format!("u{u}"), truth.iter().map(|&k| Some(label(k)))).unwrap();
+    }
+    let ensemble = builder.finish().unwrap();
+    let outcome = consense(&PCC_L2, &Problem::new(&ensemble, Clusters::Exactly(10)), &Silent).unwrap();
+    assert_eq!(outcome.details["start"], "k-means on labels");
+    let truth = Partition::new(truth, 10).unwrap();
+    let agreement = partita_metrics::Scores::of(&outcome.partition, &truth).unwrap().ari;
+    assert!(agreement > 0.98, "{agreement}");
 }

@@ -2,9 +2,9 @@
 
 use partita::aspect::{DyadCounts, PencaSettings, Start, penca};
 use partita::coassoc::CoAssociation;
-use partita::files::{SynthSettings, synthesise, synthetic_names};
 use partita::generate::{BaseK, BaseKind, BaseSpec, Recipe};
 use partita::metrics::Contingency;
+use partita::synth::{SynthSettings, families, synthesise};
 use partita::{Ensemble, MemoryBudget, Outcome, Partition, Seed};
 
 use super::tables::{self, Floor};
@@ -172,12 +172,11 @@ fn recipe(setting: &str, data: &Data) -> Result<Recipe, ReproduceError> {
 
 /// Points of a recipe, drawn anew with every seed.
 fn drawn(unit: &Unit) -> Result<Data, ReproduceError> {
-    let known = synthetic_names().iter().find(|known| known.name == unit.data);
+    let known = families().find(|known| known.name == unit.data);
     let objects = known.map_or(0, |known| known.objects);
-    let made = synthesise(&unit.data, objects, Seed::new(unit.seed), &SynthSettings::default());
-    let table = made.map_err(ReproduceError::from_source)?.table;
-    let labels = table.label.expect("points are drawn with their cluster").values;
-    Ok(Data { values: table.values, columns: table.columns, truth: Partition::from_values(&labels) })
+    let made = synthesise(&unit.data, objects, Seed::new(unit.seed), &SynthSettings::default())
+        .map_err(ReproduceError::from_source)?;
+    Ok(Data { values: made.values, columns: made.columns, truth: Partition::from_values(&made.labels) })
 }
 
 fn consensus(

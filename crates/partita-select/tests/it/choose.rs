@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_core::ndarray::Array2;
 use partita_core::{Flow, MemoryBudget, Monitor, Seed, Silent};
-use partita_files::{ReadOptions, SynthSettings, read_table, synthesise};
+use partita_files::{ReadOptions, read_table};
 use partita_generate::{Scale, scale};
 use partita_select::{Choice, ChooseSettings, Null, SelectError, choose_clusters};
+use partita_synth::{SynthSettings, synthesise};
 use rand::RngExt;
 
 fn normal(rng: &mut impl rand::Rng) -> f64 {
@@ -85,7 +86,7 @@ fn noise_of_fifty_seeds_has_no_clusters() {
 fn what_is_there_is_found() {
     for seed in 0..3 {
         let made = synthesise("gaussians", 400, Seed::new(seed), &SynthSettings::default()).unwrap();
-        let choice = choose(&made.table.values, 8, seed, &small());
+        let choice = choose(&made.values, 8, seed, &small());
         assert_eq!(choice.clusters, 4, "{seed}: {}", choice.reason);
     }
     let wine = choose(&scale(data("wine.csv").view(), Scale::ZScore), 8, 1, &small());
@@ -99,7 +100,7 @@ fn what_is_there_is_found() {
 #[test]
 fn a_line_holds_what_it_says() {
     let made = synthesise("gaussians", 300, Seed::new(3), &SynthSettings::default()).unwrap();
-    let choice = choose(&made.table.values, 6, 3, &small());
+    let choice = choose(&made.values, 6, 3, &small());
     assert_eq!(choice.rows.iter().map(|row| row.clusters).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
     for row in &choice.rows {
         assert_eq!((row.cdf.len(), row.cdf[100]), (101, 1.0));
@@ -139,7 +140,7 @@ fn components_left_out_do_not_change_the_answer() {
     let wdbc = scale(data("wdbc.csv").view(), Scale::ZScore);
     let mut wide = SynthSettings::default();
     (wide.clusters, wide.dimensions) = (Some(5), Some(30));
-    let blobs = synthesise("blobs", 300, Seed::new(2), &wide).unwrap().table.values;
+    let blobs = synthesise("blobs", 300, Seed::new(2), &wide).unwrap().values;
     for (name, table, last) in [("wdbc", wdbc, 6), ("blobs", blobs, 8)] {
         let mut settings = small();
         settings.draws = 12;
@@ -154,12 +155,12 @@ fn components_left_out_do_not_change_the_answer() {
 #[test]
 fn a_sample_of_a_sparse_table_is_that_of_the_dense_one() {
     let made = synthesise("gaussians", 500, Seed::new(5), &SynthSettings::default()).unwrap();
-    let sparse = sprs::CsMat::csr_from_dense(made.table.values.view(), 0.0);
+    let sparse = sprs::CsMat::csr_from_dense(made.values.view(), 0.0);
     let mut settings = small();
     (settings.objects, settings.draws, settings.scale) = (200, 3, "zscore".into());
     let found =
         choose_clusters(sparse.view(), 2..=4, Seed::new(5), &settings, MemoryBudget::UNLIMITED, &Silent).unwrap();
-    assert_eq!(found, choose(&made.table.values, 4, 5, &settings));
+    assert_eq!(found, choose(&made.values, 4, 5, &settings));
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn large_tables_are_sampled() {
     let mut settings = small();
     settings.objects = 300;
     settings.pairs = 10_000;
-    let choice = choose(&made.table.values, 6, 5, &settings);
+    let choice = choose(&made.values, 6, 5, &settings);
     let objects = choice.objects.as_ref().unwrap();
     assert!(objects.len() == 300 && objects.is_sorted_by(|a, b| a < b));
     assert_eq!(choice.clusters, 4, "{}", choice.reason);
@@ -195,7 +196,7 @@ fn a_stop_leaves_what_is_finished() {
     let made = synthesise("gaussians", 100, Seed::new(1), &SynthSettings::default()).unwrap();
     let look = |left: u64| {
         let monitor = Patience { left: left.into(), most: 0.into() };
-        let values = made.table.values.view();
+        let values = made.values.view();
         let choice = choose_clusters(values, 2..=5, Seed::new(1), &small(), MemoryBudget::UNLIMITED, &monitor);
         (choice, u64::MAX / 2 - monitor.left.into_inner(), monitor.most.into_inner())
     };
@@ -255,7 +256,7 @@ fn without_references_the_answer_says_so() {
     let mut settings = small();
     settings.draws = 0;
     let made = synthesise("gaussians", 200, Seed::new(1), &SynthSettings::default()).unwrap();
-    let choice = choose(&made.table.values, 6, 1, &settings);
+    let choice = choose(&made.values, 6, 1, &settings);
     assert!(choice.reason.contains("nothing was compared"), "{}", choice.reason);
     assert!(choice.rows.iter().all(|row| row.rcsi.is_none() && row.p.is_none()));
 }

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use partita_conformance::draw;
 use partita_core::{Consensus, Ensemble, EnsembleBuilder, MemoryBudget, Problem, Seed, SettingsError, Silent};
-use partita_files::{ReadOptions, SynthSettings, read_table, synthesise};
+use partita_files::{ReadOptions, read_table};
 use partita_generate::{BaseSpec, Recipe, generate};
 use partita_linkage::longest_lifetime;
 use partita_select::{Choice, Criterion, EnsembleChoiceSettings, Null, SelectError, choose_clusters_of_ensemble};
+use partita_synth::{SynthSettings, synthesise};
 use rand::RngExt;
 
 fn choose(method: &str, ensemble: &Ensemble, last: usize, settings: &EnsembleChoiceSettings) -> Choice {
@@ -22,7 +23,7 @@ fn fine(name: &str, objects: usize, seed: u64) -> Ensemble {
     let mut recipe = Recipe::default();
     recipe.base = BaseSpec::list("kmeans:100").expect("it is listed");
     recipe.base_k = "10..30".parse().expect("it is a range");
-    let made = generate(made.table.values.view(), &recipe, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent);
+    let made = generate(made.values.view(), &recipe, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent);
     made.expect("there is room").ensemble
 }
 

@@ -1,32 +1,54 @@
-//! Shapes in the plane.
+//! Pictures in the plane made of separate figures, after data sets of papers on consensus clustering.
 
 use std::f64::consts::{PI, TAU};
 
-use super::Uniform;
+use crate::draw::{Uniform, arc, normals, rectangle, triangle};
+use crate::family::{Family, Group, Recipe};
 
-/// A picture made of separate figures.
-pub(super) struct Shape {
-    /// Size of each figure in proportion.
-    pub(super) shares: &'static [f64],
-    /// A point of a figure.
-    pub(super) draw: fn(usize, Uniform<'_>) -> [f64; 2],
+/// Figures with their sizes in proportion.
+fn picture(shares: &[f64], draw: fn(usize, Uniform<'_>) -> [f64; 2]) -> Recipe {
+    let draw = move |figure: usize, u: Uniform<'_>| draw(figure, u).to_vec();
+    Recipe { shares: shares.to_vec(), draw: Box::new(draw), posterior: None, noise: false }
 }
 
-pub(super) fn shape(name: &str) -> Option<Shape> {
-    Some(match name {
-        "half-rings" => Shape { shares: &[1.0, 3.0], draw: half_rings },
-        "rings" => {
-            Shape { shares: &[1.0, 2.0, 3.0], draw: |ring, u| arc([0.0; 2], 1.0 + ring as f64, 0.2, [0.0, TAU], u) }
-        }
-        "spiral" => Shape { shares: &[1.0, 1.0], draw: spiral },
-        "cigar" => Shape { shares: &[4.0, 4.0, 1.0, 1.0], draw: cigar },
-        "bars" => Shape { shares: &[1.0, 1.0], draw: |bar, u| rectangle([1.2 * bar as f64, 0.0], [0.6, 4.0], u) },
-        "stars" => Shape { shares: &[1.0, 1.0], draw: |at, u| star([2.6 * at as f64, 0.4 * at as f64], u) },
-        "face" => Shape { shares: &[10.0, 1.0, 1.0, 3.0], draw: face },
-        "image" => Shape { shares: &[1.0, 4.0, 2.0, 1.5, 1.5, 1.5, 2.0], draw: image },
-        _ => return None,
-    })
-}
+pub(crate) const PICTURES: &[Family] = &[
+    Family::new(
+        "half-rings",
+        Group::Arcs,
+        400,
+        "two interlocking half rings, one three times as dense (2 clusters)",
+        |_| picture(&[1.0, 3.0], half_rings),
+    ),
+    Family::new("rings", Group::Rings, 600, "three rings around one centre, equally dense (3 clusters)", |_| {
+        picture(&[1.0, 2.0, 3.0], |ring, u| arc([0.0; 2], 1.0 + ring as f64, 0.2, [0.0, TAU], u))
+    }),
+    Family::new("spiral", Group::Spirals, 200, "two interlocking spirals (2 clusters)", |_| {
+        picture(&[1.0, 1.0], spiral)
+    }),
+    Family::new(
+        "cigar",
+        Group::Anisotropic,
+        250,
+        "two long thin groups beside each other and two small ones below (4 clusters)",
+        |_| picture(&[4.0, 4.0, 1.0, 1.0], cigar),
+    ),
+    Family::new("bars", Group::Stripes, 400, "two long bars beside each other (2 clusters)", |_| {
+        picture(&[1.0, 1.0], |bar, u| rectangle([1.2 * bar as f64, 0.0], [0.6, 4.0], u))
+    }),
+    Family::new("stars", Group::Pictures, 114, "two five-pointed stars (2 clusters)", |_| {
+        picture(&[1.0, 1.0], |at, u| star([2.6 * at as f64, 0.4 * at as f64], u))
+    }),
+    Family::new("face", Group::Pictures, 500, "a face: outline, two eyes, mouth (4 clusters)", |_| {
+        picture(&[10.0, 1.0, 1.0, 3.0], face)
+    }),
+    Family::new(
+        "image",
+        Group::Pictures,
+        739,
+        "a picture of seven figures: disc in a ring, square, triangle, bar, arc, cross (7 clusters)",
+        |_| picture(&[1.0, 4.0, 2.0, 1.5, 1.5, 1.5, 2.0], image),
+    ),
+];
 
 fn half_rings(ring: usize, u: Uniform<'_>) -> [f64; 2] {
     match ring {
@@ -79,26 +101,6 @@ fn image(figure: usize, u: Uniform<'_>) -> [f64; 2] {
     }
 }
 
-/// Even over the band of this width around an arc; a disc where the radius is 0.
-fn arc(centre: [f64; 2], radius: f64, width: f64, angles: [f64; 2], u: Uniform<'_>) -> [f64; 2] {
-    let (inner, outer) = if radius == 0.0 { (0.0, width / 2.0) } else { (radius - width / 2.0, radius + width / 2.0) };
-    let r = (inner * inner + u() * (outer * outer - inner * inner)).sqrt();
-    let angle = angles[0] + u() * (angles[1] - angles[0]);
-    [centre[0] + r * angle.cos(), centre[1] + r * angle.sin()]
-}
-
-fn rectangle(centre: [f64; 2], sides: [f64; 2], u: Uniform<'_>) -> [f64; 2] {
-    [centre[0] + sides[0] * (u() - 0.5), centre[1] + sides[1] * (u() - 0.5)]
-}
-
-fn triangle(a: [f64; 2], b: [f64; 2], c: [f64; 2], u: Uniform<'_>) -> [f64; 2] {
-    let (mut s, mut t) = (u(), u());
-    if s + t > 1.0 {
-        (s, t) = (1.0 - s, 1.0 - t);
-    }
-    [0, 1].map(|d| a[d] + s * (b[d] - a[d]) + t * (c[d] - a[d]))
-}
-
 /// A star of five points: ten triangles around the centre, alternately to a point at 1 and a notch at 0.4.
 fn star(centre: [f64; 2], u: Uniform<'_>) -> [f64; 2] {
     let corner = |at: usize| {
@@ -107,11 +109,4 @@ fn star(centre: [f64; 2], u: Uniform<'_>) -> [f64; 2] {
     };
     let slice = (10.0 * u()) as usize;
     triangle(centre, corner(slice), corner(slice + 1), u)
-}
-
-/// Two independent standard normal numbers (Box and Muller).
-pub(super) fn normals(u: Uniform<'_>) -> [f64; 2] {
-    let radius = (-2.0 * (1.0 - u()).ln()).sqrt();
-    let angle = TAU * u();
-    [radius * angle.cos(), radius * angle.sin()]
 }

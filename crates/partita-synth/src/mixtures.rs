@@ -3,8 +3,9 @@
 use partita_core::Seed;
 use rand::RngExt;
 
-use super::shapes::normals;
-use super::{Recipe, SynthError, SynthSettings, Uniform};
+use crate::draw::{Uniform, centres, normals};
+use crate::family::Recipe;
+use crate::synthetic::{SynthError, SynthSettings, refuse};
 
 /// Equal shares of Gaussians with this deviation around the centres.
 fn mixture(centres: Vec<Vec<f64>>, deviation: f64) -> Recipe {
@@ -24,11 +25,11 @@ fn mixture(centres: Vec<Vec<f64>>, deviation: f64) -> Recipe {
         let sum: f64 = weights.iter().sum();
         weights.into_iter().map(|weight| weight / sum).collect()
     };
-    Recipe { shares, draw: Box::new(draw), posterior: Some(Box::new(posterior)) }
+    Recipe { shares, draw: Box::new(draw), posterior: Some(Box::new(posterior)), noise: false }
 }
 
 /// Centres drawn in a cube that grows until all are at least `separation` apart.
-pub(super) fn gaussians(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, SynthError> {
+pub(crate) fn gaussians(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, SynthError> {
     let separation = settings.separation.unwrap_or(4.0);
     if !(separation.is_finite() && separation >= 0.0) {
         return Err(SynthError::Setting {
@@ -40,33 +41,23 @@ pub(super) fn gaussians(name: &str, seed: Seed, settings: &SynthSettings) -> Res
     }
     let (clusters, dimensions) = size(name, settings, 4, 2)?;
     let mut rng = seed.child(0).rng();
-    let mut half = separation.max(1.0);
-    let mut centres: Vec<Vec<f64>> = Vec::new();
-    while centres.len() < clusters {
-        let centre: Vec<f64> = (0..dimensions).map(|_| half * (2.0 * rng.random::<f64>() - 1.0)).collect();
-        let far = |other: &Vec<f64>| {
-            let square: f64 = other.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum();
-            square >= separation * separation
-        };
-        if centres.iter().all(far) {
-            centres.push(centre);
-        } else {
-            half *= 1.02;
-        }
-    }
+    let centres = centres(clusters, dimensions, separation, &mut || rng.random());
     Ok(mixture(centres, 1.0))
 }
 
 /// Four planar Gaussians of deviation 1, one centre a quadrant, both coordinates between 1 and 3 from the axes.
-pub(super) fn pcc(seed: Seed) -> Recipe {
+pub(crate) fn pcc(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, SynthError> {
+    refuse(name, settings, &["clusters", "dimensions", "separation"], "the paper fixes it")?;
     let mut rng = seed.child(0).rng();
     let mut coordinate = |sign: f64| sign * rng.random_range(1.0..3.0);
     let signs = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]];
-    mixture(signs.iter().map(|signs| signs.iter().map(|&sign| coordinate(sign)).collect()).collect(), 1.0)
+    let centres = signs.iter().map(|signs| signs.iter().map(|&sign| coordinate(sign)).collect()).collect();
+    Ok(mixture(centres, 1.0))
 }
 
 /// Centres uniform in [−6, 6]^d, deviation 2.
-pub(super) fn blobs(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, SynthError> {
+pub(crate) fn blobs(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, SynthError> {
+    refuse(name, settings, &["separation"], "centres are uniform in a cube")?;
     let (clusters, dimensions) = size(name, settings, 10, 5)?;
     let mut rng = seed.child(0).rng();
     let centres = (0..clusters).map(|_| (0..dimensions).map(|_| rng.random_range(-6.0..6.0)).collect()).collect();

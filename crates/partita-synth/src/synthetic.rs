@@ -1,8 +1,4 @@
-//! Point sets drawn from a recipe: shapes in the plane that no centre describes, and Gaussian mixtures with their
-//! exact probabilities.
-
-mod mixtures;
-mod shapes;
+//! Synthetic tables: a family by name becomes points and labels; base clusterings drawn from probabilities.
 
 use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, EnsembleBuilder, EnsembleError, Seed, Settings, SoftPartition};
@@ -10,11 +6,11 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use crate::meaning::label_column::LabelColumn;
-use crate::meaning::table::Table;
+use crate::families::families;
+use crate::family::{Make, Recipe};
 
 /// Numbers that a mixture may be given; a shape has its own. Without a value each recipe uses the one in
-/// [`synthetic_names`].
+/// [`families`](crate::families).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -65,46 +61,17 @@ pub enum SynthError {
 
 /// What a recipe makes.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Synthetic {
-    /// The points, in random order, with their cluster as label.
-    pub table: Table,
+    /// Names of the columns: `x` and `y` in the plane, else `f0`, `f1`, ….
+    pub columns: Vec<String>,
+    /// The points, in random order: objects × columns.
+    pub values: Array2<f64>,
+    /// The cluster of every point; none for what belongs to no cluster.
+    pub labels: Vec<Option<usize>>,
     /// Of a mixture: the probability of every component given the point.
     pub soft: Option<SoftPartition>,
 }
-
-/// A recipe and what it makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SyntheticName {
-    /// What it is called.
-    pub name: &'static str,
-    /// What it makes.
-    pub about: &'static str,
-    /// Objects of the data set that it imitates, a good number to ask for.
-    pub objects: usize,
-}
-
-/// The recipes there are.
-pub fn synthetic_names() -> &'static [SyntheticName] {
-    &NAMES
-}
-
-const fn entry(name: &'static str, objects: usize, about: &'static str) -> SyntheticName {
-    SyntheticName { name, about, objects }
-}
-
-const NAMES: [SyntheticName; 11] = [
-    entry("half-rings", 400, "two interlocking half rings, one three times as dense (2 clusters)"),
-    entry("rings", 600, "three rings around one centre, equally dense (3 clusters)"),
-    entry("spiral", 200, "two interlocking spirals (2 clusters)"),
-    entry("cigar", 250, "two long thin groups beside each other and two small ones below (4 clusters)"),
-    entry("bars", 400, "two long bars beside each other (2 clusters)"),
-    entry("stars", 114, "two five-pointed stars (2 clusters)"),
-    entry("face", 500, "a face: outline, two eyes, mouth (4 clusters)"),
-    entry("image", 739, "a picture of seven figures: disc in a ring, square, triangle, bar, arc, cross (7 clusters)"),
-    entry("gaussians", 800, "isotropic Gaussians; clusters 4, dimensions 2, separation 4 standard deviations"),
-    entry("pcc-gaussians", 800, "four planar Gaussians, one a quadrant, as in the PCC paper (4 clusters)"),
-    entry("blobs", 1000, "Gaussians of deviation 2, centres uniform in [-6, 6]^d; clusters 10, dimensions 5"),
-];
 
 /// Points of a recipe by name: the same name, number of objects, seed and settings give the same bits. The shares of
 /// the clusters are fixed, so that their sizes are off by less than one; the points come in random order.
@@ -135,58 +102,34 @@ pub fn synthesise(name: &str, objects: usize, seed: Seed, settings: &SynthSettin
         let rows = Array2::from_shape_fn((objects, recipe.shares.len()), |(i, k)| rows[i][k]);
         SoftPartition::new(rows).expect("posteriors are on the simplex")
     });
-    let values_of_label = labels.iter().map(|cluster| Some(cluster.to_string())).collect();
-    let label = Some(LabelColumn { name: "label".into(), values: values_of_label });
-    Ok(Synthetic { table: Table { columns, values, object_names: None, label }, soft })
-}
-
-/// Uniform numbers in [0, 1), one a call.
-type Uniform<'a> = &'a mut dyn FnMut() -> f64;
-
-/// A point of a cluster.
-type Draw = dyn Fn(usize, Uniform<'_>) -> Vec<f64>;
-
-/// The probability of every component given a point.
-type Posterior = dyn Fn(&[f64]) -> Vec<f64>;
-
-/// How to draw a data set.
-struct Recipe {
-    /// Size of each cluster in proportion.
-    shares: Vec<f64>,
-    draw: Box<Draw>,
-    posterior: Option<Box<Posterior>>,
+    let none = recipe.shares.len() - 1;
+    let labels = labels.into_iter().map(|label| (!recipe.noise || label < none).then_some(label)).collect();
+    Ok(Synthetic { columns, values, labels, soft })
 }
 
 fn recipe(name: &str, seed: Seed, settings: &SynthSettings) -> Result<Recipe, SynthError> {
-    if let Some(shape) = shapes::shape(name) {
-        refuse(name, settings, &["clusters", "dimensions", "separation"], "the shape is fixed")?;
-        let (shares, draw) = (shape.shares.to_vec(), shape.draw);
-        return Ok(Recipe {
-            shares,
-            draw: Box::new(move |cluster, uniform| draw(cluster, uniform).into()),
-            posterior: None,
-        });
-    }
-    match name {
-        "gaussians" => mixtures::gaussians(name, seed, settings),
-        "pcc-gaussians" => {
-            refuse(name, settings, &["clusters", "dimensions", "separation"], "the paper fixes it")?;
-            Ok(mixtures::pcc(seed))
+    let Some(family) = families().find(|family| family.name == name) else {
+        let mut known: Vec<String> = families().map(|family| family.name.to_owned()).collect();
+        known.sort_by_cached_key(|known| strsim::damerau_levenshtein(known, name));
+        return Err(SynthError::Unknown { name: name.into(), known });
+    };
+    match family.make {
+        Make::Layout(make) => {
+            refuse(name, settings, &["clusters", "dimensions", "separation"], "the shape is fixed")?;
+            let mut rng = seed.child(0).rng();
+            Ok(make(&mut || rng.random()))
         }
-        "blobs" => {
-            refuse(name, settings, &["separation"], "centres are uniform in a cube")?;
-            mixtures::blobs(name, seed, settings)
-        }
-        _ => {
-            let mut known: Vec<String> = NAMES.iter().map(|known| known.name.to_owned()).collect();
-            known.sort_by_cached_key(|known| strsim::damerau_levenshtein(known, name));
-            Err(SynthError::Unknown { name: name.into(), known })
-        }
+        Make::Settings(make) => make(name, seed, settings),
     }
 }
 
 /// Refuses settings that a recipe does not have.
-fn refuse(name: &str, given: &SynthSettings, settings: &[&'static str], why: &'static str) -> Result<(), SynthError> {
+pub(crate) fn refuse(
+    name: &str,
+    given: &SynthSettings,
+    settings: &[&'static str],
+    why: &'static str,
+) -> Result<(), SynthError> {
     let values = [
         ("clusters", given.clusters.map(|value| value.to_string())),
         ("dimensions", given.dimensions.map(|value| value.to_string())),
@@ -241,6 +184,7 @@ pub fn draw_ensemble(soft: &SoftPartition, bases: usize, seed: Seed) -> Result<E
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Group, Half};
     use partita_core::Partition;
 
     fn make(name: &str, objects: usize) -> Synthetic {
@@ -248,24 +192,35 @@ mod tests {
     }
 
     #[test]
-    fn every_recipe_makes_what_it_says() {
-        for recipe in synthetic_names() {
-            let made = make(recipe.name, recipe.objects);
-            assert_eq!(made.table.values.nrows(), recipe.objects);
-            assert!(made.table.values.iter().all(|value| value.is_finite()), "{}", recipe.name);
-            assert_eq!(made, make(recipe.name, recipe.objects));
-            let other = synthesise(recipe.name, recipe.objects, Seed::new(4), &SynthSettings::default()).unwrap();
+    fn every_family_makes_what_it_says() {
+        for family in families() {
+            let made = make(family.name, family.objects.min(500));
+            assert!(made.values.iter().all(|value| value.is_finite()), "{}", family.name);
+            assert_eq!(made, make(family.name, family.objects.min(500)));
+            let other =
+                synthesise(family.name, family.objects.min(500), Seed::new(4), &SynthSettings::default()).unwrap();
             assert_ne!(made, other);
-            let (clusters, few) = (made.table.label.unwrap().values.into_iter().max(), make(recipe.name, 12));
-            assert_eq!(few.table.label.unwrap().values.into_iter().max(), clusters, "{}", recipe.name);
+            let clusters = |made: &Synthetic| made.labels.iter().flatten().max().copied();
+            assert_eq!(clusters(&made), clusters(&make(family.name, 60)), "{}", family.name);
+            assert_eq!(family.group == Group::One, clusters(&made) == Some(0), "{}", family.name);
         }
+    }
+
+    #[test]
+    fn there_are_many_families_with_names_of_their_own_in_two_halves() {
+        let mut names: Vec<&str> = families().map(|family| family.name).collect();
+        let tuned = families().filter(|family| family.half() == Half::Tuned).count();
+        names.sort_unstable();
+        names.dedup();
+        assert!(names.len() >= 60 && names.len() == families().count());
+        assert!((names.len() * 2 / 5..=names.len() * 3 / 5).contains(&tuned), "{tuned} of {}", names.len());
     }
 
     #[test]
     fn clusters_of_a_shape_do_not_touch() {
         for name in ["half-rings", "rings", "spiral", "bars", "stars", "face", "image"] {
-            let Table { values, label, .. } = make(name, 2000).table;
-            let label = Partition::from_values(&label.unwrap().values);
+            let Synthetic { values, labels, .. } = make(name, 2000);
+            let label = Partition::from_values(&labels);
             let points: Vec<_> = values.outer_iter().map(|row| (row[0], row[1])).zip(label.labels()).collect();
             let nearest = |(at, label): ((f64, f64), &u32), same: bool| {
                 let others = points.iter().filter(|(there, other)| *there != at && (*other == label) == same);
@@ -278,12 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn noise_belongs_to_no_cluster() {
+        let made = make("noise-blobs", 500);
+        let none = made.labels.iter().filter(|label| label.is_none()).count();
+        assert!((30..100).contains(&none), "{none}");
+    }
+
+    #[test]
     fn mixtures_know_their_probabilities() {
         for name in ["gaussians", "pcc-gaussians", "blobs"] {
             let made = make(name, 2000);
             let soft = made.soft.unwrap();
-            let label: Vec<usize> =
-                made.table.label.unwrap().values.iter().map(|v| v.as_ref().unwrap().parse().unwrap()).collect();
+            let label: Vec<usize> = made.labels.iter().map(|label| label.unwrap()).collect();
             // The mean probability of the component that made a point is that of the most probable one being it.
             let right = label.iter().enumerate().map(|(i, &k)| soft.rows()[[i, k]]).sum::<f64>() / 2000.0;
             let hard = soft.hard();

@@ -1,0 +1,86 @@
+//! Drawn ensembles of many shapes, for measuring optimisers.
+
+use partita::rand::RngExt;
+use partita::{Ensemble, EnsembleBuilder, Seed};
+
+/// What is particular about a drawn ensemble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Renamed clusters with some labels wrong.
+    Plain,
+    /// Up to 70 % of the labels are missing.
+    Missing,
+    /// Few base clusterings of few clusters, so that most rows are there several times.
+    Duplicates,
+    /// One base clustering puts all objects into one cluster.
+    Constant,
+    /// One base clustering gives every object a cluster of its own.
+    Singletons,
+    /// Labels are drawn by chance.
+    Chance,
+    /// Base clusterings split and join the clusters.
+    Granular,
+    /// One cluster has most of the objects.
+    Unequal,
+}
+
+const SHAPES: [Shape; 8] = [
+    Shape::Plain,
+    Shape::Missing,
+    Shape::Duplicates,
+    Shape::Constant,
+    Shape::Singletons,
+    Shape::Chance,
+    Shape::Granular,
+    Shape::Unequal,
+];
+
+/// An ensemble, and the number of clusters that it is asked for.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What it is called.
+    pub name: String,
+    /// Base clusterings.
+    pub ensemble: Ensemble,
+    /// Clusters asked for, K.
+    pub clusters: usize,
+}
+
+/// The ensemble of this number: 6 to `most` objects, 2 to 100 base clusterings, 2 to 15 clusters, in turn of every [`Shape`].
+pub fn drawn(number: u64, most: usize) -> Case {
+    let mut rng = Seed::new(number).child(77).rng();
+    let shape = SHAPES[number as usize % SHAPES.len()];
+    let mut between = |low: usize, high: usize| {
+        let (low, high) = (low as f64, high.max(low) as f64);
+        (low * (high / low).powf(rng.random::<f64>())).round() as usize
+    };
+    let objects = between(6, most);
+    let bases = if shape == Shape::Duplicates { between(2, 6) } else { between(2, 100) };
+    let clusters = between(2, 15.min(objects / 2).max(2));
+    let truth: Vec<usize> =
+        (0..objects).map(|i| if shape == Shape::Unequal && rng.random_bool(0.8) { 0 } else { i % clusters }).collect();
+    let (missing, noise) = (0.7 * rng.random::<f64>(), 0.4 * rng.random::<f64>());
+    let mut builder = EnsembleBuilder::new(objects);
+    let kept: Vec<usize> = (0..objects).map(|_| rng.random_range(0..bases)).collect();
+    for u in 0..bases {
+        let many = if shape == Shape::Granular { rng.random_range(2..=2 * clusters) } else { clusters };
+        let label = |i: usize| -> Option<usize> {
+            let own = if many > clusters { truth[i] + clusters * (i / clusters % 2) } else { truth[i] };
+            let wrong = shape == Shape::Chance || rng.random_bool(noise);
+            let label = if wrong { rng.random_range(0..many) } else { own % many };
+            match (u, shape) {
+                (0, Shape::Constant) => Some(0),
+                (0, Shape::Singletons) => Some(i),
+                (_, Shape::Missing) if kept[i] != u && rng.random_bool(missing) => None,
+                _ => Some(label),
+            }
+        };
+        let labels: Vec<Option<usize>> = (0..objects).map(label).collect();
+        // A base clustering without any label is not one.
+        if labels.iter().any(Option::is_some) {
+            builder.push(format!("u{u}"), labels).expect("a label or none for every object");
+        }
+    }
+    let ensemble = builder.finish().expect("some base clustering has labels");
+    Case { name: format!("{number} {shape:?}").to_lowercase(), ensemble, clusters }
+}

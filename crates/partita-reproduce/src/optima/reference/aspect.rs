@@ -1,0 +1,37 @@
+//! EM for the dyadic aspect model (PEnCA).
+
+use partita::ndarray::{Array1, Array2, Axis};
+use partita::rand::rngs::StdRng;
+
+use super::{LabelTable, ascend, simplex};
+
+/// Σ over ordered pairs c_yz ln Σ_r p_r B_ry B_rz.
+pub(super) fn penca(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
+    let n = table.rows.len();
+    let together = |i: usize, j: usize| {
+        let same = table.rows[i].iter().zip(&table.rows[j]).filter(|(a, b)| a.is_some() && a == b);
+        if i == j { 0.0 } else { same.count() as f64 }
+    };
+    let counts = Array2::from_shape_fn((n, n), |(i, j)| together(i, j));
+    let mut shares = Array1::from_elem(clusters, 1.0 / clusters as f64);
+    let rows: Vec<Vec<f64>> = (0..clusters).map(|_| simplex(n, rng)).collect();
+    let mut members = Array2::from_shape_fn((clusters, n), |(r, y)| rows[r][y]);
+    ascend(|| {
+        let weighted = &members * &shares.view().insert_axis(Axis(1));
+        let p = members.t().dot(&weighted);
+        let mut value = 0.0;
+        let mut quotient = Array2::zeros((n, n));
+        for ((at, &p), &c) in p.indexed_iter().zip(&counts) {
+            if c > 0.0 {
+                value += c * p.max(1e-300).ln();
+                quotient[at] = c / p.max(1e-300);
+            }
+        }
+        // Σ_z c_yz R_ryz = p_r B_ry Σ_z (c/P)_yz B_rz.
+        let expected = &weighted * &members.dot(&quotient);
+        let sums = expected.sum_axis(Axis(1));
+        shares = &sums / sums.sum();
+        members = expected / &sums.mapv(|sum| sum.max(1e-300)).insert_axis(Axis(1));
+        value
+    })
+}

@@ -1,0 +1,117 @@
+//! Probabilistic consensus of pair counts (PCC, PEACE): EM for KL, projected gradients row by row for ℓ2.
+
+use partita::ndarray::{Array1, Array2, ArrayView1};
+use partita::rand::rngs::StdRng;
+
+use super::{LabelTable, random_soft};
+
+const ROUNDS: usize = 1000;
+/// Gain of a round at which a run ends.
+const TOLERANCE: f64 = 1e-7;
+const LEAST: f64 = 1e-12;
+
+/// How often pairs of objects are together, and how often both are seen; 0 on the diagonal.
+struct Pairs {
+    together: Array2<f64>,
+    seen: Array2<f64>,
+}
+
+impl Pairs {
+    fn of(table: &LabelTable) -> Self {
+        let n = table.rows.len();
+        let (mut together, mut seen) = (Array2::zeros((n, n)), Array2::zeros((n, n)));
+        for i in 0..n {
+            for j in (0..n).filter(|&j| j != i) {
+                let both = table.rows[i].iter().zip(&table.rows[j]).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+                let (mut c, mut all) = (0.0, 0.0);
+                for (a, b) in both {
+                    all += 1.0;
+                    c += f64::from(u8::from(a == b));
+                }
+                (together[[i, j]], seen[[i, j]]) = (c, all);
+            }
+        }
+        Self { together, seen }
+    }
+}
+
+fn start(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> Array2<f64> {
+    let soft = random_soft(table.rows.len(), clusters, rng);
+    Array2::from_shape_fn((soft.len(), clusters), |(i, k)| soft[i][k])
+}
+
+/// Σ over pairs of N · KL(c/N, y_i·y_j), by EM for the mixture that KL is the likelihood of.
+pub(super) fn kl(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
+    let (pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
+    let plogp = |x: f64, p: f64| if x > 0.0 { x * (x / p).ln() } else { 0.0 };
+    let mut last = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let p = y.dot(&y.t()).mapv(|p| p.clamp(LEAST, 1.0 - LEAST));
+        let (mut value, mut alike) = (0.0, Array2::zeros(p.dim()));
+        let mut apart = alike.clone();
+        for (((at, &p), &c), &n) in p.indexed_iter().zip(&pairs.together).zip(&pairs.seen) {
+            if n > 0.0 {
+                let x = c / n;
+                value += 0.5 * n * (plogp(x, p) + plogp(1.0 - x, 1.0 - p));
+                (alike[at], apart[at]) = (c / p, (n - c) / (1.0 - p));
+            }
+        }
+        if last - value <= TOLERANCE * value.abs() {
+            return value.min(last);
+        }
+        last = value;
+        let rest = apart.dot(&y.mapv(|y| 1.0 - y));
+        let factors = alike.dot(&y) + rest;
+        for (mut row, factors) in y.outer_iter_mut().zip(factors.outer_iter()) {
+            let sum = row.dot(&factors);
+            if sum > 0.0 {
+                row.zip_mut_with(&factors, |y, factor| *y *= factor / sum);
+            }
+        }
+    }
+    last
+}
+
+/// Σ over pairs of N (c/N − y_i·y_j)², row after row by projected gradients.
+pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
+    let (pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
+    let constant: f64 =
+        pairs.together.iter().zip(&pairs.seen).map(|(c, n)| if *n > 0.0 { c * c / n } else { 0.0 }).sum();
+    let mut last = f64::INFINITY;
+    for _ in 0..ROUNDS / 4 {
+        for i in 0..y.nrows() {
+            let linear = y.t().dot(&pairs.together.row(i));
+            let square = y.t().dot(&(&y * &pairs.seen.row(i).insert_axis(partita::ndarray::Axis(1))));
+            let bound = square.diag().sum().max(1e-300);
+            let mut row: Array1<f64> = y.row(i).to_owned();
+            for _ in 0..5 {
+                row = projected((&row + &((&linear - &square.dot(&row)) / bound)).view());
+            }
+            y.row_mut(i).assign(&row);
+        }
+        let p = y.dot(&y.t());
+        let fit: f64 = p.iter().zip(&pairs.together).zip(&pairs.seen).map(|((p, c), n)| n * p * p - 2.0 * c * p).sum();
+        let value = 0.5 * (constant + fit);
+        if last - value <= TOLERANCE * value.abs() {
+            return value.min(last);
+        }
+        last = value;
+    }
+    last
+}
+
+/// The nearest point of the simplex.
+fn projected(point: ArrayView1<'_, f64>) -> Array1<f64> {
+    let mut sorted = point.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let (mut sum, mut level) = (0.0, 0.0);
+    for (at, value) in sorted.iter().enumerate() {
+        sum += value;
+        let next = (sum - 1.0) / (at + 1) as f64;
+        if value - next <= 0.0 {
+            break;
+        }
+        level = next;
+    }
+    point.mapv(|x| (x - level).max(0.0))
+}

@@ -1,0 +1,301 @@
+//! The choice of everything for a table of which nothing is known: base clusterings, scaling, and the number of clusters.
+
+use std::ops::RangeInclusive;
+
+use partita::graph::{LwgpSettings, lwgp_each};
+use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::{MemoryBudget, Monitor, Seed};
+use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale, scale_by_evidence};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::pair_histogram::draw;
+use crate::split_half::{Stability, split_half};
+use crate::table::numbers;
+use crate::{Choice, ChooseSettings, SelectError, choose_clusters};
+
+/// Objects looked at: of more, so many are drawn.
+const OBJECTS: usize = 1000;
+
+/// Random splits of an ensemble into halves.
+const SPLITS: u32 = 3;
+
+/// What is added to both sides of the ratio of two gaps: a cut this small passes for none.
+const CUT: f64 = 1e-3;
+
+/// Where tables without clusters pass for as stable, clusters are believed all the same if Genie gives them from each half of its
+/// members, and the gap of its eigenvalues is as wide. Tables without clusters stay below .7.
+const SURE: (f64, f64) = (0.97, 1.8);
+
+/// Objects beyond which k-means learns from batches, and has fewer clusters.
+const MANY_OBJECTS: usize = 100_000;
+
+/// What was chosen for a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AutoChoice {
+    /// How base clusterings are made.
+    pub recipe: Recipe,
+    /// The number of clusters; 1 says that there are none.
+    pub clusters: usize,
+    /// Why, in a sentence or two.
+    pub reason: String,
+    /// What was looked at.
+    pub candidates: Vec<AutoCandidate>,
+    /// The comparison with tables without clusters, where the number of clusters was open.
+    #[serde(skip)]
+    pub choice: Option<Choice>,
+}
+
+/// One way to make base clusterings, and what it says of every number of clusters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AutoCandidate {
+    /// How base clusterings are made.
+    pub recipe: Recipe,
+    /// Split-half stability of the consensus.
+    pub stability: Vec<Stability>,
+    /// Logarithm of how much more the next cut costs: `ln((1 − λ_{K+1}) / (1 − λ_K))` of the normalised graph of objects and base
+    /// clusters; empty where the number of clusters is given.
+    pub gaps: Vec<f64>,
+}
+
+/// Chooses how base clusterings of a table (n objects × d numbers) are made, and the number of clusters of the range if it holds
+/// several.
+///
+/// Two ensembles are compared: k-means, which sees round clusters, and Genie, which sees long and nested ones. The one is taken whose
+/// consensus by `lwgp` is more [stable under split halves](crate::split_half). The number of clusters has the highest
+/// ```text
+/// score(K) = 2 stability(K) gap(K) of k-means + stability(K) gap(K) of Genie,   gap(K) = ln((1 − λ_{K+1} + c) / (1 − λ_K + c))
+/// ```
+/// with λ the eigenvalues of the normalised graph of objects and base clusters. Whether there are clusters at all is asked first:
+/// [`choose_clusters`], whose "1" stands unless Genie is sure.
+///
+/// # Errors
+/// [`SelectError`] for a range without a number that fits, a table that cannot be clustered, or a stop.
+///
+/// # Cost
+/// That of [`choose_clusters`] where the number is open, and of 14 consensus clusterings, on at most 1000 objects.
+///
+/// # References
+/// U. von Luxburg: A tutorial on spectral clustering, Statistics and Computing 17, 2007 (the gap heuristic).
+pub fn choose_recipe<'a>(
+    table: impl Into<TableView<'a>>,
+    range: RangeInclusive<usize>,
+    how: Scale,
+    seed: Seed,
+    budget: MemoryBudget,
+    monitor: &dyn Monitor,
+) -> Result<AutoChoice, SelectError> {
+    let table = table.into();
+    let n = table.dim().0;
+    let given = (range.start() == range.end()).then(|| *range.end());
+    let objects: Vec<usize> = match n > OBJECTS {
+        true => draw(n, OBJECTS, seed.child(0)).into_iter().map(|object| object as usize).collect(),
+        false => (0..n).collect(),
+    };
+    let values = table.select(&objects)?;
+    let how = scale_by_evidence(values.view(), how);
+    let scaled = scale(values.view(), how);
+    let usual = Recipe::default();
+    let clusters = match given {
+        Some(clusters) => vec![clusters],
+        None => numbers(&range, objects.len(), usual.subsample)?.0,
+    };
+    let most = clusters.last().copied().unwrap_or(1);
+    let choice = given.is_none().then(|| compared(&scaled, &range, seed, budget, monitor)).transpose()?;
+    let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
+    let one = |(at, recipe): (usize, &Recipe)| {
+        candidate(scaled.view(), recipe, &clusters, seed.child(5).child(at as u64), budget, monitor)
+    };
+    let mut candidates =
+        recipes(objects.len()).par_iter().enumerate().map(one).collect::<Result<Vec<_>, SelectError>>()?;
+    for (candidate, recipe) in candidates.iter_mut().zip([kmeans(n, how), genie(n, most, how)]) {
+        candidate.recipe = recipe;
+    }
+    Ok(decided(candidates, choice))
+}
+
+/// Whether there are clusters, against tables without.
+fn compared(
+    values: &Array2<f64>,
+    range: &RangeInclusive<usize>,
+    seed: Seed,
+    budget: MemoryBudget,
+    monitor: &dyn Monitor,
+) -> Result<Choice, SelectError> {
+    choose_clusters(values.view(), range.clone(), seed, &ChooseSettings::default(), budget, monitor)
+}
+
+/// The usual recipe; fewer clusters and batches where there are many objects.
+fn kmeans(objects: usize, scale: Scale) -> Recipe {
+    let mut recipe = Recipe::default();
+    recipe.scale = scale;
+    if objects > MANY_OBJECTS {
+        recipe.base = vec![BaseSpec::new(partita_generate::BaseKind::KMeansBatch, 30)];
+        recipe.base_k = BaseK::Range { first: 20, last: 50 };
+        recipe.subsample = 1.0;
+    } else if objects > 20_000 {
+        recipe.base_k = BaseK::Range { first: 70, last: 140 };
+    }
+    recipe
+}
+
+/// Genie with 2 to 12 clusters, or half as many more as are asked for.
+fn genie(objects: usize, clusters: usize, scale: Scale) -> Recipe {
+    let mut recipe = Recipe::default();
+    recipe.scale = scale;
+    recipe.base = vec![BaseSpec::new(partita_generate::BaseKind::Genie, 40)];
+    if objects > 20_000 {
+        // One search for the nearest landmarks serves all runs.
+        recipe.subsample = 1.0;
+    }
+    let last = (clusters + clusters / 2).max(12).min(recipe.rows(objects));
+    recipe.base_k = BaseK::Range { first: 2.min(last), last };
+    recipe
+}
+
+fn candidate(
+    values: ArrayView2<'_, f64>,
+    recipe: &Recipe,
+    clusters: &[usize],
+    seed: Seed,
+    budget: MemoryBudget,
+    monitor: &dyn Monitor,
+) -> Result<AutoCandidate, SelectError> {
+    let made = generate(values, recipe, seed.child(0), budget, monitor)?;
+    if made.finished < made.asked {
+        return Err(SelectError::Interrupted);
+    }
+    let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), monitor)?;
+    let gaps = match clusters {
+        [_] => Vec::new(),
+        _ => {
+            let mut settings = LwgpSettings::default();
+            settings.restarts = 1;
+            let most = clusters.iter().copied().max().unwrap_or(1) + 1;
+            let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, monitor)?.swap_remove(0);
+            clusters.iter().map(|&clusters| gap(&cut.details.eigenvalues, clusters)).collect()
+        }
+    };
+    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps })
+}
+
+/// Logarithm of the ratio of the next eigenvalue's distance to 1 to that of eigenvalue K; 0 where there is no next.
+fn gap(eigenvalues: &[f64], clusters: usize) -> f64 {
+    let distance = |at: usize| eigenvalues.get(at).map(|value| (1.0 - value).max(0.0) + CUT);
+    distance(clusters).zip(distance(clusters - 1)).map_or(0.0, |(next, last)| (next / last).ln())
+}
+
+impl AutoCandidate {
+    /// Stability at a place, nothing where clusters of one object or none were found.
+    fn stable(&self, at: usize) -> f64 {
+        let found = &self.stability[at];
+        if found.smallest >= 2 { found.ari.max(0.0) } else { 0.0 }
+    }
+
+    fn score(&self, at: usize) -> f64 {
+        self.stable(at) * self.gaps[at]
+    }
+
+    fn name(&self) -> String {
+        self.recipe.base.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The number with the highest score and the ensemble that is more stable there; of equals the first.
+fn decided(candidates: Vec<AutoCandidate>, choice: Option<Choice>) -> AutoChoice {
+    let places = 0..candidates[0].stability.len();
+    let weights = [2.0, 1.0];
+    let score = |at: usize| candidates.iter().zip(weights).map(|(one, weight)| weight * one.score(at)).sum::<f64>();
+    let best = |score: &dyn Fn(usize) -> f64| {
+        places
+            .clone()
+            .fold((f64::NEG_INFINITY, 0), |best, at| if score(at) > best.0 { (score(at), at) } else { best })
+            .1
+    };
+    let (at, sure) = match &choice {
+        None => (0, true),
+        Some(choice) => {
+            let trees = &candidates[1];
+            let own = best(&|at| trees.score(at));
+            let sure = trees.stable(own) >= SURE.0 && trees.gaps[own] >= SURE.1;
+            (if choice.clusters == 1 { own } else { best(&score) }, choice.clusters > 1 || sure)
+        }
+    };
+    let chosen = usize::from(candidates[1].stable(at) > candidates[0].stable(at));
+    let clusters = if sure { candidates[0].stability[at].clusters } else { 1 };
+    let reason = match &choice {
+        Some(choice) if clusters == 1 => choice.reason.clone(),
+        _ => reason(&candidates, chosen, at, choice.is_some()),
+    };
+    let choice = choice.map(|choice| Choice { clusters, reason: reason.clone(), ..choice });
+    let recipe = candidates[if clusters == 1 { 0 } else { chosen }].recipe.clone();
+    AutoChoice { recipe, clusters, reason, candidates, choice }
+}
+
+fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) -> String {
+    let (one, other) = (&candidates[chosen], &candidates[1 - chosen]);
+    let clusters = one.stability[at].clusters;
+    let why = format!(
+        "base clusterings {}, whose halves agree on it more than those of {} (adjusted Rand index {:.2} against {:.2})",
+        one.name(),
+        other.name(),
+        one.stable(at),
+        other.stable(at)
+    );
+    if !open {
+        return why;
+    }
+    let times = |candidate: &AutoCandidate| candidate.gaps[at].exp();
+    format!(
+        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep, and halves of the base clusterings \
+         agree on {clusters}; {why}",
+        times(&candidates[0]),
+        times(&candidates[1])
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::{Partition, Silent};
+    use partita_metrics::Contingency;
+    use partita_synth::{SynthSettings, synthesise};
+
+    fn chosen(name: &str, range: RangeInclusive<usize>, seed: u64) -> AutoChoice {
+        let made = synthesise(name, 240, Seed::new(seed), &SynthSettings::default()).unwrap();
+        choose_recipe(made.values.view(), range, Scale::Auto, Seed::new(seed), MemoryBudget::UNLIMITED, &Silent)
+            .unwrap()
+    }
+
+    #[test]
+    fn long_shapes_take_trees_and_overlapping_ones_k_means() {
+        let kind = |choice: &AutoChoice| choice.recipe.base[0].kind.name();
+        let waves = chosen("helices-2", 2..=12, 1);
+        assert_eq!((waves.clusters, kind(&waves)), (2, "genie"), "{}", waves.reason);
+        let overlap = chosen("overlap-3", 3..=3, 1);
+        assert_eq!((overlap.clusters, kind(&overlap), overlap.choice), (3, "kmeans", None), "{}", overlap.reason);
+    }
+
+    #[test]
+    fn columns_on_different_scales_are_scaled_and_noise_has_no_clusters() {
+        let unscaled = chosen("unscaled-3", 2..=12, 2);
+        assert_eq!((unscaled.clusters, unscaled.recipe.scale), (3, Scale::ZScore), "{}", unscaled.reason);
+        let noise = chosen("one-long", 2..=12, 3);
+        assert_eq!(noise.clusters, 1, "{}", noise.reason);
+        assert!(noise.reason.starts_with("1 cluster: "), "{}", noise.reason);
+    }
+
+    #[test]
+    fn halves_of_an_ensemble_agree_on_clusters_that_are_there() {
+        let made = synthesise("blobs-3", 150, Seed::new(1), &SynthSettings::default()).unwrap();
+        let ensemble =
+            generate(made.values.view(), &Recipe::default(), Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let found = split_half(&ensemble.ensemble, &[3, 7], 2, Seed::new(1), &Silent).unwrap();
+        assert!(found[0].ari > 0.99 && found[0].smallest > 40 && found[1].ari < 0.99, "{found:?}");
+        let outcome = lwgp_each(&ensemble.ensemble, &[3], Seed::new(1), &LwgpSettings::default(), &Silent).unwrap();
+        let truth = Partition::from_values(&made.labels);
+        assert_eq!(Contingency::new(&outcome[0].partition, &truth).unwrap().ari(), 1.0);
+    }
+}
