@@ -50,17 +50,25 @@ pub(crate) fn step(workspace: &Workspace) -> Result<()> {
         println!("left out: there is no Python 3.10 or later (package python3-venv)");
         return Ok(());
     }
-    run(workspace, &Arguments::default())
+    let binary = workspace.tested("partita")?;
+    check(workspace, &Arguments::default(), &binary)
 }
 
-/// Builds, installs, tests.
+/// Builds the command line, which the package must agree with, and the package; installs and tests it.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    // Both at once: the command line asks the most of dependencies, which are compiled once then.
+    shell::run(&mut workspace.cargo(["build", "--quiet", "-p", "partita-cli", "-p", "partita-python"]))?;
+    let binary = workspace.metadata()?.target_directory.join(format!("debug/partita{}", env::consts::EXE_SUFFIX));
+    check(workspace, arguments, &binary)
+}
+
+/// Builds, installs, tests beside this command line.
+fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<()> {
     let folder = workspace.metadata()?.target_directory.join("python");
     let environment = environment(&folder)?;
     let wheel = wheel(workspace, &environment, &folder, arguments.release)?;
     install(&environment, &wheel)?;
-    shell::run(&mut workspace.cargo(["build", "--quiet", "--package", "partita-cli"]))?;
-    tests(workspace, &environment, &arguments.pytest)?;
+    tests(workspace, &environment, binary, &arguments.pytest)?;
     if !arguments.pytest.is_empty() {
         return Ok(());
     }
@@ -135,9 +143,7 @@ fn install(environment: &Path, wheel: &Path) -> Result<()> {
 }
 
 /// pytest on the installed package, and the examples of its docstrings.
-fn tests(workspace: &Workspace, environment: &Path, more: &[String]) -> Result<()> {
-    let binary =
-        workspace.metadata()?.target_directory.join("debug").join(format!("partita{}", env::consts::EXE_SUFFIX));
+fn tests(workspace: &Workspace, environment: &Path, binary: &Path, more: &[String]) -> Result<()> {
     let mut pytest = program(environment, "python");
     pytest.current_dir(workspace.path("crates/partita-python/tests")).env("PARTITA_BINARY", binary);
     pytest.env("MPLBACKEND", "Agg").args(["-m", "pytest", "-p", "no:cacheprovider", "--durations=5"]).args(more);

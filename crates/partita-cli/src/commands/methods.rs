@@ -3,8 +3,8 @@
 use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads};
 use serde_json::json;
 
-use partita_app::{AppError, TextTable};
 use partita_app::methods::{self as registry, describe};
+use partita_app::{AppError, TextTable};
 
 use crate::args::MethodsArgs;
 use crate::failure::Failure;
