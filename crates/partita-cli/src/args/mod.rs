@@ -307,6 +307,10 @@ pub(crate) struct MethodsArgs {
     /// Say everything about this method.
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Option<String>,
+    /// List the methods that a name from the literature stands for, such as ECC, SALSO or LinkCluE, and those whose name, summary or
+    /// reference has this text.
+    #[arg(long, value_name = "TERM", conflicts_with = "method")]
+    pub(crate) search: Option<String>,
     /// Print one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

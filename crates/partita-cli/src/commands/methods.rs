@@ -1,16 +1,19 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, MissingLabels, Reads};
+use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads};
 use serde_json::json;
 
-use partita_app::TextTable;
 use partita_app::methods::{self as registry, describe};
+use partita_app::{AppError, TextTable};
 
 use crate::args::MethodsArgs;
 use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
+    if let Some(text) = &args.search {
+        return search(text, args.json);
+    }
     let chosen = args.method.as_deref().map(registry::find).transpose()?;
     match (chosen, args.json) {
         (Some(method), true) => output::print_json(&describe(method)),
@@ -18,6 +21,31 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
         (None, true) => output::print_json(&json!({ "methods": registry::all().map(describe).collect::<Vec<_>>() })),
         (None, false) => output::print(&list()),
     }
+}
+
+/// Names from the literature and methods that have this text.
+fn search(text: &str, json: bool) -> Result<(), Failure> {
+    let known: Vec<&KnownAs> = KNOWN_AS.iter().filter(|known| known.matches(text)).collect();
+    let has = |words: &str| words.to_lowercase().contains(&text.to_lowercase());
+    let told = |info: &MethodInfo| has(info.name) || has(info.summary) || has(info.reference);
+    let found: Vec<&MethodInfo> = registry::all().map(Consensus::info).filter(|info| told(info)).collect();
+    if known.is_empty() && found.is_empty() {
+        let message = format!("no method is known as '{text}', nor speaks of it; `partita methods` lists them all");
+        return Err(AppError::request(message).into());
+    }
+    if json {
+        let known = known.iter().map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note }));
+        let names = found.iter().map(|info| info.name);
+        return output::print_json(
+            &json!({ "known_as": known.collect::<Vec<_>>(), "methods": names.collect::<Vec<_>>() }),
+        );
+    }
+    let known = known.iter().map(|known| {
+        let methods = if known.methods.is_empty() { "–".to_owned() } else { known.methods.join(", ") };
+        format!("{}: {methods} ({})\n", known.term, known.note)
+    });
+    let found = found.iter().map(|info| format!("{}: {}\n", info.name, info.summary));
+    output::print(&known.chain(found).collect::<String>())
 }
 
 fn list() -> String {
