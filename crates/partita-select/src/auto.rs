@@ -1,5 +1,6 @@
 //! The choice of everything for a table of which nothing is known: base clusterings, scaling, and the number of clusters.
 
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use partita::graph::{LwgpSettings, lwgp_each};
@@ -19,6 +20,10 @@ const OBJECTS: usize = 1000;
 
 /// Random splits of an ensemble into halves.
 const SPLITS: u32 = 3;
+
+/// Base clusterings at each number of clusters of the table, and of tables without clusters.
+const RUNS: NonZeroU32 = NonZeroU32::new(50).expect("50 is not 0");
+const DRAW_RUNS: NonZeroU32 = NonZeroU32::new(12).expect("12 is not 0");
 
 /// What is added to both sides of the ratio of two gaps: a cut this small passes for none.
 const CUT: f64 = 1e-3;
@@ -90,9 +95,10 @@ pub fn choose_recipe<'a>(
     let table = table.into();
     let n = table.dim().0;
     let given = (range.start() == range.end()).then(|| *range.end());
-    let objects: Vec<usize> = match n > OBJECTS {
-        true => draw(n, OBJECTS, seed.child(0)).into_iter().map(|object| object as usize).collect(),
-        false => (0..n).collect(),
+    let objects: Vec<usize> = if n > OBJECTS {
+        draw(n, OBJECTS, seed.child(0)).into_iter().map(|object| object as usize).collect()
+    } else {
+        (0..n).collect()
     };
     let values = table.select(&objects)?;
     let how = scale_by_evidence(values.view(), how);
@@ -124,7 +130,10 @@ fn compared(
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
-    choose_clusters(values.view(), range.clone(), seed, &ChooseSettings::default(), budget, monitor)
+    let mut settings = ChooseSettings::default();
+    // Whether, not how many: fewer runs tell.
+    (settings.runs, settings.draw_runs) = (RUNS, DRAW_RUNS);
+    choose_clusters(values.view(), range.clone(), seed, &settings, budget, monitor)
 }
 
 /// The usual recipe; fewer clusters and batches where there are many objects.
@@ -168,15 +177,14 @@ fn candidate(
         return Err(SelectError::Interrupted);
     }
     let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), monitor)?;
-    let gaps = match clusters {
-        [_] => Vec::new(),
-        _ => {
-            let mut settings = LwgpSettings::default();
-            settings.restarts = 1;
-            let most = clusters.iter().copied().max().unwrap_or(1) + 1;
-            let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, monitor)?.swap_remove(0);
-            clusters.iter().map(|&clusters| gap(&cut.details.eigenvalues, clusters)).collect()
-        }
+    let gaps = if clusters.len() == 1 {
+        Vec::new()
+    } else {
+        let mut settings = LwgpSettings::default();
+        settings.restarts = 1;
+        let most = clusters.iter().copied().max().unwrap_or(1) + 1;
+        let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, monitor)?.swap_remove(0);
+        clusters.iter().map(|&clusters| gap(&cut.details.eigenvalues, clusters)).collect()
     };
     Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps })
 }
@@ -238,10 +246,10 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) ->
     let (one, other) = (&candidates[chosen], &candidates[1 - chosen]);
     let clusters = one.stability[at].clusters;
     let why = format!(
-        "base clusterings {}, whose halves agree on it more than those of {} (adjusted Rand index {:.2} against {:.2})",
+        "base clusterings {}, whose halves agree on it with an adjusted Rand index of {:.2} ({}: {:.2})",
         one.name(),
-        other.name(),
         one.stable(at),
+        other.name(),
         other.stable(at)
     );
     if !open {
@@ -249,8 +257,7 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) ->
     }
     let times = |candidate: &AutoCandidate| candidate.gaps[at].exp();
     format!(
-        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep, and halves of the base clusterings \
-         agree on {clusters}; {why}",
+        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep; {why}",
         times(&candidates[0]),
         times(&candidates[1])
     )
