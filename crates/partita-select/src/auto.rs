@@ -1,5 +1,6 @@
 //! The choice of everything for a table of which nothing is known: base clusterings, scaling, and the number of clusters.
 
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use partita::graph::{LwgpSettings, lwgp_each};
@@ -19,6 +20,10 @@ const OBJECTS: usize = 1000;
 
 /// Random splits of an ensemble into halves.
 const SPLITS: u32 = 3;
+
+/// Base clusterings at each number of clusters of the table, and of tables without clusters.
+const RUNS: NonZeroU32 = NonZeroU32::new(50).expect("50 is not 0");
+const DRAW_RUNS: NonZeroU32 = NonZeroU32::new(12).expect("12 is not 0");
 
 /// What is added to both sides of the ratio of two gaps: a cut this small passes for none.
 const CUT: f64 = 1e-3;
@@ -125,7 +130,10 @@ fn compared(
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Choice, SelectError> {
-    choose_clusters(values.view(), range.clone(), seed, &ChooseSettings::default(), budget, monitor)
+    let mut settings = ChooseSettings::default();
+    // Whether, not how many: fewer runs tell.
+    (settings.runs, settings.draw_runs) = (RUNS, DRAW_RUNS);
+    choose_clusters(values.view(), range.clone(), seed, &settings, budget, monitor)
 }
 
 /// The usual recipe; fewer clusters and batches where there are many objects.
@@ -238,10 +246,10 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) ->
     let (one, other) = (&candidates[chosen], &candidates[1 - chosen]);
     let clusters = one.stability[at].clusters;
     let why = format!(
-        "base clusterings {}, whose halves agree on it more than those of {} (adjusted Rand index {:.2} against {:.2})",
+        "base clusterings {}, whose halves agree on it with an adjusted Rand index of {:.2} ({}: {:.2})",
         one.name(),
-        other.name(),
         one.stable(at),
+        other.name(),
         other.stable(at)
     );
     if !open {
@@ -249,8 +257,7 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) ->
     }
     let times = |candidate: &AutoCandidate| candidate.gaps[at].exp();
     format!(
-        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep, and halves of the base clusterings \
-         agree on {clusters}; {why}",
+        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep; {why}",
         times(&candidates[0]),
         times(&candidates[1])
     )

@@ -80,6 +80,31 @@ fn noise_has_no_clusters() {
     }
 }
 
+/// As above where base clusterings are chosen too: 51 tables of three kinds.
+#[test]
+fn noise_has_no_clusters_whatever_base_clusterings_are_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("noise.csv");
+    let mut wrong = Vec::new();
+    for seed in 0..51 {
+        noise(&path, seed as usize % 3, 1000 + seed);
+        let mut experiment = Experiment::of_table(
+            TableInput::new(&path),
+            Recipe::default(),
+            ClustersAsked::Chosen { first: 2, last: 6 },
+            MethodChoice::new("kc"),
+        );
+        experiment.auto = true;
+        let record = experiment.run(&NoObserver).expect("a run");
+        let auto = record.auto.unwrap();
+        match auto.clusters {
+            1 => assert_eq!((record.methods[0].clusters, record.choice.unwrap().clusters), (1, 1)),
+            _ => wrong.push((seed, auto.reason)),
+        }
+    }
+    assert!(wrong.len() <= 2, "{wrong:#?}");
+}
+
 #[test]
 fn a_run_keeps_its_choice() {
     let folder = tempfile::tempdir().unwrap();

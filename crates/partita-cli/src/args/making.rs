@@ -38,8 +38,8 @@ pub(crate) struct RecipeArgs {
     /// the same size, 1 is single link. [default: 0.1,0.3,0.5,0.7]
     #[arg(long, value_name = "LIMIT,…", value_delimiter = ',')]
     pub(crate) gini: Vec<f64>,
-    /// Scaling of the columns: none, zscore, minmax, or auto, which is zscore where the columns' standard deviations differ by more
-    /// than a factor of 3. [default: none; auto where `run` chooses the base clusterings]
+    /// Scaling of the columns: none, zscore, minmax, or auto, which is zscore where a column's standard deviation is more than
+    /// 3 times that of the median column. [default: none; auto where `run` chooses the base clusterings]
     #[arg(long, value_name = "SCALE")]
     pub(crate) scale: Option<Scale>,
     /// A paper's recipe, which the flags above may change; those of pcc-2, ssce and nbce depend on -k.

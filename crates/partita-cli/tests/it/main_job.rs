@@ -77,6 +77,34 @@ fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
 }
 
 #[test]
+fn a_table_and_nothing_else() {
+    let place = Workplace::new();
+    place.partita(&["synth", "ring-disc", "-n", "150", "--seed", "2", "-o", "t.csv"]).fine();
+    let printed = place.partita(&["run", "t.csv", "--threads", "1", "-o", "out"]).fine();
+    assert!(printed.starts_with("2 clusters: ") && printed.contains("halves agree"), "{printed}");
+    place.partita(&["run", "t.csv", "--threads", "2", "-o", "two"]).fine();
+    place.partita(&["run", "--from", "out/record.json", "-o", "again"]).fine();
+    let [out, two, again] =
+        ["out", "two", "again"].map(|folder| fs::read(place.path(folder).join("labels.csv")).unwrap());
+    assert!(out == two && out == again, "threads, or the record, change labels");
+    let record: Value = serde_json::from_str(&fs::read_to_string(place.path("out/record.json")).unwrap()).unwrap();
+    assert_eq!((&record["auto"]["clusters"], &record["scores"]["ari"]), (&2.into(), &1.0.into()), "{}", record["auto"]);
+    assert_eq!(record["recipe"], record["auto"]["recipe"]);
+    // What is said wins: another K with base clusterings chosen for it, or base clusterings and no choice.
+    let three = place.partita(&["run", "t.csv", "-k", "3", "-o", "three", "--json"]).json();
+    assert_eq!(
+        (&three["clusters"], &three["choice"], &three["auto"]["clusters"]),
+        (&3.into(), &Value::Null, &3.into())
+    );
+    let own =
+        place.partita(&["run", "t.csv", "-k", "2", "--base", "genie:8", "--gini", "0.3", "-o", "own", "--json"]).json();
+    assert_eq!((&own["auto"], &own["recipe"]["gini"]), (&Value::Null, &serde_json::json!([0.3])));
+    let wrong = ["run", "t.csv", "-k", "2", "--base", "genie:8", "--gini", "1.3", "-o", "wrong"];
+    place.partita(&wrong).refused(&["1.3", "0.1,0.3,0.5,0.7"]);
+    assert!(place.partita(&["synth", "--list"]).fine().contains("spirals-3"));
+}
+
+#[test]
 fn run_is_generate_and_then_consensus() {
     let place = Workplace::new();
     let wine = shipped("wine.csv");
