@@ -30,6 +30,8 @@ pub(crate) struct Asked {
     /// `agreement`, or nothing.
     weight_source: Option<String>,
     weights: Option<Vec<f64>>,
+    /// Whether base clusterings are made as the table suggests.
+    auto: bool,
 }
 
 impl Asked {
@@ -37,7 +39,7 @@ impl Asked {
         let method = MethodChoice { name: self.method.clone(), settings: settings(py, &self.settings)? };
         let clusters: ClustersAsked = clusters(py, &self.clusters)?;
         let mut experiment = Experiment::new(input, clusters, vec![method], self.seed);
-        experiment.max_memory = run.max_memory;
+        (experiment.max_memory, experiment.auto) = (run.max_memory, self.auto);
         experiment.base_weights = self.weight_source.as_ref().map(|_| WeightSource::Agreement);
         Ok(experiment)
     }

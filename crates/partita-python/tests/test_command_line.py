@@ -21,10 +21,14 @@ RECIPE = {"base_k": "2..6", "subsample": 0.8, "scale": "zscore"}
 def both(request, datasets, command, tmp_path_factory):
     """A run of the command line with all methods on a data set, and the same ensemble from Python."""
     name, folder = request.param, tmp_path_factory.mktemp(request.param) / "out"
-    names, values, _ = read_table(datasets / f"{name}.csv")
+    # Every third object of the larger set: some methods take n².
+    heading, *rows = (datasets / f"{name}.csv").read_text().splitlines()
+    path = tmp_path_factory.mktemp("tables") / f"{name}.csv"
+    path.write_text("\n".join([heading, *rows[:: 3 if len(rows) > 200 else 1]]) + "\n")
+    names, values, _ = read_table(path)
     flags = ["--base", "kmeans:12", "--base-k", "2..6", "--subsample", 0.8, "--scale", "zscore", "--seed", 5]
     single = [method for method in METHODS if method != "best"]
-    command("run", datasets / f"{name}.csv", "--truth", "label", "-k", SETS[name], *flags, "-m", ",".join(single), "-o", folder, "--no-report")
+    command("run", path, "--truth", "label", "-k", SETS[name], *flags, "-m", ",".join(single), "-o", folder, "--no-report")
     ensemble = pt.generate(table(names, values), "kmeans:12", random_state=5, **RECIPE)
     return name, folder, single, ensemble, table(names, values)
 

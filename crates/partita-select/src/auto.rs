@@ -90,9 +90,10 @@ pub fn choose_recipe<'a>(
     let table = table.into();
     let n = table.dim().0;
     let given = (range.start() == range.end()).then(|| *range.end());
-    let objects: Vec<usize> = match n > OBJECTS {
-        true => draw(n, OBJECTS, seed.child(0)).into_iter().map(|object| object as usize).collect(),
-        false => (0..n).collect(),
+    let objects: Vec<usize> = if n > OBJECTS {
+        draw(n, OBJECTS, seed.child(0)).into_iter().map(|object| object as usize).collect()
+    } else {
+        (0..n).collect()
     };
     let values = table.select(&objects)?;
     let how = scale_by_evidence(values.view(), how);
@@ -168,15 +169,14 @@ fn candidate(
         return Err(SelectError::Interrupted);
     }
     let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), monitor)?;
-    let gaps = match clusters {
-        [_] => Vec::new(),
-        _ => {
-            let mut settings = LwgpSettings::default();
-            settings.restarts = 1;
-            let most = clusters.iter().copied().max().unwrap_or(1) + 1;
-            let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, monitor)?.swap_remove(0);
-            clusters.iter().map(|&clusters| gap(&cut.details.eigenvalues, clusters)).collect()
-        }
+    let gaps = if let [_] = clusters {
+        Vec::new()
+    } else {
+        let mut settings = LwgpSettings::default();
+        settings.restarts = 1;
+        let most = clusters.iter().copied().max().unwrap_or(1) + 1;
+        let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, monitor)?.swap_remove(0);
+        clusters.iter().map(|&clusters| gap(&cut.details.eigenvalues, clusters)).collect()
     };
     Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps })
 }

@@ -1,9 +1,9 @@
 """Consensus clustering: many clusterings of the same objects in, the one they agree on out.
 
 >>> import partita as pt
->>> ensemble = pt.Ensemble({"a": ["x", "x", "y", "y"], "b": [1, 1, 2, 2], "c": [0, 0, 0, None]})
+>>> ensemble = pt.Ensemble({"a": ["x", "x", "x", "y", "y", "y"], "b": [1, 1, 2, 2, 2, 2], "c": [7, 7, 7, None, 9, 9]})
 >>> pt.consensus(ensemble, n_clusters=2).labels_
-array([0, 0, 1, 1], dtype=int32)
+array([1, 1, 1, 0, 0, 0], dtype=int32)
 
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
 how many clusters there are. ``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares

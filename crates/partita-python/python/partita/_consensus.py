@@ -27,6 +27,7 @@ class _Asked:
     seed: int
     weight_source: str | None
     weights: list[float] | None
+    auto: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -162,7 +163,7 @@ def consensus(
     >>> result.labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     >>> result
-    ConsensusResult(eac-average: 6 objects in 2 clusters, confidence 0.889)
+    ConsensusResult(eac-average: 6 objects in 2 clusters, confidence 0.745)
     """
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features)

@@ -76,13 +76,14 @@ class ConsensusClustering(_Consensus):
         As for :func:`partita.consensus`.
     method : str, optional
         A name of :func:`partita.methods`.
-    base : str, default="kmeans:100"
-        Base clusterers and how often each runs.
-    base_k : int, range, list or "sqrt", default="sqrt"
+    base : str, optional
+        Base clusterers and how often each runs, such as ``"kmeans:100"``. Where neither ``method`` nor anything of the base clusterings
+        but ``scale`` is given, base clusterings are chosen as ``partita run table.csv`` chooses them.
+    base_k : int, range, list or "sqrt", optional
         Clusters of each base clustering.
-    subsample : float, default=0.9
+    subsample : float, optional
         Share of the objects that each base clustering sees.
-    scale : {"none", "zscore", "minmax"}, default="none"
+    scale : {"none", "zscore", "minmax", "auto"}, optional
         Scaling of the columns.
     recipe : dict, optional
         Other fields of a recipe, such as ``{"features": .5}``.
@@ -113,7 +114,7 @@ class ConsensusClustering(_Consensus):
     >>> import numpy as np, partita as pt
     >>> X = np.array([[0.0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]])
     >>> pt.ConsensusClustering(2, base="kmeans:20", base_k="2..3").fit_predict(X)
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    array([1, 1, 1, 0, 0, 0], dtype=int32)
     """
 
     def __init__(
@@ -121,10 +122,10 @@ class ConsensusClustering(_Consensus):
         n_clusters: Any = 8,
         method: str | None = None,
         *,
-        base: str = "kmeans:100",
-        base_k: Any = "sqrt",
-        subsample: float = 0.9,
-        scale: str = "none",
+        base: str | None = None,
+        base_k: Any = None,
+        subsample: float | None = None,
+        scale: str | None = None,
         recipe: dict[str, Any] | None = None,
         settings: dict[str, Any] | None = None,
         predict_with: str = "ssce",
@@ -155,9 +156,13 @@ class ConsensusClustering(_Consensus):
         """Makes base clusterings of a table of shape (n, d) and finds their consensus; ``y`` is not used."""
         table = self._checked(X, reset=True)
         number = int(self.n_clusters) if isinstance(self.n_clusters, (int, np.integer)) else None
-        fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": self.scale}
+        given = (self.method, self.base, self.base_k, self.subsample, self.recipe)
+        auto = all(part is None for part in given) and self.n_clusters != "method"
+        scale = "auto" if auto and self.scale is None else self.scale
+        fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": scale}
         recipe = recipe_json(self.base, None, number, **{**fields, **(self.recipe or {})})
         what = asked(None, self.n_clusters, self.method, self.random_state, None, dict(self.settings or {}))
+        what.auto = auto
         result = run_consensus(None, table, recipe, what, Run(self.n_jobs, self.max_memory))
         self._keep(result, result.model(self.predict_with))
         return self
@@ -195,7 +200,7 @@ class LabelConsensus(_Consensus):
     >>> import partita as pt
     >>> labels = [[0, 1, 7], [0, 1, 7], [0, 2, 7], [1, 2, 9], [1, 2, 9], [1, 2, -1]]
     >>> pt.LabelConsensus(2).fit_predict(labels)
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    array([1, 1, 1, 0, 0, 0], dtype=int32)
     """
 
     def __init__(
