@@ -1,9 +1,10 @@
 //! Scores on published pools of base clusterings: `cargo xtask bench pools [-- METHOD BASES DRAWS [name=value]...]`.
 //!
 //! The folder that `PARTITA_POOLS` names holds the `.mat` files of Huang, Wang and Lai (IS, ISOLET, Semeion, SPF, PD), METHOD
-//! is a name such as `lwgp`; without one, `lwgp` is tried on 20 base clusterings and `hbgf` on 10, 20 draws each. Prints
-//! the mean over draws of NMI (by the larger entropy), its standard error and ARI against the classes, K being the
-//! number of classes and objects being shuffled; the median CPU time of a draw, and the largest resident set so far.
+//! is a name such as `lwgp`; without one, `lwgp`, `hbgf`, `ecpcs-mc` and `lce` are tried on 20 base clusterings and `hbgf` on
+//! 10, 20 draws each. Prints the mean over draws of NMI (by the larger entropy), its standard error and ARI against the
+//! classes, K being the number of classes and objects being shuffled; the median CPU time of a draw, and the largest resident
+//! set so far.
 
 use std::env;
 use std::error::Error;
@@ -13,7 +14,7 @@ use std::path::Path;
 use partita_conformance::race::{cpu_seconds, peak_bytes};
 use partita_core::{Clusters, Consensus, Ensemble, Partition, Problem, Seed, SettingMap, Silent, consense};
 use partita_files::{ReadOptions, read_ensemble};
-use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
+use partita_graph::{CSPA, CTS, ECPCS_HC, ECPCS_MC, HBGF, HGPA, LCE, LWGP, MCLA};
 use partita_metrics::{Contingency, Normalisation};
 use rand::seq::SliceRandom;
 
@@ -22,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match words.as_slice() {
         [] => {
             pools("lwgp", 20, 20, &SettingMap::default())?;
-            pools("hbgf", 10, 20, &SettingMap::default())
+            pools("hbgf", 10, 20, &SettingMap::default())?;
+            ["hbgf", "ecpcs-mc", "lce"].into_iter().try_for_each(|name| pools(name, 20, 20, &SettingMap::default()))
         }
         [name, bases, draws, settings @ ..] => {
             pools(name, bases.parse()?, draws.parse()?, &SettingMap::parse(settings)?)
@@ -33,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn pools(name: &str, bases: usize, draws: u64, settings: &SettingMap) -> Result<(), Box<dyn Error>> {
     let folder = env::var_os("PARTITA_POOLS").ok_or("PARTITA_POOLS names no folder of pools")?;
-    let methods: [&dyn Consensus; 5] = [&LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
+    let methods: [&dyn Consensus; 9] = [&LWGP, &HBGF, &MCLA, &CSPA, &HGPA, &LCE, &ECPCS_MC, &ECPCS_HC, &CTS];
     let method = methods.into_iter().find(|method| method.info().name == name).ok_or("there is no such method")?;
     let mut out = io::stdout().lock();
     for pool in ["IS", "ISOLET", "Semeion", "SPF", "PD"] {

@@ -56,6 +56,18 @@ fn methods_are_listed_and_explained() {
 }
 
 #[test]
+fn methods_are_found_by_what_the_literature_calls_them() {
+    let place = Workplace::new();
+    let itk = place.partita(&["methods", "--search", "itk"]).fine();
+    assert!(itk.contains("ITK: kcc ("), "{itk}");
+    let salso = place.partita(&["methods", "--search", "SALSO", "--json"]).json();
+    assert_eq!(salso["known_as"][0]["methods"][0], "median-vi");
+    let huang = place.partita(&["methods", "--search", "huang, wang", "--json"]).json();
+    assert!(huang["methods"].as_array().unwrap().iter().any(|name| name == "lwgp"));
+    place.partita(&["methods", "--search", "no such thing"]).refused(&["no such thing", "partita methods"]);
+}
+
+#[test]
 fn synthetic_tables_are_reproducible_and_can_be_inspected() {
     let place = Workplace::new();
     place.partita(&["synth", "half-rings", "-n", "90", "--seed", "3", "-o", "a.csv"]).fine();
