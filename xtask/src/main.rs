@@ -12,6 +12,7 @@ mod markers;
 mod new;
 mod optional;
 mod peers;
+mod python;
 mod reproduce;
 mod setup;
 mod shell;
@@ -49,6 +50,8 @@ enum Command {
     Features,
     /// Measure: run a crate's example benchmark and write docs/benchmarks/NAME.md.
     Bench(bench::Arguments),
+    /// Build the Python package as a wheel, install it into an environment under the target folder, and test it there.
+    Python(python::Arguments),
     /// Measure the papers' tables anew into docs/reproduction; `list` lists them, `--help` says more.
     Reproduce(reproduce::Arguments),
     /// List, verify or fetch data sets.
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::Features => features::run(&workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Bench(arguments) => bench::run(&workspace, arguments),
+        Command::Python(arguments) => python::run(&workspace, arguments),
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),

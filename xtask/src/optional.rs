@@ -77,7 +77,7 @@ fn has_chromium() -> bool {
 }
 
 /// Whether this is a run of the checks.
-fn is_ci() -> bool {
+pub(crate) fn is_ci() -> bool {
     env::var_os("CI").is_some()
 }
 

@@ -5,12 +5,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, features, optional, reproduce, shell, tidy};
+use crate::{demo, docs, features, optional, python, reproduce, shell, tidy};
 
 /// Runs every step; stops at the first that fails.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     type Step = fn(&Workspace) -> Result<()>;
-    let steps: [(&str, Step); 13] = [
+    let steps: [(&str, Step); 14] = [
         ("format", format),
         ("tidy", tidy::run),
         ("packages", packages),
@@ -20,6 +20,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("tests", tests),
         ("kernels under a sanitizer", optional::sanitizer),
         ("LAPACK", optional::lapack),
+        ("Python", python::step),
         ("demo", demo::check),
         ("reports in a browser", optional::browser),
         ("a sample of the papers' tables", reproduce::check),

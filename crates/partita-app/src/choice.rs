@@ -21,7 +21,7 @@ use crate::{AppError, InputTable, Observer, TextTable, methods, seeds};
 /// # Cost
 /// That of [`choose_clusters`] on a sample of the rows where there are many.
 pub fn choose_of_table(
-    table: &InputTable,
+    table: &InputTable<'_>,
     range: RangeInclusive<usize>,
     settings: &ChooseSettings,
     seed: Seed,

@@ -16,7 +16,7 @@ const WORTH_KNOWING: u64 = 256 << 20;
 /// # Cost
 /// That of the recipe's base clusterers.
 pub fn make_ensemble(
-    table: &InputTable,
+    table: &InputTable<'_>,
     recipe: &Recipe,
     seed: Seed,
     durable: Option<&Durable>,

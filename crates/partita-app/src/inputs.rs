@@ -1,8 +1,11 @@
-//! The input files of an experiment, read.
+//! The inputs of an experiment: its files, read, or what a program holds.
+
+use std::sync::Arc;
 
 use partita::files::LabelColumn;
-use partita::{Ensemble, Features, MemoryBudget, Seed};
+use partita::{BaseWeights, Ensemble, Features, MemoryBudget, Seed};
 
+use crate::data::Data;
 use crate::experiment::Input;
 use crate::input_file::with_hashes;
 use crate::input_notes::shown;
@@ -10,20 +13,30 @@ use crate::label_files::load_ensemble;
 use crate::{AppError, Experiment, InputFile, InputTable, Observer, Spent, Stopwatch};
 
 /// What was read.
-pub(crate) struct Inputs {
+pub(crate) struct Inputs<'a> {
     /// The table that base clusterings are made of, or the one behind the ensemble.
-    pub(crate) table: Option<InputTable>,
+    pub(crate) table: Option<InputTable<'a>>,
     /// The ensemble, where one exists already.
-    pub(crate) ensemble: Option<Ensemble>,
+    pub(crate) ensemble: Option<Arc<Ensemble>>,
     /// The true labels, where there are some.
     pub(crate) truth: Option<LabelColumn>,
+    /// Weights of the base clusterings, where the experiment names no source of them.
+    pub(crate) weights: Option<BaseWeights>,
     /// Sizes and hashes of the files.
     pub(crate) files: Vec<InputFile>,
     /// What reading took.
     pub(crate) spent: Spent,
 }
 
-impl Inputs {
+impl<'a> Inputs<'a> {
+    /// What a program holds.
+    pub(crate) fn of(data: Data<'a>) -> Self {
+        let Data { ensemble, table, weights, files } = data;
+        Self { table, ensemble, truth: None, weights, files, spent: Spent::default() }
+    }
+}
+
+impl Inputs<'static> {
     /// Reads all files of an experiment but weights, and hashes them while it reads.
     pub(crate) fn read(
         experiment: &Experiment,
@@ -47,18 +60,20 @@ impl Inputs {
                 let table = features.as_ref().map(|table| InputTable::load_dense(table, budget, seed, observer));
                 let (table, of_table) = table.transpose()?.unzip();
                 let roles = std::iter::once(roles).chain(of_table).collect();
-                Ok((table, Some(loaded.ensemble), loaded.truth, roles))
+                Ok((table, Some(Arc::new(loaded.ensemble)), loaded.truth, roles))
             }
         };
         let ((table, ensemble, truth, roles), mut files) = with_hashes(&experiment.input_files(), read)?;
         files.iter_mut().zip(roles).for_each(|(file, roles)| file.roles = Some(roles.brief()));
-        Ok(Self { table, ensemble, truth, files, spent: stopwatch.read() })
+        Ok(Self { table, ensemble, truth, weights: None, files, spent: stopwatch.read() })
     }
+}
 
+impl Inputs<'_> {
     /// Objects.
     pub(crate) fn objects(&self) -> usize {
         let table = || self.table.as_ref().map_or(0, |table| table.view().dim().0);
-        self.ensemble.as_ref().map_or_else(table, Ensemble::objects)
+        self.ensemble.as_ref().map_or_else(table, |ensemble| ensemble.objects())
     }
 
     /// The columns of the table, where methods can read them.

@@ -9,6 +9,7 @@
 //! |---|---|---|---|
 //! | [`Experiment`] | input, recipe, methods with settings, K, seed, budget, outputs: all that a result depends on | | |
 //! | [`Experiment::run`] | runs it and writes its outputs | that of its steps | within its budget |
+//! | [`Experiment::compute_on`] | the same on data that a program holds ([`Data`]) | | |
 //! | [`RunRecord`] | what was done, from which files, on which machine; it can be run again | O(record) | |
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
 //! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
@@ -53,9 +54,11 @@ mod clusters;
 mod confidence;
 mod consensus;
 mod csv_text;
+mod data;
 mod error;
 mod experiment;
 mod file_kind;
+mod finished;
 mod generate;
 mod input_file;
 mod input_notes;
@@ -89,6 +92,7 @@ pub use align::{AlignInput, AlignedRuns};
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
 pub use clusters::ClustersAsked;
 pub use confidence::{ConfidentSink, consense_rows_with_confidence};
+pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput,
@@ -112,6 +116,6 @@ pub use report::RunFolder;
 pub use result_files::{RECORD, json_text, read_json, write_json, write_text};
 pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
-pub use table::{GroupedTable, InputTable};
+pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_table::TextTable;
 pub use weights::{base_weights, base_weights_from, base_weights_of_rows};

@@ -1,8 +1,15 @@
-//! The list of methods, and what can be refused before a method runs.
+//! The list of methods, what each is, and what can be refused before a method runs.
 
-use partita::{Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingMap};
+use partita::{Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingInfo, SettingMap, Weights};
+use serde_json::{Value, json};
 
 use crate::AppError;
+
+/// The method where none is named.
+pub const DEFAULT: &str = "lwgp";
+
+/// The method where none is named and the number of clusters is left to it.
+pub const DEFAULT_OF_OWN_CLUSTERS: &str = "eac-average";
 
 /// Every consensus method, and the choice among them.
 pub fn all() -> impl Iterator<Item = &'static dyn Consensus> {
@@ -24,6 +31,43 @@ pub fn find(name: &str) -> Result<&'static dyn Consensus, AppError> {
 /// Name of a method.
 pub fn name_of(method: &dyn Consensus) -> &'static str {
     method.info().name
+}
+
+/// What a method is and which settings it has, as one JSON object.
+pub fn describe(method: &dyn Consensus) -> Value {
+    let (info, defaults) = (method.info(), method.default_settings());
+    let setting = |setting: SettingInfo| {
+        json!({
+            "name": setting.name,
+            "default": defaults[setting.name],
+            "help": setting.help,
+            "values": setting.values.to_string(),
+            "aliases": setting.aliases,
+        })
+    };
+    let (settings, can): (Vec<Value>, _) = (method.settings().into_iter().map(setting).collect(), info.capabilities);
+    json!({
+        "name": info.name,
+        "family": info.family,
+        "summary": info.summary,
+        "reference": info.reference,
+        "reads": can.reads,
+        "missing": can.missing,
+        "soft": can.soft,
+        "chooses_clusters": can.auto_clusters,
+        "clusters_is_maximum": can.clusters_is_maximum,
+        "weighted": can.base_weights == Weights::Native,
+        "base_weights": can.base_weights,
+        "object_weights": can.object_weights,
+        "seeded": can.seeded,
+        "tree": can.tree,
+        "predicts": can.predicts,
+        "streams": can.streams,
+        "certainty": info.certainty,
+        "time": info.time,
+        "memory": info.memory,
+        "settings": settings,
+    })
 }
 
 /// Whether a method gives probabilities.

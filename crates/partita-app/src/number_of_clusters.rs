@@ -30,7 +30,7 @@ impl Experiment {
     pub(crate) fn number_of_clusters(
         &self,
         methods: &[&'static dyn Consensus],
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
@@ -56,20 +56,20 @@ impl Experiment {
     }
 
     /// Whether there is a recipe to choose: the table is in memory and has enough objects.
-    fn chooses_recipe(&self, table: &InputTable) -> bool {
+    fn chooses_recipe(&self, table: &InputTable<'_>) -> bool {
         const FEW: usize = 10;
         let fits = match self.clusters {
             ClustersAsked::Exactly(clusters) => clusters > 1 && clusters <= table.view().dim().0 / 4,
             ClustersAsked::Chosen { .. } => true,
             ClustersAsked::Method => false,
         };
-        self.auto && fits && matches!(table, InputTable::Dense(_)) && table.view().dim().0 >= FEW
+        self.auto && fits && matches!(table, InputTable::Dense(_) | InputTable::View(_)) && table.view().dim().0 >= FEW
     }
 
     /// The recipe, and the number of clusters where it is open.
     fn chosen_with_recipe(
         &self,
-        table: &InputTable,
+        table: &InputTable<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Number, AppError> {
@@ -101,7 +101,7 @@ impl Experiment {
         &self,
         first: &'static dyn Consensus,
         ensemble: &Ensemble,
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         range: RangeInclusive<usize>,
         observer: &dyn Observer,
     ) -> Result<Choice, AppError> {

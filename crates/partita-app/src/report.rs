@@ -193,7 +193,7 @@ impl RunFolder {
     }
 
     /// The table of the run, if it is still what it was.
-    fn table(&self, observer: &dyn Observer) -> Option<InputTable> {
+    fn table(&self, observer: &dyn Observer) -> Option<InputTable<'static>> {
         let input = match &self.record.experiment.input {
             Input::Table { table, .. } => table,
             Input::Ensemble { features, .. } => features.as_ref()?,

@@ -2,6 +2,7 @@
 //! clusterings, find the consensus of every method, write.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use partita::files::{self, LabelColumn};
 use partita::generate::{Durable, Recipe};
@@ -11,6 +12,7 @@ use partita_select::Choice;
 
 use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
+use crate::data::Data;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
@@ -28,7 +30,7 @@ pub struct Finished {
     /// What was done.
     pub record: RunRecord,
     /// The base clusterings.
-    pub ensemble: Ensemble,
+    pub ensemble: Arc<Ensemble>,
     /// The results of the methods that were finished, in the order of the record.
     pub outcomes: Vec<Outcome>,
     /// The confidence of all labels of these results, n numbers each, which compare between methods.
@@ -37,7 +39,7 @@ pub struct Finished {
 
 /// The base clusterings, and what it took to make them if they were made.
 struct Bases {
-    ensemble: Ensemble,
+    ensemble: Arc<Ensemble>,
     spent: Option<Spent>,
     asked: usize,
     scores: Vec<Scores>,
@@ -72,9 +74,20 @@ impl Experiment {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn compute(&self, observer: &dyn Observer) -> Result<Finished, AppError> {
-        let (started, budget) = (now(), self.budget());
-        let methods = self.found_methods()?;
-        let mut inputs = Inputs::read(self, budget, observer)?;
+        let started = now();
+        self.found_methods()?;
+        let inputs = Inputs::read(self, self.budget(), observer)?;
+        self.compute_from(inputs, started, observer)
+    }
+
+    /// Computes from inputs that were read or given.
+    fn compute_from(
+        &self,
+        mut inputs: Inputs<'_>,
+        started: String,
+        observer: &dyn Observer,
+    ) -> Result<Finished, AppError> {
+        let (methods, budget) = (self.found_methods()?, self.budget());
         self.check(&methods, &inputs, budget)?;
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let recipe = number.auto.as_ref().map(|auto| &auto.recipe);
@@ -118,6 +131,15 @@ impl Experiment {
         Ok(finished)
     }
 
+    /// As [`compute`](Self::compute), with data that a program holds in place of the files that [`input`](Self::input) names: messages
+    /// and the record call the data by these names.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn compute_on(&self, data: Data<'_>, observer: &dyn Observer) -> Result<Finished, AppError> {
+        self.compute_from(Inputs::of(data), now(), observer)
+    }
+
     /// The methods by name.
     fn found_methods(&self) -> Result<Vec<&'static dyn Consensus>, AppError> {
         if self.version != EXPERIMENT_VERSION {
@@ -132,7 +154,12 @@ impl Experiment {
     }
 
     /// Refuses what cannot work before anything is computed.
-    fn check(&self, methods: &[&'static dyn Consensus], inputs: &Inputs, budget: MemoryBudget) -> Result<(), AppError> {
+    fn check(
+        &self,
+        methods: &[&'static dyn Consensus],
+        inputs: &Inputs<'_>,
+        budget: MemoryBudget,
+    ) -> Result<(), AppError> {
         let size = self.size(inputs)?;
         let learned = self.outputs.model.as_ref().is_some_and(|model| model.predict_with.is_some());
         if let Some(table) = self.table().filter(|_| learned) {
@@ -146,7 +173,7 @@ impl Experiment {
     }
 
     /// The size of the problem: that of the ensemble, or what the recipe leads one to expect.
-    fn size(&self, inputs: &Inputs) -> Result<ProblemSize, AppError> {
+    fn size(&self, inputs: &Inputs<'_>) -> Result<ProblemSize, AppError> {
         if let Some(ensemble) = &inputs.ensemble {
             return Ok(ProblemSize::of(ensemble, self.clusters.most(ensemble.objects())));
         }
@@ -165,7 +192,7 @@ impl Experiment {
     fn base_clusterings(
         &self,
         chosen: Option<&Recipe>,
-        inputs: &mut Inputs,
+        inputs: &mut Inputs<'_>,
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Bases, AppError> {
@@ -186,7 +213,7 @@ impl Experiment {
             files::write_ensemble(&folder.join(ENSEMBLE), &made.ensemble, inputs.truth.as_ref())?;
         }
         let scores = inputs.truth.as_ref().map(|truth| base_scores(&made.ensemble, truth)).unwrap_or_default();
-        Ok(Bases { ensemble: made.ensemble, spent: Some(spent), asked: made.asked, scores })
+        Ok(Bases { ensemble: Arc::new(made.ensemble), spent: Some(spent), asked: made.asked, scores })
     }
 
     /// The file that keeps finished base clusterings until the run is finished: that of the run to go on with, or a new one.
@@ -205,11 +232,12 @@ impl Experiment {
         &self,
         methods: &[&'static dyn Consensus],
         clusters: Clusters,
-        inputs: &Inputs,
+        inputs: &Inputs<'_>,
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<Results, AppError> {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
+        let weights = weights.or_else(|| inputs.weights.clone());
         let (features, source) = (inputs.features(), self.source());
         let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
         let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
@@ -237,7 +265,7 @@ impl Experiment {
     }
 
     /// A page beside the labels of every method, where pages are asked for.
-    fn write_reports(&self, finished: &Finished, inputs: &Inputs, choice: Option<&Choice>) -> Result<(), AppError> {
+    fn write_reports(&self, finished: &Finished, inputs: &Inputs<'_>, choice: Option<&Choice>) -> Result<(), AppError> {
         let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
         let names = finished.record.methods.iter().map(|method| method.method.clone());
         let all: Vec<_> = names.zip(finished.outcomes.iter().map(|outcome| outcome.partition.clone())).collect();

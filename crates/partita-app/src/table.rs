@@ -2,22 +2,35 @@
 
 use partita::files::{self, LabelColumn, Roles, SparseTable, Table, TableGroups, Truth};
 use partita::generate::{RowGroups, Scale, TableView};
-use partita::ndarray::Array2;
+use partita::ndarray::{Array2, ArrayView2};
 use partita::{Features, MemoryBudget, Seed};
 
 use crate::input_notes::say_roles;
 use crate::variance::outweighing_columns;
 use crate::{AppError, Observer, TableInput, seeds};
 
-/// A table as it was read.
+/// A table as it was read, or as a program holds it.
 #[derive(Debug)]
-pub enum InputTable {
+pub enum InputTable<'a> {
     /// All numbers in memory.
     Dense(Table),
     /// The numbers that are not 0 in memory.
     Sparse(SparseTable),
     /// Numbers on the disk, in groups of rows.
     Groups(Box<GroupedTable>),
+    /// All numbers in the memory of a program, which are not copied.
+    View(TableInMemory<'a>),
+}
+
+/// A table that a program holds.
+#[derive(Clone, Debug)]
+pub struct TableInMemory<'a> {
+    /// Names of the features, d of them.
+    pub columns: Vec<String>,
+    /// The numbers, n × d.
+    pub values: ArrayView2<'a, f64>,
+    /// What the objects are called, n names.
+    pub object_names: Option<Vec<String>>,
 }
 
 /// A table whose numbers stay on the disk.
@@ -38,7 +51,7 @@ impl RowGroups for GroupedTable {
     }
 }
 
-impl InputTable {
+impl InputTable<'static> {
     /// Reads a table. One in Parquet that would fill half of the budget stays on the disk. Rows are filtered by their
     /// labels with random numbers of `seed`, the seed of the run.
     ///
@@ -100,12 +113,15 @@ impl InputTable {
         say_roles(&input.file, &roles, observer);
         filtered(table, input, seed, observer).map(|table| (Self::Dense(table), roles))
     }
+}
 
+impl InputTable<'_> {
     /// The warning about columns that outweigh all others where nothing scales them; none for tables that are sparse or on
     /// the disk.
     pub fn scale_warning(&self, scale: Scale) -> Option<String> {
         match self {
             Self::Dense(table) if scale == Scale::None => outweighing_columns(&table.columns, table.values.view()),
+            Self::View(table) if scale == Scale::None => outweighing_columns(&table.columns, table.values),
             _ => None,
         }
     }
@@ -116,6 +132,7 @@ impl InputTable {
             Self::Dense(table) => table.values.view().into(),
             Self::Sparse(table) => table.values.view().into(),
             Self::Groups(table) => TableView::Groups(&**table),
+            Self::View(table) => table.values.into(),
         }
     }
 
@@ -123,6 +140,7 @@ impl InputTable {
     pub fn features(&self) -> Option<Features<'_>> {
         match self {
             Self::Dense(table) => Features::new(&table.columns, table.values.view()).ok(),
+            Self::View(table) => Features::new(&table.columns, table.values).ok(),
             _ => None,
         }
     }
@@ -133,6 +151,7 @@ impl InputTable {
             Self::Dense(table) => table.object_names.as_ref(),
             Self::Sparse(table) => table.object_names.as_ref(),
             Self::Groups(table) => table.0.object_names.as_ref(),
+            Self::View(table) => table.object_names.as_ref(),
         }
     }
 
@@ -142,6 +161,7 @@ impl InputTable {
             Self::Dense(table) => table.label.as_ref(),
             Self::Sparse(table) => table.label.as_ref(),
             Self::Groups(table) => table.0.label.as_ref(),
+            Self::View(_) => None,
         }
     }
 
@@ -151,6 +171,7 @@ impl InputTable {
             Self::Dense(table) => table.label.take(),
             Self::Sparse(table) => table.label.take(),
             Self::Groups(table) => table.0.label.take(),
+            Self::View(_) => None,
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn live(overlap: &Overlap) -> Vec<usize> {
 /// ```
 /// From one eigenproblem, D^-½ A D^-½ = Q Λ Qᵀ: Pʳ = D^-½ Q Λʳ Qᵀ D^½, so that
 /// `G = D^-½ Q [ (QᵀDQ) ∘ Σ_r Λʳ 1 1ᵀ Λʳ ] Qᵀ D^-½` for any t. A cluster that shares objects with none has zeros.
-pub(crate) fn walk(jaccard: &Array2<f64>, steps: u32) -> Result<Array2<f64>, GraphError> {
+pub(crate) fn propagated(jaccard: &Array2<f64>, steps: u32) -> Result<Array2<f64>, GraphError> {
     let degrees = jaccard.sum_axis(Axis(1));
     let linked: Vec<usize> = (0..degrees.len()).filter(|&c| degrees[c] > 0.0).collect();
     let mut similarity = Array2::zeros(jaccard.dim());
@@ -138,7 +138,7 @@ pub(crate) mod tests {
             (20, [1.0, 0.655_069, 0.937_391, 0.723_864, 0.894_259, 0.647_484, 0.647_484]),
         ];
         for (steps, row) in rows {
-            let similarity = walk(&a, steps).unwrap();
+            let similarity = propagated(&a, steps).unwrap();
             row.iter().zip(similarity.row(0)).for_each(|(&expected, &found)| close(found, expected));
         }
         let triples = connected_triples(&a, 1.0) * 0.833_333_333_333;
@@ -181,7 +181,7 @@ pub(crate) mod tests {
             let (expected, a) = naive(&drawn.ensemble, steps);
             let index = jaccard(&overlap(&drawn.ensemble));
             assert!((&index - &a).iter().all(|x| x.abs() < 1e-12), "{seed}");
-            let found = walk(&index, steps).unwrap();
+            let found = propagated(&index, steps).unwrap();
             assert!((&found - &expected).iter().all(|x| x.abs() < 1e-10), "{seed}");
         }
     }

@@ -14,7 +14,7 @@ use partita_spectral::{LanczosSettings, top_eigenpairs};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::cluster_similarity::{self, jaccard, live, walk};
+use crate::cluster_similarity::{self, jaccard, live, propagated};
 use crate::collect::collected;
 use crate::rows::by_base;
 use crate::spectral::{GRAPH, counted};
@@ -24,7 +24,7 @@ use crate::spectral::{GRAPH, counted};
 #[serde(default)]
 #[non_exhaustive]
 pub struct EcpcsMcSettings {
-    /// Steps of the random walk among base clusters (paper: t); above 10 they change little.
+    /// Steps by which similarity spreads among base clusters (paper: t); above 10 they change little.
     #[setting(range = 1..=10_000)]
     pub steps: u32,
     /// Independent initializations of k-means; the lowest loss is kept.
@@ -62,7 +62,7 @@ pub struct MetaClusters {
 /// | t | [`EcpcsMcSettings::steps`] |
 /// | C, the similarity of trajectories | cosine of walks, from one eigenproblem |
 ///
-/// The soft result is the scores divided by their sum. The walk changes accuracy by less than the choice of cut does: without
+/// The soft result is the scores divided by their sum. Propagation changes accuracy by less than the choice of cut does: without
 /// it (plain meta-clustering by a spectral cut) results are within .003 NMI.
 ///
 /// # Cost
@@ -114,7 +114,7 @@ pub fn ecpcs_mc_rows(
     if monitor.tick(1, 3) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let similarity = walk(&jaccard(&overlap), settings.steps)?;
+    let similarity = propagated(&jaccard(&overlap), settings.steps)?;
     if monitor.tick(2, 3) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::cluster_similarity::{self, connected_triples, jaccard, walk};
+use crate::cluster_similarity::{self, connected_triples, jaccard, propagated};
 use crate::rows::{by_base, check};
 use crate::spectral::{GRAPH, counted};
 
@@ -22,7 +22,7 @@ use crate::spectral::{GRAPH, counted};
 #[serde(default)]
 #[non_exhaustive]
 pub struct EcpcsHcSettings {
-    /// Steps of the random walk among base clusters (paper: t).
+    /// Steps by which similarity spreads among base clusters (paper: t).
     #[setting(range = 1..=10_000)]
     pub steps: u32,
 }
@@ -85,7 +85,7 @@ pub fn ecpcs_hc(
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
     let size = ProblemSize::of(ensemble, clusters);
     settings.validate(&size)?;
-    tree(ensemble, weights, clusters, |index| walk(index, settings.steps), monitor)
+    tree(ensemble, weights, clusters, |index| propagated(index, settings.steps), monitor)
 }
 
 /// Connected-triple-based similarity (Iam-On, Boongoen and Garrett 2008): average link on how many neighbours the base clusters
@@ -389,7 +389,7 @@ mod tests {
         let index = jaccard(&overlap(&tiny()));
         let cases = [
             (
-                walk(&index, 20).unwrap(),
+                propagated(&index, 20).unwrap(),
                 [(1, 2, 1.0), (1, 3, 0.906_309), (1, 4, 0.673_826), (3, 4, 0.767_518), (4, 5, 1.0)],
             ),
             (

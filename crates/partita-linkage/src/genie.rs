@@ -67,7 +67,7 @@ struct Merging {
     sizes: Vec<u64>,
     often: BTreeMap<u64, u64>,
     objects: u64,
-    clusters: u64,
+    left: u64,
 }
 
 impl Merging {
@@ -78,7 +78,7 @@ impl Merging {
             sizes: vec![1; objects],
             often: BTreeMap::from([(1, n)]),
             objects: n,
-            clusters: n,
+            left: n,
         }
     }
 
@@ -92,17 +92,17 @@ impl Merging {
 
     /// The Gini index of the sizes: rising sizes c_(1) ≤ … weigh 2i − k − 1 in the sum of their differences.
     fn gini(&self) -> f64 {
-        if self.clusters < 2 {
+        if self.left < 2 {
             return 0.0;
         }
         let (mut before, mut sum) = (0.0, 0.0);
         for (&size, &often) in &self.often {
             let (size, often) = (size as f64, often as f64);
             // Σ over the places i of equal sizes of 2i − k − 1.
-            sum += size * often * (2.0 * before + often - self.clusters as f64);
+            sum += size * often * (2.0 * before + often - self.left as f64);
             before += often;
         }
-        sum / ((self.clusters - 1) as f64 * self.objects as f64)
+        sum / ((self.left - 1) as f64 * self.objects as f64)
     }
 
     fn join(&mut self, i: u32, j: u32) -> Option<(u32, u32)> {
@@ -119,7 +119,7 @@ impl Merging {
         }
         *self.often.entry(a + b).or_insert(0) += 1;
         self.sizes[low] = a + b;
-        self.clusters -= 1;
+        self.left -= 1;
         Some((one, other))
     }
 }

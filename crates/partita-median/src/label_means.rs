@@ -427,7 +427,7 @@ pub static IPVC: LabelMeans = LabelMeans {
     },
 };
 
-const KC_INFO: MethodInfo = MethodInfo {
+pub(crate) const KC_INFO: MethodInfo = MethodInfo {
     name: "kc",
     family: "median",
     summary: "k-means on labels: fast at any size, takes missing labels",

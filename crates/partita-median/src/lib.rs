@@ -6,6 +6,8 @@
 //! |---|---|---|---|
 //! | [`kc`] | squares of one-hot labels about cluster means | restarts · rounds · n M K | 40 n + 24 ΣJ K |
 //! | [`qmi`] | category utility = quadratic mutual information | as `kc` | as `kc` |
+//! | [`kcc`] | a utility of label distributions: mutual information, norms | as `kc` | as `kc` |
+//! | [`sec`] | normalised cut of the co-association | as `kc` | as `kc` |
 //! | [`ipvc`] | shares of own labels, by voting | as `kc` | as `kc` |
 //! | [`plurality`] | votes after alignment to a reference | n M K | 8 n K |
 //! | [`median_vi`], [`median_binder`] | mean loss against the base clusterings; they find K | restarts · sweeps · n M K | 80 n + 8 restarts ΣJ K |
@@ -32,6 +34,7 @@
 
 mod cumulative;
 mod error;
+mod kcc;
 mod label_means;
 mod median;
 mod nmfc;
@@ -39,6 +42,7 @@ mod plurality;
 
 pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cumulative_rows};
 pub use error::MedianError;
+pub use kcc::{KCC, Kcc, KccSettings, KccUtility, SEC, Sec, kcc, kcc_rows, sec, sec_rows};
 pub use label_means::{
     IPVC, KC, LabelMeansDiagnostics, LabelMeansSettings, QMI, ipvc, ipvc_rows, kc, kc_rows, qmi, qmi_rows,
 };

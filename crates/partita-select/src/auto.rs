@@ -177,7 +177,7 @@ fn candidate(
         return Err(SelectError::Interrupted);
     }
     let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), monitor)?;
-    let gaps = if clusters.len() == 1 {
+    let gaps = if let [_] = clusters {
         Vec::new()
     } else {
         let mut settings = LwgpSettings::default();

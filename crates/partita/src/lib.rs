@@ -39,8 +39,11 @@
 //! | `rayon` | row passes ([`RowBlocks`]) on all threads; families that need threads have them without this |
 #![forbid(unsafe_code)]
 
+mod known_as;
+
 use std::sync::Arc;
 
+pub use known_as::{KNOWN_AS, KnownAs};
 #[cfg(feature = "aspect")]
 pub use partita_aspect as aspect;
 #[cfg(feature = "coassoc")]
@@ -122,6 +125,8 @@ methods! {
     "median" => partita_median::MEDIAN_VI,
     "median" => partita_median::MEDIAN_BINDER,
     "median" => partita_median::KC,
+    "median" => partita_median::KCC,
+    "median" => partita_median::SEC,
     "median" => partita_median::QMI,
     "median" => partita_median::IPVC,
     "median" => partita_median::NMFC,
@@ -158,6 +163,11 @@ pub fn load_model(saved: &serde_json::Value) -> Result<Arc<dyn Model>, ModelErro
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// The examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/from-rust.md")]
+struct Guide;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,5 +179,16 @@ mod tests {
         assert_eq!(names.len(), METHODS.len());
         assert!(names.iter().all(|name| method(name).is_some()));
         assert!(method("no such method").is_none());
+    }
+
+    #[cfg(all(feature = "metis", feature = "mixture", feature = "median", feature = "eac"))]
+    #[test]
+    fn names_of_the_literature_lead_to_methods() {
+        // `best` is the choice among all methods, a layer above.
+        let exists = |name: &&str| *name == "best" || method(name).is_some();
+        assert!(KNOWN_AS.iter().all(|known| known.methods.iter().all(|name| exists(name)) && !known.note.is_empty()));
+        let of = |term: &str| KNOWN_AS.iter().find(|known| known.matches(term)).map(|known| known.methods);
+        assert_eq!(of("itk"), Some(&["kcc"][..]));
+        assert!(KNOWN_AS.is_sorted_by_key(|known| known.term.to_lowercase()));
     }
 }

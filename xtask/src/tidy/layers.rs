@@ -35,6 +35,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("partita-report", 5),
     ("partita-app", 6),
     ("partita-cli", 7),
+    ("partita-python", 7),
     ("partita-reproduce", 7),
     ("xtask", 7),
 ];

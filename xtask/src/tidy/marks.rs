@@ -49,14 +49,15 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
 }
 
 /// Whether `include_str!("…")` starts here in the library's own code, of a path that climbs out of the crate. The page at the
-/// top, whose examples only tests read, may be included.
+/// top and those of the guide, whose examples only tests read, may be included.
 fn leaves_the_crate(file: &str, tokens: &[TokenTree]) -> bool {
     let included = tokens.first().and_then(name).is_some_and(|name| name == "include_str" || name == "include_bytes");
     let (Some((_, inside)), Some(TokenTree::Group(path))) = (file.split_once("/src/"), tokens.get(2)) else {
         return false;
     };
     let climbs = path.stream().to_string().matches("../").count();
-    included && climbs > inside.split('/').count() && !path.stream().to_string().contains("README.md")
+    let shown = ["README.md", "docs/guide/"].iter().any(|page| path.stream().to_string().contains(page));
+    included && climbs > inside.split('/').count() && !shown
 }
 
 /// Whether `pub use …::*;` starts here.

@@ -122,10 +122,10 @@ pub(crate) struct ComputeArgs {
 }
 
 /// The method that ranks first over all data sets and ensembles of docs/reproduction/beyond.md.
-pub(crate) const PICK: &str = "lwgp";
+pub(crate) const PICK: &str = partita_app::methods::DEFAULT;
 
 /// Where the method finds K: by the longest lifetime in a tree.
-pub(crate) const PICK_OF_AUTO: &str = "eac-average";
+pub(crate) const PICK_OF_AUTO: &str = partita_app::methods::DEFAULT_OF_OWN_CLUSTERS;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -307,6 +307,10 @@ pub(crate) struct MethodsArgs {
     /// Say everything about this method.
     #[arg(value_parser = method_names(), hide_possible_values = true)]
     pub(crate) method: Option<String>,
+    /// List the methods that a name from the literature stands for, such as ECC, SALSO or LinkCluE, and those whose name, summary or
+    /// reference has this text.
+    #[arg(long, value_name = "TERM", conflicts_with = "method")]
+    pub(crate) search: Option<String>,
     /// Print one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

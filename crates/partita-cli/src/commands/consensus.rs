@@ -95,10 +95,10 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         report: folder.is_some() && !args.no_report,
         folder,
         labels,
-        resume: false,
         soft: args.soft.clone(),
         relations: args.relations.clone().map(|file| RelationsOutput { file, threshold }),
         model: args.model.clone().map(|file| ModelOutput { file, predict_with }),
+        resume: false,
     }
 }
 

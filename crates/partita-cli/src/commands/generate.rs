@@ -109,7 +109,7 @@ fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Res
     Ok(())
 }
 
-fn note(table: &InputTable) -> Result<String, Failure> {
+fn note(table: &InputTable<'_>) -> Result<String, Failure> {
     let label = table.label().map(|label| (label.name.clone(), label.values.clone()));
     let note = serde_json::to_string(&Note { objects: table.object_names().cloned(), label });
     note.map_err(|error| Failure::input(format!("names and labels cannot be kept: {error}")))

@@ -1,15 +1,19 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, MissingLabels, Reads, SettingInfo, Weights};
-use serde_json::{Value, json};
+use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads};
+use serde_json::json;
 
-use partita_app::{TextTable, methods as registry};
+use partita_app::methods::{self as registry, describe};
+use partita_app::{AppError, TextTable};
 
 use crate::args::MethodsArgs;
 use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
+    if let Some(text) = &args.search {
+        return search(text, args.json);
+    }
     let chosen = args.method.as_deref().map(registry::find).transpose()?;
     match (chosen, args.json) {
         (Some(method), true) => output::print_json(&describe(method)),
@@ -17,6 +21,31 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
         (None, true) => output::print_json(&json!({ "methods": registry::all().map(describe).collect::<Vec<_>>() })),
         (None, false) => output::print(&list()),
     }
+}
+
+/// Names from the literature and methods that have this text.
+fn search(text: &str, json: bool) -> Result<(), Failure> {
+    let known: Vec<&KnownAs> = KNOWN_AS.iter().filter(|known| known.matches(text)).collect();
+    let has = |words: &str| words.to_lowercase().contains(&text.to_lowercase());
+    let told = |info: &MethodInfo| has(info.name) || has(info.summary) || has(info.reference);
+    let found: Vec<&MethodInfo> = registry::all().map(Consensus::info).filter(|info| told(info)).collect();
+    if known.is_empty() && found.is_empty() {
+        let message = format!("no method is known as '{text}', nor speaks of it; `partita methods` lists them all");
+        return Err(AppError::request(message).into());
+    }
+    if json {
+        let known = known.iter().map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note }));
+        let names = found.iter().map(|info| info.name);
+        return output::print_json(
+            &json!({ "known_as": known.collect::<Vec<_>>(), "methods": names.collect::<Vec<_>>() }),
+        );
+    }
+    let known = known.iter().map(|known| {
+        let methods = if known.methods.is_empty() { "–".to_owned() } else { known.methods.join(", ") };
+        format!("{}: {methods} ({})\n", known.term, known.note)
+    });
+    let found = found.iter().map(|info| format!("{}: {}\n", info.name, info.summary));
+    output::print(&known.chain(found).collect::<String>())
 }
 
 fn list() -> String {
@@ -44,40 +73,4 @@ fn explain(method: &dyn Consensus) -> String {
         text += &format!("      {}\n", setting.values);
     }
     text
-}
-
-fn describe(method: &dyn Consensus) -> Value {
-    let (info, defaults) = (method.info(), method.default_settings());
-    let setting = |setting: SettingInfo| {
-        json!({
-            "name": setting.name,
-            "default": defaults[setting.name],
-            "help": setting.help,
-            "values": setting.values.to_string(),
-            "aliases": setting.aliases,
-        })
-    };
-    let (settings, can): (Vec<Value>, _) = (method.settings().into_iter().map(setting).collect(), info.capabilities);
-    json!({
-        "name": info.name,
-        "family": info.family,
-        "summary": info.summary,
-        "reference": info.reference,
-        "reads": can.reads,
-        "missing": can.missing,
-        "soft": can.soft,
-        "chooses_clusters": can.auto_clusters,
-        "clusters_is_maximum": can.clusters_is_maximum,
-        "weighted": can.base_weights == Weights::Native,
-        "base_weights": can.base_weights,
-        "object_weights": can.object_weights,
-        "seeded": can.seeded,
-        "tree": can.tree,
-        "predicts": can.predicts,
-        "streams": can.streams,
-        "certainty": info.certainty,
-        "time": info.time,
-        "memory": info.memory,
-        "settings": settings,
-    })
 }

@@ -17,6 +17,33 @@ fn the_commands_of_the_readme_do_what_they_say() {
     lines.iter().for_each(|line| runs(&place, line));
 }
 
+/// Chapter by chapter, each in a folder of its own with the data sets that are shipped.
+#[test]
+fn the_commands_of_the_guide_do_what_they_say() {
+    let guide = root().join("docs/guide");
+    let listed = std::fs::read_to_string(guide.join("SUMMARY.md")).expect("the list of chapters");
+    let mut tried = 0;
+    for entry in guide.read_dir().expect("the guide").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().extension().is_none_or(|ending| ending != "md") || name == "SUMMARY.md" {
+            continue;
+        }
+        assert!(listed.contains(&format!("({name})")), "{name} is not in SUMMARY.md");
+        let text = std::fs::read_to_string(entry.path()).expect("a chapter");
+        assert!(text.lines().count() <= 150, "{name} is longer than 150 lines");
+        let place = Workplace::new();
+        let datasets = place.path("datasets");
+        std::fs::create_dir(&datasets).expect("a folder");
+        for data in ["digits.csv", "iris.csv", "wdbc.csv", "wine.csv"] {
+            std::fs::copy(shipped(data), datasets.join(data)).expect("a copy");
+        }
+        let lines = examples(&text, |line| line.starts_with("partita "));
+        lines.iter().for_each(|line| runs(&place, line));
+        tried += lines.len();
+    }
+    assert!(tried > 40, "{tried} commands were found");
+}
+
 #[test]
 fn the_examples_of_help_do_what_they_say() {
     let help = |arguments: &[&str]| Workplace::new().partita(arguments).fine();

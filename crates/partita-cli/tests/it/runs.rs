@@ -9,7 +9,7 @@ fn two_answers() -> String {
     let names: Vec<String> = (0..12).map(|run| format!("run{run}")).collect();
     let label = |i: usize, run: usize| {
         let right = if run < 8 { i / 20 } else { i % 2 };
-        let wrong = (i * 7 + run * 11) % 10 == 0;
+        let wrong = (i * 7 + run * 11).is_multiple_of(10);
         ["a", "b"][(right + usize::from(wrong) + run) % 2]
     };
     let row = |i: usize| format!("cell{i},{}\n", (0..12).map(|run| label(i, run)).collect::<Vec<_>>().join(","));

@@ -54,7 +54,7 @@ fn labels_go_to_standard_output_in_the_format_asked_for() {
     assert!(run("csv").starts_with(b"object,label,certainty,confidence\nc1,"));
     let json: serde_json::Value = serde_json::from_slice(&run("json")).expect("one JSON object");
     assert_eq!((json["object"][3].as_str(), json["label"].as_array().map(Vec::len)), (Some("c4"), Some(4)));
-    assert_eq!(run("tsv").iter().filter(|&&byte| byte == b'\t').count(), 5 * 3);
+    assert!(run("tsv").starts_with(b"object\tlabel\tcertainty\tconfidence\nc1\t"));
 }
 
 #[test]

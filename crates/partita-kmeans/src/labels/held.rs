@@ -21,6 +21,8 @@ pub(super) struct HeldRows<'a, L> {
     plan: &'a Plan<'a>,
     labels: Vec<u32>,
     counts: Counts,
+    /// Rounds that are done.
+    round: u64,
     lead: Lead,
     /// Rows that moved in the last round, with the cluster that they left.
     moved: Vec<(u32, u32)>,
@@ -42,7 +44,13 @@ impl<L: Label> Rounds for HeldRows<'_, L> {
 
     fn step(&mut self) -> Result<(), Infallible> {
         let first = self.lead.scores.is_none();
-        let scores = Scores::new(self.rows.offsets(), &self.counts, self.plan.base_weights, self.plan.assignment);
+        let scores = Scores::new(
+            self.rows.offsets(),
+            &self.counts,
+            self.plan.base_weights,
+            self.plan.assignment.in_round(self.round),
+        );
+        self.round += 1;
         let Lead { scores: previous, drift, limits } = &mut self.lead;
         *drift += previous.as_ref().map_or(0.0, |previous| scores.drift(previous));
         let (mut next, drift, rows) = (self.labels.clone(), *drift, self.rows);
@@ -71,7 +79,7 @@ impl<L: Label> Rounds for HeldRows<'_, L> {
     }
 
     fn value(&self) -> f64 {
-        self.counts.squares(self.rows.offsets(), self.plan.base_weights)
+        self.plan.assignment.loss(&self.counts, self.rows.offsets(), self.plan.base_weights)
     }
 }
 
@@ -79,7 +87,7 @@ impl<'a, L: Label> HeldRows<'a, L> {
     /// Rows that choose by these counts first.
     pub(super) fn new(rows: &'a WeightedLabelRows<'a, L>, on: &'a [u32], plan: &'a Plan<'a>, counts: Counts) -> Self {
         let lead = Lead { limits: vec![f64::NEG_INFINITY; on.len()], ..Lead::default() };
-        Self { rows, on, plan, labels: vec![u32::MAX; on.len()], counts, lead, moved: Vec::new() }
+        Self { rows, on, plan, labels: vec![u32::MAX; on.len()], counts, round: 0, lead, moved: Vec::new() }
     }
 
     /// Rows in these clusters, with the counts of them.

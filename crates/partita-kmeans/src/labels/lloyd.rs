@@ -5,11 +5,11 @@ use partita_core::{Label, Monitor, Seed, Stopped};
 use rand::seq::index;
 use rayon::prelude::*;
 
+use super::assignment::Assignment;
 use super::counts::Counts;
 use super::held::HeldRows;
 use super::rounds::{Plan, Progress, Rounds, climb};
 use super::rows::WeightedLabelRows;
-use super::scores::Assignment;
 use crate::plus_plus::{Field, Points, plus_plus};
 
 /// Initializations are tried on at most so many rows; the best one goes on with all of them.

@@ -1,5 +1,6 @@
 //! k-means on label rows: the one-hot rows of an ensemble, which are never built.
 
+mod assignment;
 mod counts;
 mod exchange;
 mod held;
@@ -10,10 +11,10 @@ mod rounds;
 mod rows;
 mod scores;
 
+pub use assignment::{Assignment, Utility};
 pub use counts::Counts;
 pub use lloyd::{Fit, START_ROWS, kmeans};
 pub use passes::{LabelChoice, RowsFit, bytes_over, kmeans_over};
 pub use quick::quick_partition;
 pub use rounds::Plan;
 pub use rows::{RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows};
-pub use scores::Assignment;

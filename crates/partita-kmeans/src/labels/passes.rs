@@ -52,8 +52,8 @@ pub fn kmeans_over(
     drop(sample);
     let total = plan.all_rounds(true);
     let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
-    let choice = LabelChoice::by(&start, &BaseClustering::offsets(rows.source().bases()), plan);
-    let mut passes = Passes { rows, plan, choice, counts: start, before: None };
+    let choice = LabelChoice::by(&start, &BaseClustering::offsets(rows.source().bases()), plan, 0);
+    let mut passes = Passes { rows, plan, choice, counts: start, round: 0, before: None };
     let (trace, stopped) = climb(&mut passes, plan, progress)?;
     Ok(RowsFit { choice: passes.choice, counts: passes.counts, trace, stopped, starts })
 }
@@ -92,8 +92,9 @@ pub struct LabelChoice {
 }
 
 impl LabelChoice {
-    fn by(counts: &Counts, offsets: &[usize], plan: &Plan<'_>) -> Self {
-        Self { scores: Scores::new(offsets, counts, plan.base_weights, plan.assignment), taken: Vec::new() }
+    fn by(counts: &Counts, offsets: &[usize], plan: &Plan<'_>, round: u64) -> Self {
+        let assignment = plan.assignment.in_round(round);
+        Self { scores: Scores::new(offsets, counts, plan.base_weights, assignment), taken: Vec::new() }
     }
 
     /// Calls `take` with every row of a block, its cluster, and its weight.
@@ -132,6 +133,8 @@ struct Passes<'a, 'r> {
     plan: &'a Plan<'a>,
     choice: LabelChoice,
     counts: Counts,
+    /// Rounds that are done.
+    round: u64,
     /// Choice and counts of the round before.
     before: Option<(LabelChoice, Counts)>,
 }
@@ -140,7 +143,8 @@ impl Rounds for Passes<'_, '_> {
     type Error = PassError;
 
     fn step(&mut self) -> Result<(), PassError> {
-        let mut choice = LabelChoice::by(&self.counts, self.choice.scores.offsets(), self.plan);
+        let mut choice = LabelChoice::by(&self.counts, self.choice.scores.offsets(), self.plan, self.round);
+        self.round += 1;
         let mut counts = self.rows.run(&CountChosen { choice: choice.clone() })?;
         while let Some(empty) = counts.first_empty() {
             let base_weights = self.plan.base_weights.to_vec();
@@ -164,7 +168,7 @@ impl Rounds for Passes<'_, '_> {
     }
 
     fn value(&self) -> f64 {
-        self.counts.squares(self.choice.scores.offsets(), self.plan.base_weights)
+        self.plan.assignment.loss(&self.counts, self.choice.scores.offsets(), self.plan.base_weights)
     }
 }
 
@@ -269,7 +273,7 @@ mod tests {
         Ensemble::from_bytes(labels, (0..4).map(base).collect()).unwrap()
     }
 
-    fn plan(assignment: Assignment, clusters: usize) -> Plan<'static> {
+    fn plan(assignment: Assignment<'static>, clusters: usize) -> Plan<'static> {
         let count = |number| NonZeroU32::new(number).unwrap();
         let base_weights = &[1.0, 2.0, 0.5, 1.0];
         Plan { clusters, base_weights, assignment, restarts: count(3), rounds: count(50), tolerance: 0.0 }
@@ -300,8 +304,8 @@ mod tests {
 
             let source = EnsembleRows::new(&ensemble);
             let rows = PassRunner::new(&source, &Silent);
-            let choice = LabelChoice::by(&start, held_rows.offsets(), &plan);
-            let mut passes = Passes { rows: &rows, plan: &plan, choice, counts: start, before: None };
+            let choice = LabelChoice::by(&start, held_rows.offsets(), &plan, 0);
+            let mut passes = Passes { rows: &rows, plan: &plan, choice, counts: start, round: 0, before: None };
             let found = climb(&mut passes, &plan, progress).unwrap();
             assert_eq!((found, &passes.counts), (expected, &counts), "seed {}", seed.number());
             refilled += usize::from(!passes.choice.taken.is_empty());

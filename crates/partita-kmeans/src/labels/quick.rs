@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use partita_core::{Ensemble, Label, Partition, Seed, Silent};
 
+use super::assignment::Assignment;
 use super::lloyd::kmeans;
 use super::rounds::Plan;
 use super::rows::{RowVisitor, WeightedLabelRows, with_rows};
-use super::scores::Assignment;
 
 /// K-means on label rows from three initializations, for at most 20 rounds.
 ///

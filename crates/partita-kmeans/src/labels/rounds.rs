@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use partita_core::{Flow, Monitor, Stopped};
 
-use super::scores::Assignment;
+use super::assignment::Assignment;
 
 /// What to optimise and for how long.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,7 @@ pub struct Plan<'a> {
     /// How much a label of each base clustering counts, M numbers.
     pub base_weights: &'a [f64],
     /// How a row chooses its cluster.
-    pub assignment: Assignment,
+    pub assignment: Assignment<'a>,
     /// Initializations; the best is kept.
     #[doc(alias = "n_init")]
     pub restarts: NonZeroU32,
@@ -69,13 +69,14 @@ pub(super) fn climb<R: Rounds>(
         rounds.step()?;
         let value = rounds.value();
         let gained = trace.last().map_or(f64::INFINITY, |last| last - value);
-        if gained < 0.0 {
+        let may_rise = round <= plan.assignment.first_rounds();
+        if gained < 0.0 && !may_rise {
             // The nearest mean never does this; the likeliest cluster may.
             rounds.undo();
             return Ok((trace, Stopped::Converged));
         }
         trace.push(value);
-        if gained <= plan.tolerance * value {
+        if gained <= plan.tolerance * value && !may_rise {
             return Ok((trace, Stopped::Converged));
         }
         if progress.monitor.tick(progress.done + round, progress.total) == Flow::Stop {

@@ -4,16 +4,8 @@ use partita_core::Label;
 use partita_kernels::{Kernel, Simd, dispatch};
 use serde::{Deserialize, Serialize};
 
+use super::assignment::{Assignment, normalised_cut};
 use super::counts::Counts;
-
-/// How a row chooses its cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Assignment {
-    /// The nearest mean of one-hot rows: largest Σ_u weight_u (2 p_kuℓ − Σ_j p_kuj²).
-    Nearest,
-    /// The cluster in which its labels are most probable: largest Σ_u weight_u p_kuℓ.
-    Likeliest,
-}
 
 /// What every label adds to the score of every cluster: one line of K numbers a label, and a last line of zeros for
 /// missing labels.
@@ -54,9 +46,13 @@ impl<'r, L: Label, I: Iterator<Item = Due<'r, L>>> Kernel for Choose<'_, I> {
 }
 
 impl Scores {
-    pub(crate) fn new(offsets: &[usize], counts: &Counts, base_weights: &[f64], assignment: Assignment) -> Self {
+    pub(crate) fn new(offsets: &[usize], counts: &Counts, base_weights: &[f64], assignment: Assignment<'_>) -> Self {
         let clusters = counts.clusters();
         let mut lines = vec![0.0; (offsets[base_weights.len()] + 1) * clusters];
+        if let Assignment::NormalisedCut(sizes) = assignment {
+            normalised_cut(offsets, counts, base_weights, sizes, &mut lines);
+            return Self::with_quick(clusters, lines, offsets);
+        }
         for (u, weight) in base_weights.iter().enumerate() {
             let places = offsets[u]..offsets[u + 1];
             let all = Self::everywhere(counts, places.clone());
@@ -66,13 +62,19 @@ impl Scores {
                 let share = |place: usize| {
                     if empty { all[place - places.start] } else { counts.share(u, place, k) }
                 };
+                if let Assignment::Utility(utility) = assignment {
+                    let size = counts.labelled(u, k) as f64;
+                    let values = utility.gains(places.clone().map(share), &all, size);
+                    for (place, value) in places.clone().zip(values) {
+                        lines[place * clusters + k] = weight * value;
+                    }
+                    continue;
+                }
                 let own: f64 = places.clone().map(|place| share(place) * share(place)).sum();
                 for place in places.clone() {
-                    lines[place * clusters + k] = weight
-                        * match assignment {
-                            Assignment::Nearest => 2.0 * share(place) - own,
-                            Assignment::Likeliest => share(place),
-                        };
+                    let likeliest = assignment == Assignment::Likeliest;
+                    lines[place * clusters + k] =
+                        weight * if likeliest { share(place) } else { 2.0 * share(place) - own };
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Tests of median partitions, one module a topic, in one binary: it links once, and its tests share the processors.
 
+mod kcc;
 mod label_means;
+mod median;
 mod rows;
 mod voting;
 mod weights;

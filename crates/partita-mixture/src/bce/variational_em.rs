@@ -116,7 +116,7 @@ pub fn bce(
 ) -> Result<Outcome<BceDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("bce", rows = rows.weights().len(), clusters).entered();
     MixtureError::check(settings, &rows.size(clusters))?;
-    let progress = settings.limits().progress(monitor, 0);
+    let progress = settings.limits().progress_of_finalists(monitor, 0);
     let (run, objectives) = compete(rows, clusters, seed, settings, &progress);
     Ok(outcome(rows, run, objectives))
 }

@@ -101,7 +101,7 @@ pub fn mm(
 ) -> Result<Outcome<MmDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("mm", rows = rows.weights().len(), clusters).entered();
     MixtureError::check(settings, &rows.size(clusters))?;
-    let progress = settings.limits().progress(monitor, 1);
+    let progress = settings.limits().progress_of_finalists(monitor, 1);
     let (run, objectives) = best_on(
         rows,
         seed,

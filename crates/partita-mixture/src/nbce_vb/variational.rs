@@ -95,7 +95,7 @@ pub fn nbce_vb(
 ) -> Result<Outcome<NbceDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("nbce-vb", rows = rows.weights().len(), clusters).entered();
     MixtureError::check(settings, &rows.size(clusters))?;
-    let progress = settings.limits().progress(monitor, 1);
+    let progress = settings.limits().progress_of_finalists(monitor, 1);
     let (run, objectives) = best_on(
         rows,
         seed,

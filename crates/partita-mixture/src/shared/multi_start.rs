@@ -46,6 +46,13 @@ impl Limits {
     pub(crate) fn progress<'a>(&self, monitor: &'a dyn Monitor, more: u64) -> ProgressCounter<'a> {
         ProgressCounter::new(monitor, u64::from(self.rounds.get()) * (u64::from(self.restarts.get()) + more))
     }
+
+    /// The same where most initializations run for a few rounds only, as in [`best_of_finalists`].
+    pub(crate) fn progress_of_finalists<'a>(&self, monitor: &'a dyn Monitor, more: u64) -> ProgressCounter<'a> {
+        let (rounds, restarts) = (u64::from(self.rounds.get()), u64::from(self.restarts.get()));
+        let short = rounds.min(SHORT.into()) * restarts;
+        ProgressCounter::new(monitor, short + rounds * (restarts.div_ceil(OF_EACH as u64) + more))
+    }
 }
 
 /// Ascends from `state`: `round` returns the objective of a state and the next one. Keeps the last state whose
@@ -187,7 +194,7 @@ pub(crate) fn best_over_rows<T>(
 ) -> Result<(Run<T>, Vec<f64>), MixtureError> {
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
     MixtureError::check(settings, &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
-    let progress = limits.progress(monitor, 1);
+    let progress = limits.progress_of_finalists(monitor, 1);
     let RowSample { ensemble, weights, whole, .. } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
     let (best, objectives) = compete(&WeightedRows::weighted(&ensemble, &weights)?, &progress);
     if whole {

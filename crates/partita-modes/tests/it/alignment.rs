@@ -113,3 +113,39 @@ fn runs_that_differ_are_modes_of_their_own_and_bad_rows_are_named() {
         assert!(soft([[0.5, 0.5], [wrong, 0.5]]).unwrap_err().to_string().contains("row 2, column 1"));
     }
 }
+
+/// Shares that any language can draw again.
+fn congruential(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut state = seed;
+    let mut table = Array2::from_shape_simple_fn((rows, columns), || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (((state >> 33) % 1000 + 1) as f64).powi(2)
+    });
+    for mut row in table.rows_mut() {
+        let sum = row.sum();
+        row /= sum;
+    }
+    table
+}
+
+/// What `align_ILP` and `cost_membership` of Clumppling 2.0.10 (MIT, with GLPK) give for the same tables: columns of Q and P, seed,
+/// the column of P for every column of Q, the cost.
+const OF_CLUMPPLING: [(usize, usize, u64, &[usize], f64); 8] = [
+    (2, 2, 1, &[1, 0], 0.231_083_544_576_514_84),
+    (3, 3, 2, &[0, 1, 2], 0.179_378_382_990_223_9),
+    (5, 5, 3, &[0, 3, 4, 1, 2], 0.113_866_684_470_506_57),
+    (7, 7, 4, &[0, 2, 6, 1, 3, 5, 4], 0.091_596_071_493_720_65),
+    (4, 3, 5, &[1, 0, 0, 2], 0.148_304_746_781_460_6),
+    (5, 3, 6, &[2, 1, 0, 2, 2], 0.166_199_086_552_171_2),
+    (6, 4, 7, &[1, 0, 3, 1, 2, 1], 0.175_797_914_290_986_37),
+    (8, 5, 8, &[1, 3, 0, 3, 2, 4, 4, 3], 0.118_049_129_578_005_48),
+];
+
+#[test]
+fn matchings_and_costs_are_those_of_clumppling() {
+    for (q, p, seed, columns, cost) in OF_CLUMPPLING {
+        let found = match_columns(congruential(25, q, seed).view(), congruential(25, p, seed + 100).view());
+        assert_eq!(found.columns, columns, "{q} to {p}");
+        assert!((found.cost - cost).abs() < 1e-12, "{q} to {p}: {} is not {cost}", found.cost);
+    }
+}

@@ -1,6 +1,6 @@
 //! Drawn ensembles of many shapes, for measuring optimisers.
 
-use partita::rand::RngExt;
+use partita::rand::{Rng, RngExt};
 use partita::{Ensemble, EnsembleBuilder, Seed};
 
 /// What is particular about a drawn ensemble.
@@ -46,41 +46,67 @@ pub struct Case {
     pub clusters: usize,
 }
 
-/// The ensemble of this number: 6 to `most` objects, 2 to 100 base clusterings, 2 to 15 clusters, in turn of every [`Shape`].
-pub fn drawn(number: u64, most: usize) -> Case {
-    let mut rng = Seed::new(number).child(77).rng();
-    let shape = SHAPES[number as usize % SHAPES.len()];
-    let mut between = |low: usize, high: usize| {
-        let (low, high) = (low as f64, high.max(low) as f64);
-        (low * (high / low).powf(rng.random::<f64>())).round() as usize
-    };
-    let objects = between(6, most);
-    let bases = if shape == Shape::Duplicates { between(2, 6) } else { between(2, 100) };
-    let clusters = between(2, 15.min(objects / 2).max(2));
-    let truth: Vec<usize> =
-        (0..objects).map(|i| if shape == Shape::Unequal && rng.random_bool(0.8) { 0 } else { i % clusters }).collect();
-    let (missing, noise) = (0.7 * rng.random::<f64>(), 0.4 * rng.random::<f64>());
-    let mut builder = EnsembleBuilder::new(objects);
-    let kept: Vec<usize> = (0..objects).map(|_| rng.random_range(0..bases)).collect();
-    for u in 0..bases {
+/// What the labels of an ensemble are drawn by.
+struct Plan {
+    shape: Shape,
+    bases: usize,
+    clusters: usize,
+    truth: Vec<usize>,
+    /// Chance of a missing label, and of a wrong one.
+    missing: f64,
+    noise: f64,
+    /// For every object a base clustering that labels it.
+    kept: Vec<usize>,
+}
+
+impl Plan {
+    fn draw(shape: Shape, most: usize, rng: &mut impl Rng) -> Self {
+        let mut between = |low: usize, high: usize| {
+            let (low, high) = (low as f64, high.max(low) as f64);
+            (low * (high / low).powf(rng.random::<f64>())).round() as usize
+        };
+        let objects = between(6, most);
+        let bases = if shape == Shape::Duplicates { between(2, 6) } else { between(2, 100) };
+        let clusters = between(2, 15.min(objects / 2).max(2));
+        let mut own = |i: usize| if shape == Shape::Unequal && rng.random_bool(0.8) { 0 } else { i % clusters };
+        let truth = (0..objects).map(&mut own).collect();
+        let (missing, noise) = (0.7 * rng.random::<f64>(), 0.4 * rng.random::<f64>());
+        let kept = (0..objects).map(|_| rng.random_range(0..bases)).collect();
+        Self { shape, bases, clusters, truth, missing, noise, kept }
+    }
+
+    /// Labels of base clustering `u`.
+    fn column(&self, u: usize, rng: &mut impl Rng) -> Vec<Option<usize>> {
+        let &Self { shape, clusters, missing, noise, .. } = self;
         let many = if shape == Shape::Granular { rng.random_range(2..=2 * clusters) } else { clusters };
-        let label = |i: usize| -> Option<usize> {
-            let own = if many > clusters { truth[i] + clusters * (i / clusters % 2) } else { truth[i] };
+        let mut label = |(i, &truth): (usize, &usize)| {
+            let own = if many > clusters { truth + clusters * (i / clusters % 2) } else { truth };
             let wrong = shape == Shape::Chance || rng.random_bool(noise);
             let label = if wrong { rng.random_range(0..many) } else { own % many };
             match (u, shape) {
                 (0, Shape::Constant) => Some(0),
                 (0, Shape::Singletons) => Some(i),
-                (_, Shape::Missing) if kept[i] != u && rng.random_bool(missing) => None,
+                (_, Shape::Missing) if self.kept[i] != u && rng.random_bool(missing) => None,
                 _ => Some(label),
             }
         };
-        let labels: Vec<Option<usize>> = (0..objects).map(label).collect();
+        self.truth.iter().enumerate().map(&mut label).collect()
+    }
+}
+
+/// The ensemble of this number: 6 to `most` objects, 2 to 100 base clusterings, 2 to 15 clusters, in turn of every [`Shape`].
+pub fn drawn(number: u64, most: usize) -> Case {
+    let mut rng = Seed::new(number).child(77).rng();
+    let shape = SHAPES[number as usize % SHAPES.len()];
+    let plan = Plan::draw(shape, most, &mut rng);
+    let mut builder = EnsembleBuilder::new(plan.truth.len());
+    for u in 0..plan.bases {
+        let labels = plan.column(u, &mut rng);
         // A base clustering without any label is not one.
         if labels.iter().any(Option::is_some) {
             builder.push(format!("u{u}"), labels).expect("a label or none for every object");
         }
     }
     let ensemble = builder.finish().expect("some base clustering has labels");
-    Case { name: format!("{number} {shape:?}").to_lowercase(), ensemble, clusters }
+    Case { name: format!("{number} {shape:?}").to_lowercase(), ensemble, clusters: plan.clusters }
 }

@@ -1,0 +1,87 @@
+//! What can be made of the results of an experiment that ran on data in memory: report, model, the folder of a run.
+
+use std::path::Path;
+
+use partita::files;
+use partita::ssce::Predictor;
+use partita::{BaseWeights, Ensemble, Features};
+use serde_json::Value;
+
+use crate::experiment::{Input, Outputs, WeightSource};
+use crate::model::{model_of, with_origin};
+use crate::report::{Shown, page};
+use crate::result_files::{ENSEMBLE, MethodResult, REPORT, make_folder, write_text};
+use crate::run::Finished;
+use crate::{AppError, ClustersAsked, InputFile, ReadOptions, RunRecord, curves, outputs};
+
+impl Finished {
+    /// The page about the first method, as `report.html` holds it; `features` is the table behind the ensemble.
+    ///
+    /// # Errors
+    /// [`AppError::Report`]; [`AppError::Request`] where no method was finished.
+    pub fn report<'a>(&'a self, features: Option<Features<'a>>) -> Result<String, AppError> {
+        let result = self.first()?;
+        let shown = Shown::of(&result, &self.ensemble, features, None);
+        let curves = self.record.choice.as_ref().map(|choice| curves(choice, self.ensemble.objects()));
+        Ok(page(&self.record, 0, &shown, curves)?.html)
+    }
+
+    /// The model that labels new objects as the first method labelled these, as a model file holds it.
+    ///
+    /// # Errors
+    /// As [`model_of`].
+    pub fn model(&self, predictor: Option<Predictor>, features: Option<&Features<'_>>) -> Result<Value, AppError> {
+        let result = self.first()?;
+        let model = model_of(predictor, &self.ensemble, features, result.outcome)?;
+        Ok(with_origin(model, &self.record.methods[0].method, self.ensemble.objects()))
+    }
+
+    /// Writes ensemble, weights, results, record and report into a folder, and gives the record of it: what was computed from data in
+    /// memory can then be repeated from files.
+    ///
+    /// # Errors
+    /// [`AppError`] for what cannot be written; [`AppError::Request`] for methods that read the table, which is not kept.
+    pub fn write_run(&self, folder: &Path, weights: Option<&BaseWeights>) -> Result<RunRecord, AppError> {
+        let result = self.first()?;
+        make_folder(folder)?;
+        let mut record = self.record.clone();
+        let experiment = &mut record.experiment;
+        let file = folder.join(ENSEMBLE);
+        files::write_ensemble(&file, &self.ensemble, None)?;
+        let mut inputs = vec![InputFile::of(&file)?];
+        if let Some(weights) = weights {
+            let file = folder.join("weights.csv");
+            write_text(&file, &weights_csv(&self.ensemble, weights))?;
+            inputs.push(InputFile::of(&file)?);
+            experiment.base_weights = Some(WeightSource::File(file));
+        }
+        experiment.input = Input::Ensemble { file, read: ReadOptions::default(), features: None };
+        experiment.clusters = match &record.choice {
+            Some(choice) => ClustersAsked::Exactly(choice.clusters),
+            None => experiment.clusters,
+        };
+        experiment.outputs = Outputs { folder: Some(folder.to_owned()), report: true, ..Outputs::default() };
+        record.inputs = inputs;
+        let method = &record.methods[0].method;
+        outputs::write_result(&record.experiment.outputs, 0, method, &result, &self.ensemble, None, None)?;
+        outputs::write_record(&record)?;
+        write_text(&folder.join(REPORT), &self.report(None)?)?;
+        Ok(record)
+    }
+
+    /// The result of the first method.
+    fn first(&self) -> Result<MethodResult<'_>, AppError> {
+        match (self.outcomes.first(), self.confidences.first()) {
+            (Some(outcome), Some(confidence)) => Ok(MethodResult { outcome, confidence }),
+            _ => Err(AppError::nothing_finished()),
+        }
+    }
+}
+
+/// Weights as [`base_weights_from`](crate::base_weights_from) reads them.
+fn weights_csv(ensemble: &Ensemble, weights: &BaseWeights) -> String {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let lines = ensemble.bases().iter().zip(weights.as_slice());
+    let lines: String = lines.map(|(base, weight)| format!("{},{weight}\n", quoted(base.name()))).collect();
+    format!("name,weight\n{lines}")
+}

@@ -1,0 +1,275 @@
+"""The functions: consensus, number of clusters, methods."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from partita import _partita
+from partita._ensemble import Ensemble, _plain
+from partita._errors import InputError, Interrupted
+from partita._result import ConsensusResult
+from partita._run import Run, clusters_of, seed_of
+from partita._tables import is_frame, label_column, table_of
+
+
+@dataclass
+class _Asked:
+    """What the native functions ask for."""
+
+    clusters: str
+    method: str
+    settings: str
+    seed: int
+    weight_source: str | None
+    weights: list[float] | None
+    auto: bool = False
+
+
+@lru_cache(maxsize=1)
+def _described() -> str:
+    return _partita.methods()
+
+
+def methods() -> dict[str, dict[str, Any]]:
+    """Every method by name: summary, reference, what it can do, its settings with defaults and ranges.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.methods()["lwgp"]["family"]
+    'graph'
+    >>> [setting["name"] for setting in pt.methods()["eac-average"]["settings"]]
+    []
+    """
+    return {method["name"]: method for method in json.loads(_described())}
+
+
+def method_of(method: str | None, clusters: str) -> str:
+    """The method, or the default where none is named."""
+    if method is None:
+        return _partita.DEFAULT_OF_OWN_CLUSTERS if clusters == "method" else _partita.DEFAULT_METHOD
+    if not isinstance(method, str):
+        raise InputError(f"method={method!r}; name one of {', '.join(methods())}")
+    return method
+
+
+def asked(
+    ensemble: Ensemble | None, n_clusters: Any, method: str | None, random_state: Any, base_weights: Any, settings: dict[str, Any]
+) -> _Asked:
+    """What is asked for, from keywords."""
+    clusters = clusters_of(n_clusters)
+    source, weights = _weights(base_weights, ensemble)
+    text = json.dumps(settings, default=_plain)
+    return _Asked(clusters, method_of(method, clusters), text, seed_of(random_state), source, weights)
+
+
+def _weights(given: Any, ensemble: Ensemble | None) -> tuple[str | None, list[float] | None]:
+    if given is None:
+        return None, None
+    if isinstance(given, str):
+        if given != "agreement":
+            raise InputError(f"base_weights={given!r}; write 'agreement', one number a base clustering, or a dict by name")
+        return given, None
+    if ensemble is None:
+        raise InputError("base_weights= of base clusterings that are to be made can only be 'agreement'")
+    if isinstance(given, dict):
+        absent = [name for name in ensemble.names if name not in given]
+        if absent:
+            raise InputError(f"base_weights has no weight for base clustering '{absent[0]}'")
+        given = [given[name] for name in ensemble.names]
+    weights = [float(weight) for weight in given]
+    if len(weights) != ensemble.n_base_clusterings:
+        raise InputError(f"{len(weights)} base_weights for {ensemble.n_base_clusterings} base clusterings")
+    return None, weights
+
+
+def run_consensus(
+    ensemble: Ensemble | None, table: _partita.NativeTable | None, recipe: str | None, what: _Asked, run: Run
+) -> ConsensusResult:
+    """The consensus, or an exception that carries the best so far."""
+    native_ensemble = None if ensemble is None else ensemble._native
+    try:
+        native, stopped_by = _partita.consensus(native_ensemble, table, recipe, what, run)
+    finally:
+        run.close()
+    result = ConsensusResult(native, table)
+    if isinstance(stopped_by, KeyboardInterrupt):
+        raise Interrupted("stopped; the best so far is in .result", result) from stopped_by
+    if stopped_by is not None:
+        raise stopped_by
+    return result
+
+
+def consensus(
+    ensemble: Any,
+    n_clusters: Any = "auto",
+    method: str | None = None,
+    *,
+    features: Any = None,
+    base_weights: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    max_memory: int | str | None = None,
+    progress: Any = False,
+    **settings: Any,
+) -> ConsensusResult:
+    """Finds the clustering that an ensemble agrees on.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or labels
+        What :class:`Ensemble` takes.
+    n_clusters : int, range, "auto" or "method"
+        Clusters of the consensus; a range of which one is chosen (1 if base clusterings agree no more than by chance); ``"auto"``, which
+        is 2 to 12; or ``"method"``, where the method finds its own.
+    method : str, optional
+        A name of :func:`methods`; ``"lwgp"`` if not given, ``"eac-average"`` with ``n_clusters="method"``.
+    features : table, optional
+        The table behind the ensemble, rows in the same order, for methods and models that read one.
+    base_weights : "agreement", sequence or dict, optional
+        Weights of the base clusterings, for methods that take them.
+    random_state : int, Generator or RandomState
+        The same seed gives the same bytes, whatever ``n_jobs`` is; those of ``partita consensus --seed``.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``; three quarters of the machine's memory if not given.
+    progress : bool or callable
+        Show progress with tqdm, or call this with (what, done, total).
+    **settings
+        Settings of the method, as ``methods()[name]["settings"]`` lists them.
+
+    Returns
+    -------
+    ConsensusResult
+
+    Raises
+    ------
+    InputError, SettingError, BudgetError
+        What cannot be used, and the remedy.
+    Interrupted
+        After Ctrl-C, with the best so far as ``result``, where the method has one.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> ensemble = pt.Ensemble([["x", "x", "x", "y", "y", "y"], [1, 1, 2, 2, 2, 2], [7, 7, 7, None, 9, 9]])
+    >>> result = pt.consensus(ensemble, n_clusters=2, method="eac-average")
+    >>> result.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> result
+    ConsensusResult(eac-average: 6 objects in 2 clusters, confidence 0.745)
+    """
+    given = Ensemble(ensemble)
+    table = None if features is None else table_of(features)
+    what = asked(given, n_clusters, method, random_state, base_weights, settings)
+    return run_consensus(given, table, None, what, Run(n_jobs, max_memory, progress))
+
+
+class ClusterChoice:
+    """How many clusters, and why.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number chosen; 1 says that nothing beats data without clusters.
+    reason : str
+        Why, in a sentence or two.
+    criterion : str
+        What decided.
+    rows : list of dict
+        What was measured of every number.
+    record_ : dict
+        All of it, with settings and seed.
+    """
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        self.record_ = record
+        self.n_clusters = int(record["clusters"])
+        self.reason = str(record["reason"])
+        self.criterion = str(record["criterion"])
+        self.rows: list[dict[str, Any]] = record["rows"]
+
+    def to_frame(self) -> Any:
+        """A pandas frame of what was measured, a row a number of clusters."""
+        import pandas as pd
+
+        scalars = [{name: value for name, value in row.items() if not isinstance(value, (list, dict))} for row in self.rows]
+        return pd.DataFrame(scalars).set_index("clusters").dropna(axis="columns", how="all")
+
+    def __repr__(self) -> str:
+        return f"ClusterChoice({self.n_clusters}: {self.reason})"
+
+
+def choose_k(
+    data: Any,
+    clusters: range = range(2, 13),
+    *,
+    method: str = "eac-average",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    max_memory: int | str | None = None,
+    progress: Any = False,
+    **settings: Any,
+) -> ClusterChoice:
+    """How many clusters there are, if any.
+
+    Parameters
+    ----------
+    data : Ensemble or table
+        An :class:`Ensemble`, or a table of numbers as for :func:`generate`.
+    clusters : range
+        The numbers to look at.
+    method : str
+        The method, for ensembles.
+    random_state, n_jobs, max_memory, progress
+        As for :func:`consensus`.
+    **settings
+        As ``partita choose-k --set`` takes them: ``scale``, ``runs``, ``draws``, ...
+
+    Returns
+    -------
+    ClusterChoice
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> labels = [[0] * 20 + [1] * 20 + [2] * 20] * 6
+    >>> pt.choose_k(pt.Ensemble(labels), range(2, 6)).n_clusters
+    3
+    """
+    if not isinstance(clusters, range) or clusters.step != 1 or len(clusters) == 0:
+        raise InputError(f"clusters={clusters!r}; write a range of step 1 such as range(2, 13)")
+    if clusters.start < 1:
+        raise InputError(f"clusters={clusters!r}; numbers of clusters are from 2")
+    run = Run(n_jobs, max_memory, progress)
+    ensemble = data._native if isinstance(data, Ensemble) else None
+    table = None if ensemble is not None else table_of(data)
+    bounds, text = (clusters.start, clusters.stop - 1), json.dumps(settings, default=_plain)
+    try:
+        found = _partita.choose_k(ensemble, table, bounds, method, text, seed_of(random_state), run)
+    finally:
+        run.close()
+    return ClusterChoice(json.loads(found))
+
+
+def codes_of(labels: Any) -> Any:
+    """A column of labels as whole numbers, which must not have gaps."""
+    if is_frame(labels):
+        raise InputError("labels are one column; take one of the frame")
+    _, array, _ = label_column("labels", labels)
+    array = np.asarray(array)
+    if array.dtype.kind == "f":
+        if np.isnan(array).any():
+            raise InputError("a label is missing; leave the object out")
+        if (array != np.floor(array)).any():
+            raise InputError(f"{array[array != np.floor(array)][0]} is not a label; labels are whole numbers or words")
+        array = array.astype(np.int64)
+    if len(array) and array.min() < 0:
+        raise InputError("a label is missing (-1, None, NaN); leave the object out")
+    return np.ascontiguousarray(array, dtype=np.int64)

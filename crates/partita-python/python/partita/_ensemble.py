@@ -1,0 +1,321 @@
+"""Ensembles: many clusterings of the same objects."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita import _partita
+from partita._errors import InputError
+from partita._run import Run, seed_of
+from partita._tables import label_columns, table_of
+
+
+class Ensemble:
+    """Many clusterings of the same objects, labels may be missing.
+
+    Parameters
+    ----------
+    labels : array of shape (n, M), DataFrame, dict of columns, or list of M arrays
+        One column a base clustering: whole numbers from 0, words, or categories. NumPy arrays of any type and order are read in place;
+        pandas, polars and Arrow give their columns. ``None``, NaN, ``pandas.NA``, -1 and words such as ``"NA"`` are missing labels. The
+        index of a pandas frame names the objects.
+    names : sequence of M str, optional
+        Names of the base clusterings in place of the columns' own.
+    objects : sequence of n str, optional
+        Names of the objects in place of the index.
+
+    Raises
+    ------
+    InputError
+        For columns of different lengths, fractions and other numbers that are not labels, columns without any label.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> ensemble = pt.Ensemble({"a": ["x", "x", "y", "y"], "b": [1, 1, 2, None]})
+    >>> ensemble
+    Ensemble(4 objects, 2 base clusterings, 2 clusters each, 1 label missing)
+    >>> ensemble.to_numpy()
+    array([[ 0,  0],
+           [ 0,  0],
+           [ 1,  1],
+           [ 1, -1]], dtype=int32)
+    """
+
+    __slots__ = ("_native",)
+
+    _native: _partita.NativeEnsemble
+
+    def __init__(self, labels: Any, *, names: Sequence[str] | None = None, objects: Sequence[str] | None = None) -> None:
+        if isinstance(labels, Ensemble):
+            if names is not None or objects is not None:
+                raise InputError("this is an Ensemble, whose names are given; leave out names= and objects=")
+            self._native = labels._native
+            return
+        columns, index = label_columns(labels, names)
+        found = [str(name) for name in objects] if objects is not None else index
+        words = [words for _, _, words in columns]
+        arrays = [np.asarray(array) for _, array, _ in columns]
+        self._native = _partita.NativeEnsemble.from_columns(arrays, [name for name, _, _ in columns], words, found)
+
+    @classmethod
+    def _of(cls, native: _partita.NativeEnsemble) -> Ensemble:
+        made = cls.__new__(cls)
+        made._native = native
+        return made
+
+    @property
+    def n_objects(self) -> int:
+        """Objects, n."""
+        return self._native.objects
+
+    @property
+    def n_base_clusterings(self) -> int:
+        """Base clusterings, M."""
+        return len(self._native.names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Objects and base clusterings, (n, M)."""
+        return self.n_objects, self.n_base_clusterings
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the base clusterings."""
+        return self._native.names
+
+    @property
+    def n_clusters(self) -> list[int]:
+        """Clusters of every base clustering."""
+        return self._native.clusters
+
+    @property
+    def missing(self) -> int:
+        """Labels that are missing."""
+        return self._native.missing
+
+    @property
+    def object_names(self) -> list[str] | None:
+        """Names of the objects, where there are some."""
+        return self._native.object_names
+
+    @property
+    def truth(self) -> list[str | None] | None:
+        """The true classes, where the file that was read has some."""
+        return self._native.truth
+
+    @property
+    def recipe(self) -> dict[str, Any] | None:
+        """How the base clusterings were made, where that is known."""
+        recipe = self._native.recipe
+        return None if recipe is None else dict(json.loads(recipe))
+
+    def __len__(self) -> int:
+        return self.n_objects
+
+    def __repr__(self) -> str:
+        counts = self.n_clusters
+        low, high = min(counts), max(counts)
+        clusters = f"{low} clusters each" if low == high else f"{low} to {high} clusters"
+        gaps = {0: "", 1: ", 1 label missing"}.get(self.missing, f", {self.missing} labels missing")
+        return f"Ensemble({self.n_objects} objects, {self.n_base_clusterings} base clusterings, {clusters}{gaps})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ensemble):
+            return NotImplemented
+        same = self.names == other.names and self.object_names == other.object_names and self.shape == other.shape
+        return same and self._words() == other._words() and bool(np.array_equal(self.to_numpy(), other.to_numpy()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _words(self) -> list[list[str]]:
+        return [self._native.values(base) for base in range(self.n_base_clusterings)]
+
+    def to_numpy(self) -> NDArray[np.int32]:
+        """Clusters numbered from 0 in the order of their labels, shape (n, M); -1 is missing."""
+        return self._native.matrix()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype)
+
+    def to_frame(self) -> Any:
+        """A pandas frame of the labels as they were called, one categorical column a base clustering."""
+        import pandas as pd
+
+        codes = self.to_numpy()
+        columns = {
+            name: pd.Categorical.from_codes(codes[:, at], words) for at, (name, words) in enumerate(zip(self.names, self._words()))
+        }
+        frame = pd.DataFrame(columns, index=self.object_names)
+        frame.columns = pd.Index(self.names)
+        return frame
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file whose ending says the format: ``.csv``, ``.npz``, ``.parquet``."""
+        self._native.write(os.fspath(path))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Writes a Parquet file, one column a base clustering."""
+        if not os.fspath(path).endswith(".parquet"):
+            raise InputError(f"{path}: name a file that ends in .parquet, or call save()")
+        self.save(path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.to_numpy(), self.names, self._words(), self.object_names)
+
+    def _repr_html_(self) -> str:
+        from partita._html import table
+
+        rows = [("objects", self.n_objects), ("base clusterings", self.n_base_clusterings)]
+        counts = self.n_clusters
+        return table("Ensemble", [*rows, ("clusters", f"{min(counts)} to {max(counts)}"), ("missing labels", self.missing)])
+
+
+def _rebuilt(codes: NDArray[np.int32], names: list[str], words: list[list[str]], objects: list[str] | None) -> Ensemble:
+    """An ensemble out of its parts: what pickles hold."""
+    columns = [np.ascontiguousarray(codes[:, at]) for at in range(codes.shape[1])]
+    return Ensemble._of(_partita.NativeEnsemble.from_columns(columns, names, [list(w) for w in words], objects))
+
+
+def read_ensemble(
+    path: str | os.PathLike[str],
+    *,
+    truth: str | None = None,
+    id: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    max_memory: int | str | None = None,
+) -> Ensemble:
+    """Reads an ensemble from a file as the command line does.
+
+    Parameters
+    ----------
+    path : path
+        CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT; one row an object, one column a base clustering.
+    truth, id : str, optional
+        The columns with the true classes and with the names of the objects.
+    missing : sequence of str, optional
+        Words that mean that a label is missing, in place of the usual ones.
+    skip : sequence of str
+        Columns to leave out.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``.
+
+    Returns
+    -------
+    Ensemble
+    """
+    run = Run(None, max_memory)
+    words = None if missing is None else list(missing)
+    return Ensemble._of(_partita.NativeEnsemble.read(os.fspath(path), truth, id, words, list(skip), run))
+
+
+def recipe_json(
+    recipe: str | dict[str, Any] | None, preset: str | None = None, n_clusters: int | None = None, **fields: Any
+) -> str:
+    """A recipe as JSON, from a text such as ``"kmeans:100"``, a dict, a preset, and fields that change it."""
+    given: dict[str, Any] = {}
+    if isinstance(recipe, str):
+        given["base"] = [part.strip() for part in recipe.split(",")]
+    elif isinstance(recipe, dict):
+        given.update(recipe)
+    elif recipe is not None:
+        raise InputError(f"{recipe!r} is not a recipe; write 'kmeans:100', a dict, or preset='pcc-2'")
+    given.update({name: value for name, value in fields.items() if value is not None})
+    if isinstance(given.get("base"), str):
+        given["base"] = [part.strip() for part in given["base"].split(",")]
+    base_k = given.get("base_k")
+    if isinstance(base_k, range):
+        given["base_k"] = f"{base_k.start}..{base_k.stop - 1}"
+    elif isinstance(base_k, (list, tuple)):
+        given["base_k"] = ",".join(str(k) for k in base_k)
+    elif base_k is not None:
+        given["base_k"] = str(base_k)
+    preset = given.pop("preset", preset)
+    return _partita.recipe(preset, n_clusters, json.dumps(given, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise InputError(f"{value!r} is not a number, a text or a list")
+
+
+def generate(
+    X: Any,
+    recipe: str | dict[str, Any] | None = None,
+    *,
+    base_k: Any = None,
+    subsample: float | None = None,
+    replacement: bool | None = None,
+    features: float | None = None,
+    projection: int | None = None,
+    scale: str | None = None,
+    preset: str | None = None,
+    n_clusters: int | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    max_memory: int | str | None = None,
+    progress: Any = False,
+) -> Ensemble:
+    """Makes base clusterings of a table.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), DataFrame or SciPy sparse matrix
+        Finite numbers. A float64 array is read in place.
+    recipe : str or dict, optional
+        Base clusterers and how often each runs, such as ``"kmeans:60,ward:10"``, or a dict with the names of the arguments below and
+        ``base``. 100 runs of k-means if not given.
+    base_k : int, range, list or "sqrt", optional
+        Clusters of each base clustering; ``"sqrt"`` is sqrt(n)/2 to sqrt(n).
+    subsample : float, optional
+        Share of the objects that each base clustering sees; .9 if not given.
+    replacement : bool, optional
+        Draw them with replacement.
+    features : float, optional
+        Share of the columns that each base clustering sees.
+    projection : int, optional
+        Random directions that each base clustering sees instead of the columns.
+    scale : {"none", "zscore", "minmax"}, optional
+        Scaling of the columns.
+    preset : str, optional
+        A paper's recipe, which the arguments above may change; some depend on ``n_clusters``.
+    n_clusters : int, optional
+        What presets multiply.
+    random_state : int, Generator or RandomState
+        The same seed gives the same bytes, whatever ``n_jobs`` is.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``; three quarters of the machine's memory if not given.
+    progress : bool or callable
+        Show progress with tqdm, or call this with (what, done, total).
+
+    Returns
+    -------
+    Ensemble
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> X = np.array([[0.0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]])
+    >>> pt.generate(X, "kmeans:20", base_k="2..3", subsample=1.0).shape
+    (6, 20)
+    """
+    parts = {"base_k": base_k, "subsample": subsample, "replacement": replacement, "features": features}
+    json_text = recipe_json(recipe, preset, n_clusters, **parts, projection=projection, scale=scale)
+    run = Run(n_jobs, max_memory, progress)
+    try:
+        return Ensemble._of(_partita.generate(table_of(X), json_text, seed_of(random_state), run))
+    finally:
+        run.close()

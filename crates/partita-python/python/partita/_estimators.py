@@ -1,0 +1,253 @@
+"""Estimators of scikit-learn, imported with it when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partita import _partita
+from partita._consensus import asked, run_consensus
+from partita._ensemble import Ensemble, recipe_json
+from partita._result import ConsensusResult, Model
+from partita._run import Run
+from partita._tables import frame_columns, frame_index, is_frame
+
+__all__ = ["ConsensusClustering", "LabelConsensus"]
+
+
+class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """What both estimators share."""
+
+    result_: ConsensusResult
+    model_: Model
+
+    def _keep(self, result: ConsensusResult, model: Model) -> None:
+        self.result_, self.model_ = result, model
+        self.labels_: NDArray[np.int32] = result.labels_
+        self.confidence_: NDArray[np.float64] = result.confidence_
+        self.probabilities_: NDArray[np.float64] | None = result.probabilities_
+        self.n_clusters_: int = result.n_clusters
+        self.diagnostics_: dict[str, Any] = result.diagnostics_
+        self.record_: dict[str, Any] = result.record_
+        self.n_iter_: int = max(1, int(result.diagnostics_.get("rounds", 1)))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.result_.sizes_.shape[0])
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        raise NotImplementedError
+
+    def _predicted(self, X: Any) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of all clusters for new objects, shape (n, K)."""
+        check_is_fitted(self)
+        return self._predicted(self._checked(X, reset=False))
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The most probable cluster of every new object, shape (n,)."""
+        labels: NDArray[np.int32] = np.argmax(self.predict_proba(X), axis=1).astype(np.int32)
+        return labels
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """As :meth:`predict_proba`, for pipelines; ``set_output(transform="pandas")`` names the columns."""
+        return self.predict_proba(X)
+
+    def score(self, X: Any = None, y: Any = None) -> float:
+        """Mean confidence of the labels that were found in ``fit``: for ``GridSearchCV`` over ``n_clusters``."""
+        check_is_fitted(self)
+        if X is not None:
+            self._checked(X, reset=False)
+        return float(self.confidence_.mean())
+
+
+class ConsensusClustering(_Consensus):
+    """Consensus clustering of a table: base clusterings are made, and the clustering found that they agree on.
+
+    Parameters
+    ----------
+    n_clusters : int, range, "auto" or "method", default=8
+        As for :func:`partita.consensus`.
+    method : str, optional
+        A name of :func:`partita.methods`.
+    base : str, optional
+        Base clusterers and how often each runs, such as ``"kmeans:100"``. Where neither ``method`` nor anything of the base clusterings
+        but ``scale`` is given, base clusterings are chosen as ``partita run table.csv`` chooses them.
+    base_k : int, range, list or "sqrt", optional
+        Clusters of each base clustering.
+    subsample : float, optional
+        Share of the objects that each base clustering sees.
+    scale : {"none", "zscore", "minmax", "auto"}, optional
+        Scaling of the columns.
+    recipe : dict, optional
+        Other fields of a recipe, such as ``{"features": .5}``.
+    settings : dict, optional
+        Settings of the method.
+    predict_with : str, default="ssce"
+        What labels new objects: ``"ssce"`` (logistic regression), ``"centroid"``, ``"knn:5"``.
+    random_state : int, Generator or RandomState, default=0
+        The same seed gives the same labels, whatever ``n_jobs`` is.
+    n_jobs : int, optional
+        Threads; all cores if not given.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+    confidence_ : array of shape (n,)
+    probabilities_ : array of shape (n, K) or None
+    n_clusters_ : int
+    record_, diagnostics_ : dict
+    result_ : ConsensusResult
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> X = np.array([[0.0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]])
+    >>> pt.ConsensusClustering(2, base="kmeans:20", base_k="2..3").fit_predict(X)
+    array([1, 1, 1, 0, 0, 0], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        method: str | None = None,
+        *,
+        base: str | None = None,
+        base_k: Any = None,
+        subsample: float | None = None,
+        scale: str | None = None,
+        recipe: dict[str, Any] | None = None,
+        settings: dict[str, Any] | None = None,
+        predict_with: str = "ssce",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        max_memory: int | str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.base = base
+        self.base_k = base_k
+        self.subsample = subsample
+        self.scale = scale
+        self.recipe = recipe
+        self.settings = settings
+        self.predict_with = predict_with
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_memory = max_memory
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1)
+        names = getattr(self, "feature_names_in_", None)
+        columns = [f"x{at}" for at in range(values.shape[1])] if names is None else [str(name) for name in names]
+        return _partita.NativeTable.dense(values, columns, frame_index(X))
+
+    def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
+        """Makes base clusterings of a table of shape (n, d) and finds their consensus; ``y`` is not used."""
+        table = self._checked(X, reset=True)
+        number = int(self.n_clusters) if isinstance(self.n_clusters, (int, np.integer)) else None
+        given = (self.method, self.base, self.base_k, self.subsample, self.recipe)
+        auto = all(part is None for part in given) and self.n_clusters != "method"
+        scale = "auto" if auto and self.scale is None else self.scale
+        fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": scale}
+        recipe = recipe_json(self.base, None, number, **{**fields, **(self.recipe or {})})
+        what = asked(None, self.n_clusters, self.method, self.random_state, None, dict(self.settings or {}))
+        what.auto = auto
+        result = run_consensus(None, table, recipe, what, Run(self.n_jobs, self.max_memory))
+        self._keep(result, result.model(self.predict_with))
+        return self
+
+    def _predicted(self, X: Any) -> NDArray[np.float64]:
+        return self.model_._native.predict(None, X)[0]
+
+
+class LabelConsensus(_Consensus):
+    """The consensus of an ensemble as an estimator: columns are base clusterings, rows are objects.
+
+    Parameters
+    ----------
+    n_clusters : int, range, "auto" or "method", default=8
+        As for :func:`partita.consensus`.
+    method : str, optional
+        A name of :func:`partita.methods`.
+    base_weights : "agreement", sequence or dict, optional
+        Weights of the base clusterings, for methods that take them.
+    settings : dict, optional
+        Settings of the method.
+    random_state : int, Generator or RandomState, default=0
+    n_jobs : int, optional
+        Threads; all cores if not given.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``.
+
+    Attributes
+    ----------
+    labels_, confidence_, probabilities_, n_clusters_, record_, diagnostics_, result_, n_features_in_, feature_names_in_
+        As for :class:`ConsensusClustering`.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> labels = [[0, 1, 7], [0, 1, 7], [0, 2, 7], [1, 2, 9], [1, 2, 9], [1, 2, -1]]
+    >>> pt.LabelConsensus(2).fit_predict(labels)
+    array([1, 1, 1, 0, 0, 0], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        method: str | None = None,
+        *,
+        base_weights: Any = None,
+        settings: dict[str, Any] | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        max_memory: int | str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.base_weights = base_weights
+        self.settings = settings
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_memory = max_memory
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _checked(self, X: Any, *, reset: bool) -> Ensemble:
+        if isinstance(X, Ensemble):
+            X = X.to_frame()
+        least = 2 if reset else 1
+        values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least)
+        if not is_frame(X):
+            return Ensemble(values, names=[f"base{at}" for at in range(values.shape[1])])
+        # Columns keep types of their own, which one array for all of them would not.
+        names, columns = frame_columns(X)
+        return Ensemble(dict(zip(names, columns)), objects=frame_index(X))
+
+    def fit(self, X: Any, y: Any = None) -> LabelConsensus:
+        """Finds the consensus of labels of shape (n, M); ``y`` is not used."""
+        ensemble = self._checked(X, reset=True)
+        settings = dict(self.settings or {})
+        what = asked(ensemble, self.n_clusters, self.method, self.random_state, self.base_weights, settings)
+        result = run_consensus(ensemble, None, None, what, Run(self.n_jobs, self.max_memory))
+        self._keep(result, result.model())
+        return self
+
+    def _predicted(self, X: Any) -> NDArray[np.float64]:
+        return self.model_._native.predict(X._native, None)[0]

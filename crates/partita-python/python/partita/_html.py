@@ -1,0 +1,27 @@
+"""Small pages for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+
+def table(title: str, rows: Iterable[tuple[str, Any]], more: str = "") -> str:
+    """A table of names and values under a title."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(str(value))}</td></tr>"
+        for name, value in rows
+    )
+    return f"<div><strong>{escape(title)}</strong><table>{cells}</table>{more}</div>"
+
+
+def bars(sizes: list[int]) -> str:
+    """The sizes of clusters as bars."""
+    most = max(sizes, default=1) or 1
+    rows = "".join(
+        f"<tr><td>{label}</td><td>{size}</td>"
+        f"<td><div style='background:#4878a8;height:.7em;width:{round(120 * size / most)}px'></div></td></tr>"
+        for label, size in enumerate(sizes)
+    )
+    return f"<table><tr><th>cluster</th><th>objects</th><th></th></tr>{rows}</table>"

@@ -1,0 +1,252 @@
+"""Inputs of any kind as what the native functions read: label columns and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from partita._errors import InputError
+from partita._partita import NativeTable
+
+#: Words that mean that a label is missing, as in files.
+MISSING_WORDS = frozenset(
+    ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "?", "N/A"]
+    + ["NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+)
+
+Column = tuple[str, Any, "list[str] | None"]
+
+
+def is_frame(data: Any) -> bool:
+    """Whether it has named columns: pandas, polars, Arrow."""
+    return (hasattr(data, "columns") or hasattr(data, "column_names")) and hasattr(data, "shape")
+
+
+def frame_columns(data: Any) -> tuple[list[str], list[Any]]:
+    """Names and columns of a frame."""
+    names = list(data.column_names if hasattr(data, "column_names") else data.columns)
+    if hasattr(data, "iloc"):
+        return [str(name) for name in names], [data.iloc[:, at] for at in range(len(names))]
+    return [str(name) for name in names], [data[name] for name in names]
+
+
+def frame_index(data: Any) -> list[str] | None:
+    """Names of the objects: the index of a pandas frame, unless it only numbers the rows."""
+    index = getattr(data, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+        return None
+    return [str(name) for name in index]
+
+
+def label_columns(data: Any, names: Sequence[str] | None) -> tuple[list[Column], list[str] | None]:
+    """Columns of labels with their names and the names of their words; names of the objects."""
+    objects = None
+    if isinstance(data, Mapping):
+        found, columns = [str(name) for name in data], list(data.values())
+        objects = frame_index(columns[0]) if columns else None
+    elif is_frame(data):
+        (found, columns), objects = frame_columns(data), frame_index(data)
+    elif isinstance(data, (list, tuple)):
+        columns = list(data)
+        if columns and np.ndim(columns[0]) == 0:
+            raise InputError("a list is a list of base clusterings, each a list or array of labels; for one, write [labels]")
+        found = [f"base{at}" for at in range(len(columns))]
+        objects = frame_index(columns[0]) if columns else None
+    else:
+        matrix = np.asarray(data)
+        if matrix.ndim != 2:
+            raise InputError(
+                f"an array of labels has the shape (objects, base clusterings), not {matrix.shape}; "
+                "reshape one column with labels[:, None]"
+            )
+        columns = [matrix[:, at] for at in range(matrix.shape[1])]
+        found = [f"base{at}" for at in range(len(columns))]
+    if names is not None:
+        if len(names) != len(columns):
+            raise InputError(f"{len(names)} names for {len(columns)} base clusterings")
+        found = [str(name) for name in names]
+    return [label_column(name, column) for name, column in zip(found, columns)], objects
+
+
+def label_column(name: str, column: Any) -> Column:
+    """A column of numbers, and what they stand for where they stand for words."""
+    codes = _categorical(column)
+    if codes is not None:
+        numbers, words = codes
+        return _words_by_code(name, numbers, words)
+    array = column if isinstance(column, np.ndarray) else _array(name, column)
+    if array.ndim != 1:
+        raise InputError(f"base clustering '{name}' has the shape {array.shape}; it is one label an object")
+    kind = array.dtype.kind
+    if kind == "b":
+        return name, array.view(np.uint8), ["False", "True"]
+    if kind == "f" and array.dtype.itemsize not in (4, 8):
+        array = array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    if kind in "iuf":
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
+        return name, array, None
+    if kind in "OUST":
+        return _words(name, array)
+    raise InputError(f"base clustering '{name}' has the type {array.dtype}; labels are whole numbers or words")
+
+
+def _array(name: str, column: Any) -> np.ndarray[Any, Any]:
+    """A column of any library as an array; missing entries of whole numbers are -1."""
+    # Arrow and polars give numbers with gaps as floating-point numbers, which hold whole ones up to 2**53.
+    if hasattr(column, "to_numpy"):
+        if hasattr(column, "isna") and str(getattr(column, "dtype", ""))[:1] in "IU":
+            return np.asarray(column.to_numpy(dtype="int64", na_value=-1))
+        array = np.asarray(column.to_numpy())
+        if array.dtype.kind == "M":
+            raise InputError(f"base clustering '{name}' holds dates; labels are whole numbers or words")
+        return array
+    array = np.asarray(column) if not isinstance(column, (list, tuple)) else _from_list(column)
+    return array
+
+
+def _from_list(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """A list, whose numbers stay numbers although some are ``None``."""
+    kinds = {type(value) for value in values}
+    if kinds & {str, type(None)}:
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+    return np.asarray(values)
+
+
+def _categorical(column: Any) -> tuple[Any, list[Any]] | None:
+    """Codes and words of a categorical column of pandas."""
+    accessor = getattr(column, "cat", None)
+    if accessor is not None and hasattr(accessor, "codes") and hasattr(accessor, "categories"):
+        return np.asarray(accessor.codes), list(accessor.categories)
+    if hasattr(column, "codes") and hasattr(column, "categories"):
+        return np.asarray(column.codes), list(column.categories)
+    return None
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return value.strip() in MISSING_WORDS
+    # NaN, NaT and pandas.NA are not equal to themselves, or do not say.
+    return type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def _words(name: str, array: np.ndarray[Any, Any]) -> Column:
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8")
+    distinct: dict[Any, int] = {}
+    codes = np.empty(len(array), dtype=np.int64)
+    for at, value in enumerate(array.tolist()):
+        try:
+            codes[at] = distinct.setdefault(value, len(distinct))
+        except TypeError:
+            raise InputError(f"base clustering '{name}' has {value!r} in row {at}; labels are whole numbers or words") from None
+    return _words_by_code(name, codes, list(distinct))
+
+
+def _words_by_code(name: str, codes: np.ndarray[Any, Any], words: list[Any]) -> Column:
+    """Labels given by their places in a list; a list of numbers makes numbers, as in files."""
+    missing = [_is_missing(word) for word in words]
+    known = [word for word, gone in zip(words, missing) if not gone]
+    whole = [_whole(word) for word in known]
+    if known and all(number is not None for number in whole):
+        values = iter(whole)
+        table = np.array([-1 if gone else next(values) for gone in missing] + [-1], dtype=np.int64)
+        return name, table[codes], None
+    texts = [word.strip() if isinstance(word, str) else str(word) for word in known]
+    order = sorted(set(texts))
+    place = {text: at for at, text in enumerate(order)}
+    spelt = iter(texts)
+    table = np.array([-1 if gone else place[next(spelt)] for gone in missing] + [-1], dtype=np.int64)
+    return name, table[codes], order
+
+
+def _whole(word: Any) -> int | None:
+    """The whole number that a label is or spells; -1 is a missing label."""
+    if isinstance(word, (bool, np.bool_)):
+        return None
+    try:
+        number = float(word)
+        whole = int(word) if isinstance(word, (int, np.integer)) else int(number)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return whole if whole == number and -1 <= whole < 2**63 else None
+
+
+def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
+    """A table of numbers: an array, a frame or a sparse matrix."""
+    if isinstance(data, NativeTable):
+        return data
+    if hasattr(data, "tocsr"):
+        return _sparse(data, names)
+    objects, columns = None, None
+    if is_frame(data):
+        columns, objects = frame_columns(data)[0], frame_index(data)
+        values = data.to_numpy() if hasattr(data, "to_numpy") else np.column_stack([np.asarray(c) for c in frame_columns(data)[1]])
+    else:
+        values = np.asarray(data)
+    if values.ndim != 2 or 0 in values.shape:
+        raise InputError(f"a table has the shape (objects, features), not {values.shape}")
+    if values.dtype.kind in "OUS":
+        values = _numbers(values, columns)
+    elif values.dtype.kind not in "iufb":
+        raise InputError(f"a table has numbers, not {values.dtype}")
+    values = np.asarray(values, dtype=np.float64)
+    _check_finite(values, columns)
+    return NativeTable.dense(values, _column_names(names or columns, values.shape[1]), objects)
+
+
+def _numbers(values: np.ndarray[Any, Any], columns: list[str] | None) -> np.ndarray[Any, Any]:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        for (row, column), value in np.ndenumerate(values):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                where = columns[column] if columns else column
+                raise InputError(f"row {row}, column '{where}': {str(value)!r} is not a number; leave the column out or encode it") from None
+        raise
+
+
+def _check_finite(values: np.ndarray[Any, Any], columns: list[str] | None) -> None:
+    # A sum is finite only if all numbers are, unless it overflows: then look.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()
+    if np.isfinite(total):
+        return
+    for start in range(0, len(values), 65536):
+        bad = np.argwhere(~np.isfinite(values[start : start + 65536]))
+        if len(bad):
+            row, column = bad[0]
+            where = columns[column] if columns else column
+            value = values[start + row, column]
+            raise InputError(f"row {start + row}, column '{where}' is {value} (NaN or infinity); impute it or leave the row out")
+
+
+def _sparse(data: Any, names: Sequence[str] | None) -> NativeTable:
+    matrix = data.tocsr()
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(f"a table has the shape (objects, features), not {matrix.shape}")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    values = np.asarray(matrix.data, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise InputError("the sparse table holds NaN or infinity; impute it or leave the rows out")
+    indptr, indices = np.asarray(matrix.indptr, dtype=np.int64), np.asarray(matrix.indices, dtype=np.int64)
+    rows, columns = matrix.shape
+    return NativeTable.sparse((rows, columns), indptr, indices, values, _column_names(names, columns), None)
+
+
+def _column_names(names: Sequence[str] | None, width: int) -> list[str]:
+    if names is None:
+        return [f"x{at}" for at in range(width)]
+    if len(names) != width:
+        raise InputError(f"{len(names)} names for {width} features")
+    return [str(name) for name in names]

@@ -1,0 +1,135 @@
+"""Comparison of clusterings.
+
+Labels are columns of whole numbers or words, as for :class:`partita.Ensemble`, of the same objects in the same order.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita import _partita
+from partita._consensus import codes_of
+from partita._ensemble import Ensemble
+from partita._errors import InputError
+from partita._run import Run
+
+__all__ = [
+    "accuracy",
+    "adjusted_mutual_info",
+    "adjusted_rand",
+    "agreement_matrix",
+    "agreement_weights",
+    "anmi",
+    "co_association",
+    "confidence",
+    "jensen_shannon",
+    "nmi",
+    "purity",
+    "scores",
+    "stability",
+    "variation_of_information",
+]
+
+
+def scores(labels: Any, truth: Any) -> dict[str, Any]:
+    """Every external index at once: ``h`` (accuracy), ``ari``, ``ami``, ``nmi``, ``vi`` (nats), ``purity``, ``f1``,
+    ``fowlkes_mallows``; those of ``partita evaluate``.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> round(pt.metrics.scores([0, 0, 1, 1], ["a", "a", "b", "a"])["h"], 3)
+    0.75
+    """
+    return dict(json.loads(_partita.scores(codes_of(labels), codes_of(truth))))
+
+
+def accuracy(labels: Any, truth: Any) -> float:
+    """Share of the objects under the best one-to-one matching of clusters."""
+    return float(scores(labels, truth)["h"])
+
+
+def adjusted_rand(labels: Any, truth: Any) -> float:
+    """Adjusted Rand index."""
+    return float(scores(labels, truth)["ari"])
+
+
+def adjusted_mutual_info(labels: Any, truth: Any) -> float:
+    """Adjusted mutual information, arithmetic normalisation."""
+    return float(scores(labels, truth)["ami"])
+
+
+def nmi(labels: Any, truth: Any, average_method: str = "geometric") -> float:
+    """Mutual information over the ``max``, ``arithmetic``, ``geometric`` mean or ``min`` of the entropies."""
+    found = scores(labels, truth)["nmi"]
+    if average_method not in found:
+        raise InputError(f"average_method={average_method!r}; choose from {', '.join(found)}")
+    return float(found[average_method])
+
+
+def purity(labels: Any, truth: Any) -> float:
+    """Share of the objects that belong to the largest class of their cluster."""
+    return float(scores(labels, truth)["purity"])
+
+
+def variation_of_information(labels: Any, truth: Any) -> float:
+    """Variation of information, nats."""
+    return float(scores(labels, truth)["vi"])
+
+
+def jensen_shannon(a: Any, b: Any) -> float:
+    """Divergence of two tables of probabilities (n × K) under the best permutation of their clusters."""
+    return _partita.jensen_shannon(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+
+
+def anmi(labels: Any, ensemble: Any) -> float:
+    """Mean NMI of labels with the base clusterings of an ensemble."""
+    return _partita.anmi(codes_of(labels), Ensemble(ensemble)._native)
+
+
+def confidence(labels: Any, ensemble: Any) -> NDArray[np.float64]:
+    """How far an ensemble supports each label, shape (n,), 0 to 1."""
+    return _partita.confidence(codes_of(labels), Ensemble(ensemble)._native)
+
+
+def agreement_weights(ensemble: Any) -> NDArray[np.float64]:
+    """Weights of the base clusterings by their mean NMI with the others, shape (M,)."""
+    return _partita.agreement_weights(Ensemble(ensemble)._native)
+
+
+def co_association(ensemble: Any, max_memory: int | str | None = None) -> NDArray[np.float64]:
+    """Share of the base clusterings that put two objects together, of those that label both, shape (n, n).
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.metrics.co_association([[0, 0, 1], [0, 1, 1]])
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+    return _partita.co_association(Ensemble(ensemble)._native, Run(None, max_memory))
+
+
+def agreement_matrix(ensemble: Any) -> NDArray[np.float64]:
+    """NMI of all pairs of base clusterings over the objects that both label, shape (M, M)."""
+    codes = Ensemble(ensemble).to_numpy().astype(np.int64)
+    count = codes.shape[1]
+    found = np.ones((count, count))
+    for a in range(count):
+        for b in range(a):
+            both = (codes[:, a] >= 0) & (codes[:, b] >= 0)
+            value = np.nan
+            if both.any():
+                value = nmi(np.ascontiguousarray(codes[both, a]), np.ascontiguousarray(codes[both, b]))
+            found[a, b] = found[b, a] = value
+    return found
+
+
+def stability(estimator: Any, X: Any = None, y: Any = None) -> float:
+    """Mean confidence of a fitted estimator's labels: a scorer for ``GridSearchCV`` over ``n_clusters``."""
+    return float(np.mean(estimator.confidence_))

@@ -1,0 +1,192 @@
+//! The consensus of an ensemble or a table, and its result.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use partita::generate::Recipe;
+use partita::ndarray::Array2;
+use partita::ssce::Predictor;
+use partita::{BaseWeights, Outcome};
+use partita_app::{
+    ClustersAsked, Data, Experiment, Finished, Input, InputFile, MethodChoice, TableInput, WeightSource, json_text,
+};
+use pyo3::prelude::*;
+
+use crate::arguments::{Run, clusters, settings};
+use crate::call::{briefly, run};
+use crate::ensemble::NativeEnsemble;
+use crate::errors::{input_error, raised};
+use crate::tables::{IN_MEMORY, NativeTable};
+
+/// What is asked for.
+#[derive(FromPyObject)]
+pub(crate) struct Asked {
+    clusters: String,
+    method: String,
+    /// A JSON object.
+    settings: String,
+    seed: u64,
+    /// `agreement`, or nothing.
+    weight_source: Option<String>,
+    weights: Option<Vec<f64>>,
+    /// Whether base clusterings are made as the table suggests.
+    auto: bool,
+}
+
+impl Asked {
+    fn experiment(&self, py: Python<'_>, input: Input, run: &Run) -> PyResult<Experiment> {
+        let method = MethodChoice { name: self.method.clone(), settings: settings(py, &self.settings)? };
+        let clusters: ClustersAsked = clusters(py, &self.clusters)?;
+        let mut experiment = Experiment::new(input, clusters, vec![method], self.seed);
+        (experiment.max_memory, experiment.auto) = (run.max_memory, self.auto);
+        experiment.base_weights = self.weight_source.as_ref().map(|_| WeightSource::Agreement);
+        Ok(experiment)
+    }
+
+    fn weights(&self, py: Python<'_>) -> PyResult<Option<BaseWeights>> {
+        let wrong = |(at, value)| input_error(py, &format!("base_weights[{at}] is {value}; weights are above 0"));
+        self.weights.clone().map(|weights| BaseWeights::new(weights).map_err(wrong)).transpose()
+    }
+}
+
+/// Finds the consensus of an ensemble, with the table behind it for methods that read one; or of a table, by a recipe in JSON. Gives
+/// the result, and the exception that cut it short, if one did.
+#[pyfunction]
+pub(crate) fn consensus(
+    py: Python<'_>,
+    ensemble: Option<PyRef<'_, NativeEnsemble>>,
+    table: Option<PyRef<'_, NativeTable>>,
+    recipe: Option<&str>,
+    asked: Asked,
+    how: Run,
+) -> PyResult<(NativeResult, Option<Py<PyAny>>)> {
+    let of_table = TableInput::new(IN_MEMORY);
+    let (input, mut files) = match (&ensemble, recipe) {
+        (Some(ensemble), _) => {
+            let read = ensemble.origin.as_ref().map(|(_, read)| read.clone()).unwrap_or_default();
+            let file = ensemble.origin.as_ref().map_or_else(|| nameless(ensemble.source()), |(file, _)| file.clone());
+            let features = table.as_ref().map(|_| of_table);
+            (Input::Ensemble { file: ensemble.source().into(), read, features }, vec![file])
+        }
+        (None, Some(recipe)) => (Input::Table { table: of_table, recipe: read_recipe(py, recipe)? }, Vec::new()),
+        (None, None) => return Err(input_error(py, "there is neither an ensemble nor a recipe")),
+    };
+    files.extend(table.as_ref().map(|_| nameless(IN_MEMORY)));
+    let (experiment, weights) = (asked.experiment(py, input, &how)?, asked.weights(py)?);
+    let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
+    let data = Data {
+        ensemble: ensemble.as_ref().map(|ensemble| Arc::clone(&ensemble.ensemble)),
+        table: table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held)),
+        weights: weights.clone(),
+        files,
+    };
+    let done = run(py, &how, |observer| experiment.compute_on(data, observer))?;
+    let result = NativeResult { finished: done.value, weights };
+    let error = done.stopped_by.map(|error| error.into_value(py).into_any());
+    if let (Some(error), true) = (&error, result.finished.outcomes.is_empty()) {
+        return Err(PyErr::from_value(error.bind(py).clone()));
+    }
+    Ok((result, error))
+}
+
+fn nameless(path: impl Into<PathBuf>) -> InputFile {
+    InputFile { path: path.into(), bytes: None, sha256: None, roles: None }
+}
+
+/// A recipe in JSON.
+pub(crate) fn read_recipe(py: Python<'_>, json: &str) -> PyResult<Recipe> {
+    serde_json::from_str(json).map_err(|error| input_error(py, &format!("the recipe: {error}")))
+}
+
+/// The result of a method.
+#[pyclass(frozen, name = "NativeResult", module = "partita._partita")]
+pub(crate) struct NativeResult {
+    finished: Finished,
+    weights: Option<BaseWeights>,
+}
+
+impl NativeResult {
+    fn outcome(&self) -> &Outcome {
+        // There is no result without an outcome.
+        &self.finished.outcomes[0]
+    }
+}
+
+#[pymethods]
+impl NativeResult {
+    /// Labels, n numbers from 0.
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
+        let labels: Vec<i32> = self.outcome().partition.labels().iter().map(|&label| label as i32).collect();
+        labels.into_pyarray(py)
+    }
+
+    fn certainty<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.outcome().certainty.clone().into_pyarray(py)
+    }
+
+    fn confidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.finished.confidences[0].clone().into_pyarray(py)
+    }
+
+    /// Probabilities, n × K, where the method has some.
+    fn probabilities<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        self.outcome().soft.as_ref().map(|soft| soft.rows().to_owned().into_pyarray(py))
+    }
+
+    /// The tree in SciPy's layout, (n − 1) × 4, where the method has one.
+    fn tree<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        let merges = self.outcome().dendrogram.as_ref()?.merges();
+        let mut rows = Array2::zeros((merges.len(), 4));
+        for (mut row, merge) in rows.outer_iter_mut().zip(merges) {
+            let numbers = [f64::from(merge.left), f64::from(merge.right), merge.height, f64::from(merge.size)];
+            row.iter_mut().zip(numbers).for_each(|(cell, number)| *cell = number);
+        }
+        Some(rows.into_pyarray(py))
+    }
+
+    /// Clusters that labels may name.
+    fn clusters(&self) -> usize {
+        self.outcome().partition.clusters()
+    }
+
+    fn ensemble(&self) -> NativeEnsemble {
+        NativeEnsemble::shared(Arc::clone(&self.finished.ensemble))
+    }
+
+    /// The record as JSON.
+    fn record(&self, py: Python<'_>) -> PyResult<String> {
+        self.finished.record.to_json().map_err(|error| raised(py, &error))
+    }
+
+    /// The page about the result.
+    fn report(&self, py: Python<'_>, table: Option<PyRef<'_, NativeTable>>) -> PyResult<String> {
+        let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
+        let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
+        let features = input.as_ref().and_then(partita_app::InputTable::features);
+        let page = briefly(py, || self.finished.report(features))?;
+        page.map_err(|error| raised(py, &error))
+    }
+
+    /// The model that labels new objects as JSON: the method's own or one of label rows, or one that reads the table.
+    fn model(
+        &self,
+        py: Python<'_>,
+        predictor: Option<&str>,
+        table: Option<PyRef<'_, NativeTable>>,
+    ) -> PyResult<String> {
+        let predictor = predictor.map(str::parse::<Predictor>).transpose();
+        let predictor = predictor.map_err(|error| input_error(py, &error.to_string()))?;
+        let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
+        let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
+        let features = input.as_ref().and_then(partita_app::InputTable::features);
+        let model = briefly(py, || self.finished.model(predictor, features.as_ref()))?;
+        model.and_then(|model| json_text(&model)).map_err(|error| raised(py, &error))
+    }
+
+    /// Writes the folder of a run and gives its record.
+    fn write_run(&self, py: Python<'_>, folder: PathBuf) -> PyResult<String> {
+        let written = briefly(py, || self.finished.write_run(&folder, self.weights.as_ref())?.to_json())?;
+        written.map_err(|error| raised(py, &error))
+    }
+}

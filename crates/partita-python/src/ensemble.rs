@@ -1,0 +1,160 @@
+//! Ensembles: from columns of labels, from files, and back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray2};
+use partita::Ensemble;
+use partita::files;
+use partita::ndarray::Array2;
+use partita_app::{AppError, InputFile, ReadOptions, load_ensemble};
+use pyo3::prelude::*;
+
+use crate::arguments::Run;
+use crate::call::{briefly, run};
+use crate::columns::{Column, Columns, Refusal};
+use crate::errors::{input_error, raised};
+
+/// What the records of ensembles in memory call them.
+pub(crate) const IN_MEMORY: &str = "ensemble";
+
+/// An ensemble.
+#[pyclass(frozen, name = "NativeEnsemble", module = "partita._partita")]
+pub(crate) struct NativeEnsemble {
+    pub(crate) ensemble: Arc<Ensemble>,
+    /// The file that it was read from, and how.
+    pub(crate) origin: Option<(InputFile, ReadOptions)>,
+    /// The true classes, where the file has them.
+    truth: Option<Vec<Option<String>>>,
+}
+
+impl NativeEnsemble {
+    pub(crate) fn of(ensemble: Ensemble) -> Self {
+        Self::shared(Arc::new(ensemble))
+    }
+
+    pub(crate) fn shared(ensemble: Arc<Ensemble>) -> Self {
+        Self { ensemble, origin: None, truth: None }
+    }
+
+    /// What messages call it.
+    pub(crate) fn source(&self) -> &Path {
+        self.origin.as_ref().map_or(Path::new(IN_MEMORY), |(file, _)| &file.path)
+    }
+}
+
+#[pymethods]
+impl NativeEnsemble {
+    /// The ensemble of columns of numbers; those with names of their clusters are numbers of these.
+    #[staticmethod]
+    fn from_columns(
+        py: Python<'_>,
+        columns: Vec<Column<'_>>,
+        names: Vec<String>,
+        values: Vec<Option<Vec<String>>>,
+        objects: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        if let Some(at) = columns.iter().position(|column| column.len() != columns[0].len()) {
+            let (found, expected) = (columns[at].len(), columns[0].len());
+            let what = format!("base clustering '{}' labels {found} objects, '{}' {expected}", names[at], names[0]);
+            return Err(input_error(py, &what));
+        }
+        let views = Columns::of(&columns);
+        let made = briefly(py, || views.ensemble(names, values))?;
+        let made = made.map_err(|refusal| match refusal {
+            Refusal::NotALabel { base, row, value } => {
+                let what = "labels are whole numbers from 0, words, or missing (-1, NaN, None)";
+                input_error(py, &format!("base clustering '{base}' has {value} in row {row}; {what}"))
+            }
+            Refusal::Ensemble(error) => raised(py, &AppError::from(error)),
+        })?;
+        let made = objects.map_or(Ok(made.clone()), |names| made.with_object_names(names));
+        made.map(Self::of).map_err(|error| raised(py, &AppError::from(error)))
+    }
+
+    /// Reads a file as the command line does.
+    #[staticmethod]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        truth: Option<String>,
+        id: Option<String>,
+        missing: Option<Vec<String>>,
+        skip: Vec<String>,
+        how: Run,
+    ) -> PyResult<Self> {
+        let mut options = ReadOptions::default();
+        (options.truth, options.id, options.missing, options.skip) = (truth.into(), id, missing, skip);
+        let done = run(py, &how, |observer| {
+            let (loaded, roles) = load_ensemble(&path, &options.clone().within(how.budget()), observer)?;
+            let mut file = InputFile::of(&path)?;
+            file.roles = Some(roles);
+            Ok((loaded, file))
+        })?;
+        let (loaded, file) = done.whole()?;
+        let truth = loaded.truth.map(|truth| truth.values);
+        Ok(Self { ensemble: Arc::new(loaded.ensemble), origin: Some((file, options)), truth })
+    }
+
+    /// Writes a file; its ending says which format.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let written = briefly(py, || files::write_ensemble(&path, &self.ensemble, None))?;
+        written.map_err(|error| raised(py, &AppError::from(error)))
+    }
+
+    #[getter]
+    fn objects(&self) -> usize {
+        self.ensemble.objects()
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.ensemble.bases().iter().map(partita::BaseClustering::name).collect()
+    }
+
+    #[getter]
+    fn clusters(&self) -> Vec<usize> {
+        self.ensemble.bases().iter().map(partita::BaseClustering::clusters).collect()
+    }
+
+    #[getter]
+    fn missing(&self) -> usize {
+        self.ensemble.missing()
+    }
+
+    #[getter]
+    fn object_names(&self) -> Option<Vec<String>> {
+        self.ensemble.object_names().map(<[String]>::to_vec)
+    }
+
+    #[getter]
+    fn truth(&self) -> Option<Vec<Option<String>>> {
+        self.truth.clone()
+    }
+
+    #[getter]
+    fn path(&self) -> Option<&Path> {
+        self.origin.as_ref().map(|(file, _)| &*file.path)
+    }
+
+    #[getter]
+    fn recipe(&self) -> Option<String> {
+        self.ensemble.recipe().map(str::to_owned)
+    }
+
+    /// Names of the clusters of a base clustering.
+    fn values(&self, base: usize) -> Vec<String> {
+        self.ensemble.bases().get(base).map(|base| base.values().to_vec()).unwrap_or_default()
+    }
+
+    /// Clusters by number, objects × base clusterings, −1 for missing.
+    fn matrix<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<i32>> {
+        let shape = (self.ensemble.objects(), self.ensemble.bases().len());
+        let mut matrix = Array2::from_elem(shape, -1);
+        for (base, mut column) in matrix.columns_mut().into_iter().enumerate() {
+            let labels = self.ensemble.column(base).map(|label| label.map_or(-1, |label| label as i32));
+            column.iter_mut().zip(labels).for_each(|(cell, label)| *cell = label);
+        }
+        matrix.into_pyarray(py)
+    }
+}

@@ -1,0 +1,63 @@
+//! The extension module `partita._partita`: what the Python package `partita` is written over.
+//!
+//! Pick the Python package, not this crate. The crate turns NumPy arrays into ensembles and tables, runs experiments of `partita-app`
+//! without the interpreter lock, and hands results over as arrays and JSON; keywords, estimators and pictures are Python (`python/`).
+//! Names, defaults and ranges of settings come from the methods, so that a new method needs no line here.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `arguments` | what all computing functions take: threads, seed, memory, settings |
+//! | `call` | a computation on a thread of its own: signals, progress, notes |
+//! | `columns` | label columns of any NumPy type to an ensemble, without a copy of the input |
+//! | `ensemble`, `tables` | ensembles; dense and sparse tables |
+//! | `consensus`, `choice`, `generate`, `model`, `metrics`, `methods` | the functions |
+//! | `errors` | errors of ours as Python's |
+
+mod arguments;
+mod call;
+mod choice;
+mod columns;
+mod consensus;
+mod ensemble;
+mod errors;
+mod generate;
+mod methods;
+mod metrics;
+mod model;
+mod tables;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+
+/// Whether the module was loaded in this process.
+static LOADED: AtomicBool = AtomicBool::new(false);
+
+/// The functions and classes that `partita` is written over.
+#[pymodule]
+fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    if LOADED.swap(true, Ordering::Relaxed) {
+        let what = "partita can be loaded once a process; call it from the main interpreter, not from a subinterpreter";
+        return Err(PyImportError::new_err(what));
+    }
+    module.add("__version__", partita_app::VERSION)?;
+    module.add("DEFAULT_METHOD", partita_app::methods::DEFAULT)?;
+    module.add("DEFAULT_OF_OWN_CLUSTERS", partita_app::methods::DEFAULT_OF_OWN_CLUSTERS)?;
+    module.add_class::<ensemble::NativeEnsemble>()?;
+    module.add_class::<tables::NativeTable>()?;
+    module.add_class::<consensus::NativeResult>()?;
+    module.add_class::<model::NativeModel>()?;
+    module.add_function(wrap_pyfunction!(methods::methods, module)?)?;
+    module.add_function(wrap_pyfunction!(consensus::consensus, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::recipe, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(choice::choose_k, module)?)?;
+    module.add_function(wrap_pyfunction!(model::read_model, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::scores, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::jensen_shannon, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::confidence, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::agreement_weights, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::co_association, module)?)
+}

@@ -1,0 +1,148 @@
+"""What Python computes is what the command line computes, to the byte."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import partita as pt
+from conftest import read_table
+
+SETS = {"iris": 3, "wine": 3, "wdbc": 2}
+METHODS = list(pt.methods())
+SPENT = {"seconds", "cpu_seconds", "peak_bytes", "phases", "scores"}
+RECIPE = {"base_k": "2..6", "subsample": 0.8, "scale": "zscore"}
+
+
+@pytest.fixture(scope="module", params=list(SETS))
+def both(request, datasets, command, tmp_path_factory):
+    """A run of the command line with all methods on a data set, and the same ensemble from Python."""
+    name, folder = request.param, tmp_path_factory.mktemp(request.param) / "out"
+    # Every third object of the larger set: some methods take n².
+    heading, *rows = (datasets / f"{name}.csv").read_text().splitlines()
+    path = tmp_path_factory.mktemp("tables") / f"{name}.csv"
+    path.write_text("\n".join([heading, *rows[:: 3 if len(rows) > 200 else 1]]) + "\n")
+    names, values, _ = read_table(path)
+    flags = ["--base", "kmeans:12", "--base-k", "2..6", "--subsample", 0.8, "--scale", "zscore", "--seed", 5]
+    single = [method for method in METHODS if method != "best"]
+    command("run", path, "--truth", "label", "-k", SETS[name], *flags, "-m", ",".join(single), "-o", folder, "--no-report")
+    ensemble = pt.generate(table(names, values), "kmeans:12", random_state=5, **RECIPE)
+    return name, folder, single, ensemble, table(names, values)
+
+
+def table(names, values):
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(values, columns=names)
+
+
+def test_base_clusterings(both):
+    _, folder, _, ensemble, _ = both
+    written = pt.read_ensemble(folder / "ensemble.npz")
+    assert written == ensemble
+    assert written.recipe == ensemble.recipe
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "best"])
+def test_every_method(both, method):
+    name, folder, order, ensemble, features = both
+    records = {record["method"]: record for record in json.loads((folder / "record.json").read_text())["methods"]}
+    place = folder if method == order[0] else folder / method
+    found = pt.consensus(ensemble, SETS[name], method, features=features, random_state=5)
+    with open(place / "labels.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["label"]) for row in rows] == found.labels_.tolist()
+    assert [float(row["certainty"]) for row in rows] == found.certainty_.tolist()
+    assert [float(row["confidence"]) for row in rows] == found.confidence_.tolist()
+    soft = place / "soft.csv"
+    assert soft.exists() == (found.probabilities_ is not None) == pt.methods()[method]["soft"]
+    if found.probabilities_ is not None:
+        with open(soft, newline="") as file:
+            written = [[float(cell) for cell in row[1:]] for row in list(csv.reader(file))[1:]]
+        assert np.array_equal(written, found.probabilities_)
+    own = {name: value for name, value in found.record_["methods"][0].items() if name not in SPENT}
+    assert own == {name: value for name, value in records[method].items() if name not in SPENT}
+
+
+def test_best(ensemble, command, tmp_path):
+    ensemble.save(tmp_path / "e.npz")
+    command("consensus", tmp_path / "e.npz", "-m", "best", "--set", "among=eac-average,lwgp,mm", "-k", 3, "-o", tmp_path / "l.csv")
+    found = pt.consensus(ensemble, 3, "best", among="eac-average,lwgp,mm")
+    with open(tmp_path / "l.csv", newline="") as file:
+        assert [int(row["label"]) for row in csv.DictReader(file)] == found.labels_.tolist()
+
+
+def test_choice_of_a_number_of_clusters(ensemble, command, tmp_path):
+    ensemble.save(tmp_path / "e.npz")
+    record = json.loads(command("consensus", tmp_path / "e.npz", "-k", "2..6", "--json", "-o", tmp_path / "l.csv"))
+    found = pt.consensus(ensemble, range(2, 7))
+    assert found.record_["choice"] == record["choice"]
+    assert found.n_clusters == record["methods"][0]["clusters"] == 3
+
+
+def test_choose_k(ensemble, datasets, command, tmp_path):
+    ensemble.save(tmp_path / "e.npz")
+    said = json.loads(command("choose-k", tmp_path / "e.npz", "-k", "2..5", "--seed", 3, "--json"))
+    found = pt.choose_k(ensemble, range(2, 6), random_state=3)
+    assert said["rows"] == found.rows and said["reason"] == found.reason
+    names, values, _ = read_table(datasets / "iris.csv")
+    few = ["runs=10", "draws=3", "draw_runs=5"]
+    flags = [word for text in few for word in ("--set", text)]
+    said = json.loads(command("choose-k", datasets / "iris.csv", "--truth", "label", "-k", "2..4", *flags, "--json"))
+    found = pt.choose_k(table(names, values), range(2, 5), runs=10, draws=3, draw_runs=5)
+    assert said["rows"] == found.rows and said["clusters"] == found.n_clusters
+
+
+def test_methods(command):
+    assert json.loads(command("methods", "--json"))["methods"] == list(pt.methods().values())
+
+
+def test_evaluate(command, tmp_path, result, truth):
+    for name, column in (("found", result.labels_), ("truth", truth)):
+        rows = "".join(f"o{at},{label}\n" for at, label in enumerate(column))
+        (tmp_path / f"{name}.csv").write_text("object,label\n" + rows)
+    said = json.loads(command("evaluate", tmp_path / "found.csv", "--truth", tmp_path / "truth.csv", "--json"))
+    said.pop("js")
+    assert said == pt.metrics.scores(result.labels_, truth)
+
+
+def test_models_go_both_ways(ensemble, labels, result, command, tmp_path):
+    ensemble.save(tmp_path / "e.npz")
+    command("consensus", tmp_path / "e.npz", "-k", 3, "--model", tmp_path / "m.json", "-o", tmp_path / "l.csv")
+    theirs = pt.load_model(tmp_path / "m.json")
+    assert np.array_equal(theirs.predict_proba(labels), result.predict_proba(labels))
+    result.save(tmp_path / "ours.json")
+    command("predict", tmp_path / "ours.json", tmp_path / "e.npz", "-o", tmp_path / "p.csv")
+    with open(tmp_path / "p.csv", newline="") as file:
+        assert [int(row["label"]) for row in csv.DictReader(file)] == result.predict(labels).tolist()
+
+
+def test_a_run_is_repeated_from_its_record(ensemble, command, tmp_path):
+    result = pt.consensus(ensemble, 3, "pcc-l2", random_state=9)
+    record = result.save_run(tmp_path / "run")
+    assert record["inputs"][0]["sha256"]
+    again = json.loads(command("run", "--from", tmp_path / "run" / "record.json", "-o", tmp_path / "again", "--json"))
+    assert again["experiment"]["seed"] == 9
+    assert (tmp_path / "run" / "labels.csv").read_bytes() == (tmp_path / "again" / "labels.csv").read_bytes()
+    assert (tmp_path / "run" / "soft.csv").read_bytes() == (tmp_path / "again" / "soft.csv").read_bytes()
+    assert "<html" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_run_with_weights_is_repeated(ensemble, command, tmp_path):
+    weights = np.linspace(0.5, 2, 8)
+    weighted = next(name for name, method in pt.methods().items() if method["weighted"])
+    result = pt.consensus(ensemble, 3, weighted, base_weights=weights)
+    result.save_run(tmp_path / "run")
+    command("run", "--from", tmp_path / "run" / "record.json", "-o", tmp_path / "again", "--json")
+    assert (tmp_path / "run" / "labels.csv").read_bytes() == (tmp_path / "again" / "labels.csv").read_bytes()
+
+
+def test_records_of_files_name_the_file(ensemble, command, tmp_path):
+    ensemble.save(tmp_path / "e.csv")
+    result = pt.consensus(pt.read_ensemble(tmp_path / "e.csv"), 3, random_state=2)
+    (tmp_path / "record.json").write_text(json.dumps(result.record_))
+    command("run", "--from", tmp_path / "record.json", "-o", tmp_path / "again", "--json")
+    with open(tmp_path / "again" / "labels.csv", newline="") as file:
+        assert [int(row["label"]) for row in csv.DictReader(file)] == result.labels_.tolist()

@@ -1,0 +1,253 @@
+"""Ensembles and tables of every kind of input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+MISSING = [None, float("nan"), "", "NA", "nan", "NULL", "?", "<NA>", "None"]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_every_type_and_order(labels, ensemble, dtype, order):
+    assert pt.Ensemble(np.asarray(labels.astype(dtype), order=order)) == ensemble
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8", "<i2", ">u2"])
+def test_byte_orders(labels, ensemble, dtype):
+    assert pt.Ensemble(labels.astype(dtype)) == ensemble
+
+
+def test_strided_and_read_only_arrays(labels, ensemble):
+    wide = np.repeat(np.repeat(labels, 2, axis=0), 3, axis=1)[::2, ::3]
+    assert pt.Ensemble(wide) == ensemble
+    assert pt.Ensemble(labels[::-1][::-1]) == ensemble
+    frozen = labels.copy()
+    frozen.flags.writeable = False
+    assert pt.Ensemble(frozen) == ensemble
+
+
+def test_booleans_are_labels():
+    made = pt.Ensemble(np.array([[True, False], [False, False]]))
+    assert made.to_numpy().tolist() == [[1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("kind", ["list of lists", "list of arrays", "tuple", "dict"])
+def test_columns_one_by_one(labels, ensemble, kind):
+    columns = {f"base{at}": labels[:, at] for at in range(labels.shape[1])}
+    made = {
+        "list of lists": [column.tolist() for column in columns.values()],
+        "list of arrays": list(columns.values()),
+        "tuple": tuple(columns.values()),
+        "dict": columns,
+    }[kind]
+    assert pt.Ensemble(made) == ensemble
+
+
+def test_pandas(labels, ensemble):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(labels, columns=ensemble.names)
+    assert pt.Ensemble(frame) == ensemble
+    named = pt.Ensemble(frame.set_axis([f"cell {at}" for at in range(90)]))
+    assert named.object_names[:2] == ["cell 0", "cell 1"]
+    assert pt.consensus(named, 3).to_frame().index[0] == "cell 0"
+
+
+@pytest.mark.parametrize("dtype", ["category", "string", "Int64", "object", "Int8", "Float64"])
+def test_types_of_pandas(dtype):
+    pd = pytest.importorskip("pandas")
+    column = pd.Series([1, 1, 2, None], dtype="Int64").astype(dtype)
+    made = pt.Ensemble(pd.DataFrame({"a": column}))
+    assert made.to_numpy()[:, 0].tolist() == [0, 0, 1, -1]
+    assert made.to_frame()["a"].cat.categories.tolist() == ["1", "2"]
+
+
+def test_pandas_with_the_same_name_twice(labels):
+    pd = pytest.importorskip("pandas")
+    made = pt.Ensemble(pd.DataFrame(labels[:, :2], columns=["a", "a"]))
+    assert made.shape == (90, 2)
+
+
+def test_polars(labels, ensemble):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({name: labels[:, at] for at, name in enumerate(ensemble.names)})
+    assert pt.Ensemble(frame) == ensemble
+    gaps = pt.Ensemble(pl.DataFrame({"a": [1, None, 2], "b": ["x", None, "y"]}))
+    assert gaps.to_numpy().tolist() == [[0, 0], [-1, -1], [1, 1]]
+    words = pl.DataFrame({"a": pl.Series(["b", "a", None], dtype=pl.Categorical)})
+    assert pt.Ensemble(words).to_numpy()[:, 0].tolist() == [1, 0, -1]
+
+
+def test_arrow(labels, ensemble):
+    pa = pytest.importorskip("pyarrow")
+    frame = pa.table({name: labels[:, at] for at, name in enumerate(ensemble.names)})
+    assert pt.Ensemble(frame) == ensemble
+    gaps = pt.Ensemble(pa.table({"a": [1, None, 2], "b": ["x", None, "y"]}))
+    assert gaps.to_numpy().tolist() == [[0, 0], [-1, -1], [1, 1]]
+
+
+@pytest.mark.parametrize("word", MISSING)
+def test_words_that_are_missing(word):
+    made = pt.Ensemble({"a": ["x", word, "y"], "b": [1, 1, 2]})
+    assert made.to_numpy()[:, 0].tolist() == [0, -1, 1]
+    assert made.missing == 1
+
+
+@pytest.mark.parametrize("column", [[5, -1, 7], [5.0, float("nan"), 7.0], [5, None, 7], ["5", "", "7"], ["5", "-1", "7"]])
+def test_numbers_with_gaps(column):
+    made = pt.Ensemble({"a": column})
+    assert made.to_numpy()[:, 0].tolist() == [0, -1, 1]
+    assert made._words() == [["5", "7"]]
+
+
+def test_numbers_are_in_the_order_of_numbers():
+    assert pt.Ensemble({"a": ["10", "9", "10"]})._words() == [["9", "10"]]
+    assert pt.Ensemble({"a": ["b10", "b9", "b10"]})._words() == [["b10", "b9"]]
+    large = np.array([[2**40], [3], [2**40 + 1]])
+    assert pt.Ensemble(large)._words() == [["3", str(2**40), str(2**40 + 1)]]
+
+
+def test_many_clusters_take_two_bytes():
+    made = pt.Ensemble(np.arange(600)[:, None] % 300)
+    assert made.n_clusters == [300] and made.to_numpy()[299, 0] == 299
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (np.array([[0.5], [1.0]]), "base clustering 'base0' has 0.5 in row 0"),
+        (np.array([[0], [-2]]), "has -2 in row 1"),
+        (np.array([[np.inf], [1.0]]), "has inf in row 0"),
+        (np.zeros(4, dtype=int), "reshape one column"),
+        (np.zeros((2, 2, 2), dtype=int), "shape"),
+        ([1, 2, 3], "list of base clusterings"),
+        ({"a": [1, 2], "b": [1]}, "base clustering 'b' labels 1 objects, 'a' 2"),
+        ({"a": [None, None]}, "'a' has no label at all"),
+        ({}, "at least one object"),
+        (np.zeros((0, 3), dtype=int), "at least one object"),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), "labels are whole numbers or words"),
+        (np.array([[1 + 2j]]), "labels are whole numbers or words"),
+        ({"a": [[1], [2]]}, "shape"),
+        ({"a": np.arange(70000)}, "at most 65534"),
+    ],
+)
+def test_what_is_not_an_ensemble(data, said):
+    with pytest.raises(pt.InputError, match=".*") as error:
+        pt.Ensemble(data)
+    assert said in str(error.value)
+    assert isinstance(error.value, ValueError)
+
+
+def test_names(labels):
+    made = pt.Ensemble(labels[:, :2], names=["first", "second"], objects=[f"o{at}" for at in range(90)])
+    assert made.names == ["first", "second"] and made.object_names[89] == "o89"
+    with pytest.raises(pt.InputError, match="3 names for 2"):
+        pt.Ensemble(labels[:, :2], names=["a", "b", "c"])
+    with pytest.raises(pt.InputError, match="1 object names for 90"):
+        pt.Ensemble(labels, objects=["a"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz", "parquet"])
+def test_files(ensemble, tmp_path, ending):
+    path = tmp_path / f"e.{ending}"
+    ensemble.save(path)
+    assert pt.read_ensemble(path).to_numpy().tolist() == ensemble.to_numpy().tolist()
+    if ending == "parquet":
+        ensemble.to_parquet(path)
+    else:
+        with pytest.raises(pt.InputError, match=".parquet"):
+            ensemble.to_parquet(path)
+
+
+def test_files_with_roles(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("cell,kind,a,b,c\nu,x,1,1,9\nv,x,1,-,9\nw,y,2,2,8\n")
+    made = pt.read_ensemble(path, id="cell", truth="kind", missing=["-"], skip=["c"])
+    assert (made.object_names, made.truth, made.names, made.missing) == (["u", "v", "w"], ["x", "x", "y"], ["a", "b"], 1)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(pt.InputError, match="nowhere.csv"):
+        pt.read_ensemble(tmp_path / "nowhere.csv")
+    with pytest.raises(pt.InputError, match="nowhere.json"):
+        pt.load_model(tmp_path / "nowhere.json")
+    (tmp_path / "no.json").write_text("{}")
+    with pytest.raises(pt.InputError, match="no.json"):
+        pt.load_model(tmp_path / "no.json")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_tables_of_every_type(blobs, dtype, order):
+    whole = np.round(blobs * 4).clip(0, 200)
+    table = np.asarray(whole.astype(dtype), order=order)
+    expected = pt.generate(table.astype("float64"), "kmeans:3", base_k=3)
+    assert pt.generate(table, "kmeans:3", base_k=3) == expected
+
+
+def test_frames_are_tables(blobs):
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    expected = pt.generate(blobs, "kmeans:3", base_k=3)
+    columns = {name: blobs[:, at] for at, name in enumerate("xyz")}
+    assert pt.generate(pd.DataFrame(columns), "kmeans:3", base_k=3) == expected
+    assert pt.generate(pl.DataFrame(columns), "kmeans:3", base_k=3) == expected
+    assert pt.generate(pa.table(columns), "kmeans:3", base_k=3) == expected
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array"])
+def test_sparse_tables(blobs, form):
+    sparse = pytest.importorskip("scipy.sparse")
+    table = np.where(np.abs(blobs) > 1, blobs, 0)
+    made = pt.generate(getattr(sparse, form)(table), "kmeans:3", base_k=3, random_state=1)
+    assert made.shape == (120, 3)
+    # Sums of sparse rows are rounded elsewhere; clusters this far apart are the same.
+    dense = pt.generate(table, "kmeans:3", base_k=3, random_state=1)
+    assert pt.metrics.adjusted_rand(pt.consensus(made, 3).labels_, pt.consensus(dense, 3).labels_) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (np.array([[1.0, np.nan], [2.0, 3.0]]), "row 0, column '1' is nan"),
+        (np.array([[1.0, 2.0], [np.inf, 3.0]]), "row 1, column '0' is inf"),
+        (np.array([["a", "b"]]), "'a' is not a number"),
+        (np.zeros(3), "shape (objects, features)"),
+        (np.zeros((0, 2)), "shape (objects, features)"),
+        (np.array([[1j]]), "has numbers, not complex128"),
+    ],
+)
+def test_what_is_not_a_table(table, said):
+    with pytest.raises(pt.InputError) as error:
+        pt.generate(table, "kmeans:2", base_k=2)
+    assert said in str(error.value)
+
+
+def test_the_memory_of_arrays_is_not_copied():
+    """A table of 80 MB and labels of 40 MB: what is held besides is far less than a copy."""
+    resource = pytest.importorskip("resource")
+    import subprocess
+    import sys
+
+    program = """
+import resource, sys
+import numpy as np, partita as pt
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+pt.generate(np.random.default_rng(0).normal(size=(1000, 4)), "kmeans:2", base_k=3)
+X = np.random.default_rng(0).normal(size=(250_000, 40))
+before = peak()
+pt.generate(X, "kmeans:1", base_k=2, subsample=0.01, n_jobs=1)
+table = peak() - before
+labels = (np.arange(2_000_000 * 20, dtype=np.int64).reshape(2_000_000, 20) % 5)
+before = peak()
+made = pt.Ensemble(labels)
+print(table, peak() - before, X.nbytes, labels.nbytes // 8)
+"""
+    assert resource
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    table, ensemble, table_bytes, label_bytes = map(int, done.stdout.split())
+    assert table < table_bytes // 2, (table, table_bytes)
+    # One byte a label, which is the ensemble itself, and little else.
+    assert ensemble < 1.3 * label_bytes, (ensemble, label_bytes)

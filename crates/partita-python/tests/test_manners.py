@@ -1,0 +1,198 @@
+"""Interrupts, threads, forks, progress, imports, subinterpreters."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+
+def python(program: str, **settings) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False, **settings)
+
+
+INTERRUPTED = """
+import sys, time
+import numpy as np, partita as pt
+rng = np.random.default_rng(0)
+ensemble = pt.Ensemble(rng.integers(0, 8, size=(20_000, 30)))
+print("ready", flush=True)
+try:
+    pt.consensus(ensemble, 8, {method!r}, {settings})
+except pt.Interrupted as error:
+    print("result", len(error.result), time.time())
+except KeyboardInterrupt:
+    print("nothing", 0, time.time())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize(("method", "settings"), [("mm", "restarts=2, tolerance=0.0, rounds=100000"), ("eac-average", "")])
+def test_ctrl_c(method, settings):
+    program = INTERRUPTED.format(method=method, settings=settings)
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.7)
+    sent = time.time()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 0, err
+    what, count, when = out.split()
+    assert (what, count) in {("result", "20000"), ("nothing", "0")}
+    if method == "mm":
+        assert what == "result"
+    # A fifth of a second on a machine of its own; this one is shared.
+    assert float(when) - sent < 3.0, float(when) - sent
+
+
+def test_the_interpreter_goes_on_meanwhile(ensemble):
+    """Another thread counts while a method runs."""
+    labels = np.random.default_rng(0).integers(0, 8, size=(4000, 20))
+    counted, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    pt.consensus(labels, 5, "eac-average", n_jobs=1)
+    done.set()
+    counter.join()
+    assert counted[0] > 5
+
+
+def test_threads(ensemble, result):
+    found = []
+    workers = [threading.Thread(target=lambda: found.append(pt.consensus(ensemble, 3).labels_)) for _ in range(4)]
+    [worker.start() for worker in workers]
+    [worker.join() for worker in workers]
+    assert len(found) == 4 and all(np.array_equal(labels, result.labels_) for labels in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_fork_after_use(ensemble, result):
+    program = """
+import os, sys
+import numpy as np, partita as pt
+labels = np.tile(np.repeat([0, 1, 2], 30)[:, None], (1, 5))
+pt.consensus(labels, 3)
+child = os.fork()
+if child == 0:
+    os._exit(0 if pt.consensus(labels, 3).n_clusters == 3 else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = python(program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_joblib_processes(ensemble, result):
+    joblib = pytest.importorskip("joblib")
+    seeds = joblib.Parallel(n_jobs=2)(joblib.delayed(pt.consensus)(ensemble, 3, random_state=seed) for seed in (0, 0))
+    assert all(np.array_equal(found.labels_, result.labels_) for found in seeds)
+
+
+def test_progress_is_told():
+    labels = np.random.default_rng(0).integers(0, 8, size=(3000, 20))
+    told = []
+    pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=200, progress=lambda *step: told.append(step))
+    assert told and all(what == "mm" and 0 <= done <= total for what, done, total in told)
+
+
+def test_a_callback_that_raises_stops_the_work():
+    labels = np.random.default_rng(0).integers(0, 8, size=(20000, 30))
+
+    def refuse(*step):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=100000, progress=refuse)
+
+
+def test_bars(capsys):
+    pytest.importorskip("tqdm")
+    labels = np.random.default_rng(0).integers(0, 8, size=(2000, 20))
+    pt.consensus(labels, 5, "mm", restarts=2, progress=True)
+
+
+def test_warnings_are_warnings_and_notes_are_logged(blobs, tmp_path, caplog):
+    wide = blobs * [1, 1000, 1]
+    with pytest.warns(pt.PartitaWarning, match="scale"):
+        pt.generate(wide, "kmeans:2", base_k=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pt.generate(wide, "kmeans:2", base_k=2, scale="zscore")
+    path = tmp_path / "e.csv"
+    path.write_text("cell,a\nu,1\nv,2\nw,2\n")
+    with caplog.at_level(logging.INFO, logger="partita"):
+        pt.read_ensemble(path, id="cell")
+
+
+def test_importing_is_quick_and_brings_nothing():
+    program = """
+import sys
+import numpy
+import time
+begun = time.perf_counter()
+import partita
+took = time.perf_counter() - begun
+heavy = {"sklearn", "pandas", "scipy", "matplotlib", "polars", "pyarrow", "anndata", "tqdm"} & set(sys.modules)
+print(took, sorted(heavy))
+"""
+    runs = [python(program) for _ in range(3)]
+    assert all(run.returncode == 0 for run in runs), runs[0].stderr
+    took = min(float(run.stdout.split()[0]) for run in runs)
+    assert all(run.stdout.split(maxsplit=1)[1].strip() == "[]" for run in runs), runs[0].stdout
+    assert took < 0.1, took
+
+
+def test_subinterpreters_are_refused_politely():
+    # Of the extension module alone: NumPy, which the package imports first, refuses too.
+    program = """
+import partita._partita
+path = partita._partita.__file__
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+interpreter = interpreters.create()
+code = f'''
+import importlib.util
+spec = importlib.util.spec_from_file_location("partita._partita", {path!r})
+try:
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+except ImportError as error:
+    assert "interpreter" in str(error), error
+else:
+    raise AssertionError("was imported")
+'''
+failed = interpreters.run_string(interpreter, code)
+assert not failed, failed
+"""
+    done = python(program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_names_that_are_not_there():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        pt.nothing
+    assert "plot" in dir(pt) and pt.__version__.count(".") == 2
+
+
+def test_every_public_item_has_a_docstring():
+    late = {"plot", "anndata", "ConsensusClustering", "LabelConsensus"}
+    for name in set(pt.__all__) - late - {"__version__"}:
+        assert getattr(pt, name).__doc__, name
+    for name in pt.metrics.__all__:
+        assert getattr(pt.metrics, name).__doc__, name

@@ -1,0 +1,142 @@
+"""The estimators beside scikit-learn's own."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import partita as pt
+from conftest import read_table
+
+FEW = {"base": "kmeans:6"}
+
+
+def not_for(estimator):
+    """Checks that hand fractions to an estimator whose tag says that it takes categories."""
+    reason = "the check passes fractions whatever the tag `categorical` says; labels are categories"
+    names = ("check_clustering", "check_positive_only_tag_during_fit")
+    return {name: reason for name in names} if isinstance(estimator, pt.LabelConsensus) else {}
+
+
+@parametrize_with_checks([pt.ConsensusClustering(3, **FEW), pt.LabelConsensus(3)], expected_failed_checks=not_for)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_estimator_is_generate_and_consensus(blobs):
+    fitted = pt.ConsensusClustering(3, base="kmeans:10", base_k=3, random_state=4).fit(blobs)
+    made = pt.generate(blobs, "kmeans:10", base_k=3, random_state=4)
+    assert fitted.result_.ensemble_.to_numpy().tolist() == made.to_numpy().tolist()
+    assert np.array_equal(fitted.labels_, pt.consensus(made, 3, random_state=4).labels_)
+    assert fitted.record_["experiment"]["seed"] == 4 and fitted.n_clusters_ == 3
+
+
+@pytest.mark.parametrize("how", ["ssce", "centroid", "knn:5"])
+def test_predict(blobs, how):
+    fitted = pt.ConsensusClustering(3, base="kmeans:10", base_k=3, predict_with=how).fit(blobs)
+    assert (fitted.predict(blobs) == fitted.labels_).mean() > 0.95
+    assert np.allclose(fitted.predict_proba(blobs).sum(axis=1), 1)
+
+
+def test_names_of_features(blobs):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(blobs, columns=["x", "y", "z"])
+    fitted = pt.ConsensusClustering(3, **FEW).fit(frame)
+    assert fitted.feature_names_in_.tolist() == ["x", "y", "z"] and fitted.n_features_in_ == 3
+    assert np.array_equal(fitted.predict(frame), fitted.predict(frame.copy()))
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame[["z", "y", "x"]])
+
+
+def test_labels_of_frames(labels, result):
+    pd = pytest.importorskip("pandas")
+    words = pd.DataFrame({f"tool {at}": pd.Categorical.from_codes(labels[:, at], ["a", "b", "c"]) for at in range(8)})
+    fitted = pt.LabelConsensus(3).fit(words)
+    assert np.array_equal(fitted.labels_, result.labels_)
+    assert fitted.feature_names_in_[0] == "tool 0" and np.array_equal(fitted.predict(words), result.predict(labels))
+    words.iloc[0, 0] = None
+    assert pt.LabelConsensus(3).fit_predict(words).shape == (90,)
+
+
+def test_clones_and_pickles(blobs):
+    estimator = pt.ConsensusClustering(3, "pcc-l2", **FEW, settings={"restarts": 2}, recipe={"features": 0.7})
+    copy = clone(estimator)
+    assert copy.get_params() == estimator.get_params()
+    fitted = copy.fit(blobs)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(again.labels_, fitted.labels_) and np.array_equal(again.predict(blobs), fitted.predict(blobs))
+    assert "n_clusters=3" in repr(estimator)
+
+
+def test_output_as_a_frame(blobs):
+    pytest.importorskip("pandas")
+    fitted = pt.ConsensusClustering(3, **FEW).set_output(transform="pandas").fit(blobs)
+    frame = fitted.transform(blobs)
+    assert list(frame.columns) == ["consensusclustering0", "consensusclustering1", "consensusclustering2"]
+    assert fitted.get_feature_names_out().tolist() == list(frame.columns)
+
+
+def test_pipelines(blobs):
+    pipeline = make_pipeline(StandardScaler(), pt.ConsensusClustering(3, **FEW))
+    assert len(set(pipeline.fit_predict(blobs))) == 3 and pipeline.predict(blobs[:5]).shape == (5,)
+
+
+@pytest.mark.parametrize("scoring", [pt.metrics.stability, None])
+def test_grid_search(blobs, scoring):
+    search = GridSearchCV(pt.ConsensusClustering(base="kmeans:10", base_k=3, n_jobs=1), {"n_clusters": [2, 3, 5]}, scoring=scoring, cv=2)
+    search.fit(blobs)
+    two, three, five = search.cv_results_["mean_test_score"]
+    assert five < min(two, three) and search.best_params_["n_clusters"] in (2, 3)
+    assert search.best_score_ == max(two, three)
+
+
+def test_sparse_tables_are_refused_with_a_remedy(blobs):
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
+        pt.ConsensusClustering(3).fit(sparse.csr_matrix(blobs))
+
+
+def test_chosen_numbers(blobs):
+    fitted = pt.ConsensusClustering(range(2, 5), base="kmeans:10", base_k=3, scale="zscore").fit(blobs)
+    assert fitted.n_clusters_ == fitted.record_["choice"]["clusters"] >= 2
+    choice = pt.choose_k(blobs, range(2, 5), scale="zscore")
+    assert choice.n_clusters == fitted.n_clusters_ and choice.rows[0]["pac"] == fitted.record_["choice"]["rows"][0]["pac"]
+
+
+def test_base_clusterings_are_chosen_where_nothing_is_said(datasets, command, tmp_path):
+    import csv
+
+    names, values, _ = read_table(datasets / "iris.csv")
+    command("run", datasets / "iris.csv", "--truth", "label", "-k", 3, "-o", tmp_path / "out", "--no-report")
+    fitted = pt.ConsensusClustering(3).fit(values)
+    assert fitted.record_["experiment"]["auto"] is True
+    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+        assert [int(row["label"]) for row in csv.DictReader(file)] == fitted.labels_.tolist()
+
+
+def test_a_number_that_cannot_be(blobs):
+    with pytest.raises(pt.InputError):
+        pt.ConsensusClustering(500).fit(blobs)
+    with pytest.raises(pt.SettingError):
+        pt.ConsensusClustering(3, settings={"nonsense": 1}).fit(blobs)
+
+
+def test_ensembles_are_labels(ensemble, result):
+    assert np.array_equal(pt.LabelConsensus(3).fit(ensemble).labels_, result.labels_)
+
+
+def test_runs_of_estimators_are_saved(blobs, tmp_path):
+    fitted = pt.ConsensusClustering(3, base="kmeans:10", base_k=3).fit(blobs)
+    fitted.result_.save_run(tmp_path / "run")
+    assert pt.read_ensemble(tmp_path / "run" / "ensemble.npz") == fitted.result_.ensemble_
+    assert "</html>" in fitted.result_.report()

@@ -1,0 +1,93 @@
+//! What the literature calls our methods: names of algorithms and packages, and which method here each is, or is not.
+
+/// A name from the literature, and the methods here that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownAs {
+    /// The name, as papers and packages write it.
+    pub term: &'static str,
+    /// Methods here, by name; none where there is no such method.
+    pub methods: &'static [&'static str],
+    /// In what way it is one of them, or is not.
+    pub note: &'static str,
+}
+
+const fn known(term: &'static str, methods: &'static [&'static str], note: &'static str) -> KnownAs {
+    KnownAs { term, methods, note }
+}
+
+/// Names from the literature, in the order of the alphabet.
+pub static KNOWN_AS: &[KnownAs] = &[
+    known("ACV", &["acv"], "adaptive cumulative voting"),
+    known(
+        "AGGLOMERATIVE",
+        &["eac-average"],
+        "clustering aggregation of Gionis and others: the tree, cut at height 1/2",
+    ),
+    known(
+        "BALLS",
+        &[],
+        "clustering aggregation of Gionis and others: not here; median-binder has the same objective and finds lower values",
+    ),
+    known("Binder loss", &["median-binder", "nbce-gibbs"], "median of base clusterings; summary of posterior samples"),
+    known("category utility", &["qmi", "kcc"], "kcc with utility=c"),
+    known(
+        "clue",
+        &["median-binder", "plurality"],
+        "R package: its GV1 and DWH have no counterpart of the same steps here",
+    ),
+    known("Cluster ensemble", &["cspa", "mcla", "hgpa"], "Strehl and Ghosh 2002"),
+    known("clustering aggregation", &["median-binder", "eac-average"], "Gionis, Mannila and Tsaparas 2007"),
+    known("COCA", &["kc"], "cluster-of-clusters analysis: k-means on one-hot labels of resampled base clusterings"),
+    known("consensus clustering (Monti)", &["eac-average"], "make base clusterings on subsamples with generate"),
+    known("ConsensusClusterPlus", &["eac-average"], "make base clusterings on subsamples with generate"),
+    known("correlation clustering", &["median-binder"], "with K free, on the co-association"),
+    known(
+        "diceR",
+        &["cts", "lce", "cspa", "kc"],
+        "R package; its CTS cuts the list of clusters into equal parts, ours by base clustering",
+    ),
+    known("DREC", &[], "not here"),
+    known("EAC", &["eac-average", "eac-single"], "evidence accumulation, Fred and Jain 2005"),
+    known("EC-CMS", &[], "not here; lwea is the evidence that it starts from"),
+    known("ECC", &["kcc"], "entropy-based consensus clustering: utility=h"),
+    known("ECPCS", &["ecpcs-mc", "ecpcs-hc"], "Huang and others 2021"),
+    known("GP-MGLA", &[], "not here; lce cuts a graph of the same ingredients"),
+    known("HBGF", &["hbgf"], "Fern and Brodley 2004"),
+    known("ITK", &["kcc"], "information-theoretic k-means of Punera and Ghosh: utility=h, for hard labels"),
+    known("IVC", &["ipvc"], "iterative voting consensus"),
+    known("KCC", &["kcc", "kc"], "k-means-based consensus clustering, Wu and others 2015"),
+    known("LinkCluE", &["cts", "lce"], "Matlab package of Iam-On and others"),
+    known("LOCALSEARCH", &["median-binder"], "clustering aggregation of Gionis and others"),
+    known("LWCA", &["lwea"], "locally weighted co-association"),
+    known(
+        "median partition",
+        &["median-vi", "median-binder", "kc", "qmi"],
+        "by variation of information, Binder loss, squares, category utility",
+    ),
+    known("meta-clustering", &["mcla", "ecpcs-mc"], "balanced by METIS; by normalised cut"),
+    known("SAFE", &["best"], "single-cell ensembles by the best of cspa, hgpa and mcla: best takes all methods"),
+    known("SALSO", &["median-vi", "median-binder"], "Dahl, Johnson and Müller 2022"),
+    known("SAME", &["mm"], "mixture of multinomials that takes K by BIC: mm with choose-k"),
+    known("SC3", &["eac-complete"], "its last step: complete link on the co-association of k-means runs"),
+    known("SEC", &["sec"], "spectral ensemble clustering"),
+    known("U-SENC", &["hbgf"], "its consensus step; its base clusterings (U-SPEC) are not here"),
+    known(
+        "variation of information",
+        &["median-vi", "nbce-gibbs"],
+        "median of base clusterings; summary of posterior samples",
+    ),
+    known("WCT", &["lce", "cts"], "weighted connected triples"),
+    known(
+        "WEAC",
+        &["eac-average", "lwea"],
+        "evidence weighted by agreement: eac takes no weights, lwea weighs base clusters",
+    ),
+];
+
+impl KnownAs {
+    /// Whether the name or the note has this text, in upper or lower case.
+    pub fn matches(&self, text: &str) -> bool {
+        let has = |words: &str| words.to_lowercase().contains(&text.to_lowercase());
+        has(self.term) || has(self.note)
+    }
+}
