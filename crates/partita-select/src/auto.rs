@@ -29,7 +29,7 @@ const DRAW_RUNS: NonZeroU32 = NonZeroU32::new(12).expect("12 is not 0");
 const CUT: f64 = 1e-3;
 
 /// Where tables without clusters pass for as stable, clusters are believed all the same if Genie gives them from each half of its
-/// members, and the gap of its eigenvalues is as wide. Tables without clusters stay below .7.
+/// members, and the gap of its eigenvalues is as wide. One table without clusters was looked at: stability .76, gap .65.
 const SURE: (f64, f64) = (0.97, 1.8);
 
 /// Objects beyond which k-means learns from batches, and has fewer clusters.

@@ -2,10 +2,11 @@
 
 use std::f64::consts::TAU;
 
-use crate::family::Part;
-
 /// Uniform numbers in [0, 1), one a call.
 pub(crate) type Uniform<'a> = &'a mut dyn FnMut() -> f64;
+
+/// A point of one part.
+pub(crate) type Part = Box<dyn Fn(Uniform<'_>) -> Vec<f64>>;
 
 /// Even over the band of this width around an arc; a disc where the radius is 0.
 pub(crate) fn arc(centre: [f64; 2], radius: f64, width: f64, angles: [f64; 2], u: Uniform<'_>) -> [f64; 2] {

@@ -4,9 +4,8 @@ use std::fmt;
 
 use partita_core::Seed;
 
-use crate::SynthError;
-use crate::draw::Uniform;
-use crate::synthetic::SynthSettings;
+use crate::draw::{Part, Uniform};
+use crate::settings::{SynthError, SynthSettings};
 
 /// What the tables of a family have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,9 +151,6 @@ pub(crate) struct Recipe {
     /// Whether the last share belongs to no cluster.
     pub(crate) noise: bool,
 }
-
-/// A point of one part.
-pub(crate) type Part = Box<dyn Fn(Uniform<'_>) -> Vec<f64>>;
 
 impl Recipe {
     /// Parts with their shares, a cluster each.

@@ -30,8 +30,10 @@ mod families;
 mod family;
 mod mixtures;
 mod pictures;
+mod settings;
 mod synthetic;
 
 pub use families::families;
 pub use family::{Family, Group, Half};
-pub use synthetic::{SynthError, SynthSettings, Synthetic, draw_ensemble, synthesise};
+pub use settings::{SynthError, SynthSettings};
+pub use synthetic::{Synthetic, draw_ensemble, synthesise};

@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use crate::draw::{Uniform, centres, normals};
 use crate::family::Recipe;
-use crate::synthetic::{SynthError, SynthSettings, refuse};
+use crate::settings::{SynthError, SynthSettings, refuse};
 
 /// Equal shares of Gaussians with this deviation around the centres.
 fn mixture(centres: Vec<Vec<f64>>, deviation: f64) -> Recipe {

@@ -3,8 +3,8 @@
 use std::f64::consts::{PI, TAU};
 
 use super::gaussians::AROUND;
-use crate::draw::{Uniform, band, blob, curve, even, spiral_arm};
-use crate::family::{Family, Group, Part, Recipe};
+use crate::draw::{Part, Uniform, band, blob, curve, even, spiral_arm};
+use crate::family::{Family, Group, Recipe};
 
 fn equal(parts: Vec<Part>) -> Recipe {
     Recipe::of(parts.into_iter().map(|part| (1.0, part)).collect())

@@ -2,8 +2,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::draw::{Uniform, blob, centres, close_centres, long_blob, noise};
-use crate::family::{Family, Group, Part, Recipe};
+use crate::draw::{Part, Uniform, blob, centres, close_centres, long_blob, noise};
+use crate::family::{Family, Group, Recipe};
 
 /// Gaussians whose centres are at least `separation` apart, with the shares and deviations given in turn.
 fn apart(k: usize, d: usize, separation: f64, shares: &[f64], deviations: &[f64], u: Uniform<'_>) -> Recipe {

@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use super::curves::{moons, spirals};
 use super::gaussians::AROUND;
-use crate::draw::{band, blob, curve, even, long_blob};
-use crate::family::{Family, Group, Part, Recipe};
+use crate::draw::{Part, band, blob, curve, even, long_blob};
+use crate::family::{Family, Group, Recipe};
 
 fn shares(parts: Vec<Part>) -> Recipe {
     Recipe::of(parts.into_iter().map(|part| (1.0, part)).collect())
