@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(made.ensemble.missing(), 8 * 30);
         for u in 0..8 {
             let inner = made.ensemble.label(0, u).or(made.ensemble.label(2, u));
-            let agrees = |i: usize| made.ensemble.label(i, u).is_none_or(|l| (Some(l) == inner) == (i % 2 == 0));
+            let agrees = |i: usize| made.ensemble.label(i, u).is_none_or(|l| (Some(l) == inner) == i.is_multiple_of(2));
             assert!((0..300).all(agrees), "base clustering {u}");
         }
     }

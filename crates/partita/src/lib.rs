@@ -186,7 +186,7 @@ mod tests {
     fn names_of_the_literature_lead_to_methods() {
         // `best` is the choice among all methods, a layer above.
         let exists = |name: &&str| *name == "best" || method(name).is_some();
-        assert!(KNOWN_AS.iter().all(|known| known.methods.iter().all(|name| exists(name)) && !known.note.is_empty()));
+        assert!(KNOWN_AS.iter().all(|known| known.methods.iter().all(exists) && !known.note.is_empty()));
         let of = |term: &str| KNOWN_AS.iter().find(|known| known.matches(term)).map(|known| known.methods);
         assert_eq!(of("itk"), Some(&["kcc"][..]));
         assert!(KNOWN_AS.is_sorted_by_key(|known| known.term.to_lowercase()));
