@@ -2,6 +2,5 @@
 
 mod corners;
 mod pools;
-mod silence;
 mod unequal;
 mod unequal_set;
