@@ -23,7 +23,7 @@ pub enum SelectError {
     #[error("stopped before there was a result")]
     Interrupted,
     /// No number of clusters to look at.
-    #[error("cannot look at {first} to {last} clusters of {objects} objects; name two numbers between 2 and {most}")]
+    #[error("cannot look at {first} to {last} clusters of {objects} objects; {}", room(*.most))]
     Range {
         /// The smallest number given.
         first: usize,
@@ -102,6 +102,14 @@ impl From<CoassocError> for SelectError {
             CoassocError::Budget(budget) => Self::Budget(budget),
             other => Self::Coassoc(other),
         }
+    }
+}
+
+/// What to do about a range that does not fit.
+fn room(most: usize) -> String {
+    match most {
+        0 | 1 => "they are too few to choose from: give a number of clusters".into(),
+        _ => format!("name two numbers between 2 and {most}"),
     }
 }
 

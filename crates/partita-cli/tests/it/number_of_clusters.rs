@@ -122,3 +122,11 @@ fn what_the_choice_cannot_honour_is_refused() {
     );
     assert_eq!(settings["subsample"], 0.7);
 }
+
+#[test]
+fn two_objects_are_too_few_to_choose_from() {
+    let place = Workplace::new();
+    place.file("t.csv", "x,y\n1,2\n3,5\n");
+    place.partita(&["run", "t.csv", "-o", "out"]).refused(&["2 objects", "give a number of clusters"]);
+    place.partita(&["run", "t.csv", "-k", "2", "-o", "two"]).fine();
+}
