@@ -128,7 +128,10 @@ impl AlignedRuns {
         let of = |&clusters: &usize| {
             let members: Vec<usize> =
                 modes.iter().filter(|mode| mode.clusters == clusters).map(|mode| mode.members.len()).collect();
-            let sizes: Vec<String> = members.iter().map(ToString::to_string).collect();
+            let mut sizes: Vec<String> = members.iter().take(5).map(ToString::to_string).collect();
+            if members.len() > sizes.len() {
+                sizes.push("…".into());
+            }
             let one = if members.len() == 1 { "mode" } else { "modes" };
             format!("K = {clusters}: {} {one} of {} runs", members.len(), sizes.join(", "))
         };
