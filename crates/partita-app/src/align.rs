@@ -1,6 +1,5 @@
 //! Many runs in common columns and colours: read, aligned, written.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use partita::files::{self, ReadOptions, RunMemberships, RunTables, Table, read_runs};
@@ -10,6 +9,7 @@ use partita_report::{MembershipRow, membership_rows};
 use serde_json::{Value, json};
 
 use crate::csv_text::csv_text;
+use crate::matching::places_of;
 use crate::modes::of_modes;
 use crate::record::VERSION;
 use crate::result_files::{make_folder, write_json, write_text};
@@ -106,14 +106,14 @@ impl AlignInput {
 
 /// The row of every known object in another file.
 fn order(first: &Path, known: &[String], file: &Path, own: &[String]) -> Result<Vec<usize>, AppError> {
-    let places: HashMap<&str, usize> = own.iter().enumerate().map(|(row, name)| (name.as_str(), row)).collect();
-    let absent = known.iter().find(|name| !places.contains_key(name.as_str()));
-    if let Some(absent) = absent.filter(|_| known.len() == own.len()) {
-        let reason = format!("object '{absent}' of {} is not in it; runs are of the same objects", first.display());
+    places_of(first, known)?;
+    let places = places_of(file, own)?;
+    if known.len() != own.len() {
+        let reason = format!("{} objects where {} has {}", own.len(), first.display(), known.len());
         return Err(AppError::content(file, reason));
     }
-    if known.len() != own.len() || places.len() != own.len() {
-        let reason = format!("{} objects where {} has {}", places.len(), first.display(), known.len());
+    if let Some(absent) = known.iter().find(|name| !places.contains_key(name.as_str())) {
+        let reason = format!("object '{absent}' of {} is not in it; runs are of the same objects", first.display());
         return Err(AppError::content(file, reason));
     }
     Ok(known.iter().map(|name| places[name.as_str()]).collect())

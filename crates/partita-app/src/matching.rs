@@ -92,7 +92,7 @@ fn are_numbers_of_rows(names: &[String]) -> bool {
 }
 
 /// The place of every name.
-fn places_of<'a>(path: &Path, names: &'a [String]) -> Result<HashMap<&'a str, usize>, AppError> {
+pub(crate) fn places_of<'a>(path: &Path, names: &'a [String]) -> Result<HashMap<&'a str, usize>, AppError> {
     let mut places = HashMap::with_capacity(names.len());
     for (row, name) in names.iter().enumerate() {
         if let Some(before) = places.insert(name.as_str(), row) {

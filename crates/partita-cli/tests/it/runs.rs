@@ -87,5 +87,8 @@ fn runs_of_several_programs_get_common_columns() {
     place.partita(&["align", "bad.Q", "-o", "no"]).refused(&["bad.Q", "row 2", "sum to 1.1"]);
     place.file("short.Q", "0.5 0.5\n");
     place.partita(&["align", "a.3.Q", "short.Q", "-o", "no"]).refused(&["60 objects", "'short' has 1"]);
+    place.file("twice.csv", "object,p0,p1\nb,0.5,0.5\nb,0.2,0.8\n");
+    place.file("other.csv", "object,p0,p1\nb,0.5,0.5\na,0.2,0.8\n");
+    place.partita(&["align", "twice.csv", "other.csv", "-o", "no"]).refused(&["twice.csv", "both called 'b'"]);
     place.partita(&["align", "a.3.Q", "-o", "no", "--similarity", "2"]).refused_by_parser(&["between 0 and 1"]);
 }
