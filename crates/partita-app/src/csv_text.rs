@@ -1,18 +1,16 @@
 //! Small tables as CSV.
 
+use partita_report::csv_field;
+
 /// The text of a table; fields with commas, quotes or line ends are quoted.
 pub(crate) fn csv_text<R: IntoIterator<Item = String>>(header: &str, rows: impl IntoIterator<Item = R>) -> String {
     let mut text = format!("{header}\n");
     for row in rows {
-        let fields: Vec<String> = row.into_iter().map(field).collect();
+        let fields: Vec<String> = row.into_iter().map(|text| csv_field(&text)).collect();
         text += &fields.join(",");
         text.push('\n');
     }
     text
-}
-
-fn field(text: String) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]

@@ -62,3 +62,4 @@ pub use membership_rows::{MembershipRow, membership_rows};
 pub use render::{Rendered, figures, html, render};
 pub use report::Report;
 pub use svg::Svg;
+pub use text::field as csv_field;
