@@ -1,13 +1,12 @@
 //! Calling a method: the checks at the entry, the canonical order, and the way back.
 
-use ndarray::ArrayView2;
 use serde_json::{Map, Value};
 
 use crate::result_warnings::{self, Found};
 use crate::row_consensus::{by_blocks, over_blocks};
 use crate::{
-    Clusters, Consensus, ConsensusError, Ensemble, Label, LabelRows, MethodInfo, MissingLabels, Monitor, Outcome,
-    Partition, Problem, Reads, SoftPartition, Stopped, Weights,
+    Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor, Outcome, Partition, Problem,
+    Reads, SoftBases, SoftPartition, Stopped, Weights,
 };
 
 /// Finds the consensus that `method` sees in `problem`.
@@ -30,7 +29,8 @@ pub fn consense(
     check(info, problem)?;
     let wrong = |source| ConsensusError::Settings { method: info.name, source };
     let settings = method.validate(&problem.settings, &problem.size()).map_err(wrong)?;
-    if info.capabilities.streams && by_blocks(&problem.size()) && problem.clusters != Clusters::Exactly(1) {
+    let hard = problem.ensemble.memberships().is_none();
+    if hard && info.capabilities.streams && by_blocks(&problem.size()) && problem.clusters != Clusters::Exactly(1) {
         return over_blocks(method, problem, monitor);
     }
     let bytes = method.bytes(&problem.settings, &problem.size()).map_err(wrong)?;
@@ -71,6 +71,9 @@ fn check(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError>
     let objects = ensemble.objects();
     info.check_clusters(problem.clusters, objects)?;
     check_missing(info, ensemble)?;
+    if let (Some(_), SoftBases::Refused(reason)) = (ensemble.memberships(), info.capabilities.soft_bases) {
+        return Err(ConsensusError::SoftBases { method, reason });
+    }
     match problem.features {
         None if info.capabilities.reads == Reads::LabelsAndFeatures => {
             return Err(ConsensusError::Features { method, reason: "there is none".into() });
@@ -116,13 +119,7 @@ fn everything_together(info: &MethodInfo, settings: Map<String, Value>, objects:
 }
 
 fn same_as_previous(ensemble: &Ensemble) -> Vec<bool> {
-    fn compare<L: Label>(rows: ArrayView2<'_, L>) -> Vec<bool> {
-        (0..rows.nrows()).map(|i| i > 0 && rows.row(i) == rows.row(i - 1)).collect()
-    }
-    match ensemble.rows() {
-        LabelRows::Bytes(rows) => compare(rows),
-        LabelRows::Words(rows) => compare(rows),
-    }
+    (0..ensemble.objects()).map(|i| i > 0 && ensemble.same_row(i, i - 1)).collect()
 }
 
 fn indices(order: &[u32]) -> Vec<usize> {
