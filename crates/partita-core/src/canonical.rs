@@ -40,13 +40,22 @@ impl CanonicalOrder {
     }
 }
 
+/// Weights of base clusterings and of objects, where there are some.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Weighting<'a> {
+    /// One weight a base clustering.
+    pub bases: Option<&'a [f64]>,
+    /// One weight an object.
+    pub objects: Option<&'a [f64]>,
+}
+
 impl Ensemble {
-    /// The canonical form of this ensemble and the way back. Features, where there are some, and weights of
+    /// The canonical form of this ensemble and the way back. Features, where there are some, and weights of objects and
     /// base clusterings take part in telling objects and base clusterings apart.
     ///
     /// # Cost
     /// O(n M + n log n) time, about 20 n bytes besides the new ensemble.
-    pub fn canonical(&self, features: Option<&Features<'_>>, weights: Option<&[f64]>) -> (Self, CanonicalOrder) {
+    pub fn canonical(&self, features: Option<&Features<'_>>, weights: Weighting<'_>) -> (Self, CanonicalOrder) {
         let offsets = self.offsets();
         let colours = match (self.memberships(), self.rows()) {
             (Some(soft), _) => refine(&SoftRows { soft, offsets: &offsets }, &offsets, features, weights),
@@ -129,13 +138,14 @@ impl Related for SoftRows<'_> {
 }
 
 /// Colour refinement. Sums wrap and commute, so that no order of summation matters.
-fn refine(rows: &impl Related, offsets: &[usize], features: Option<&Features<'_>>, weights: Option<&[f64]>) -> Colours {
+fn refine(rows: &impl Related, offsets: &[usize], features: Option<&Features<'_>>, weights: Weighting<'_>) -> Colours {
     let given = |object: usize| {
-        features.map_or(0, |f| f.values().row(object).iter().fold(0, |hash, x| mix(hash ^ x.to_bits())))
+        let features = features.map_or(0, |f| f.values().row(object).iter().fold(0, |hash, x| mix(hash ^ x.to_bits())));
+        weights.objects.map_or(features, |w| mix(features ^ w[object].to_bits()))
     };
     let mut objects: Vec<u64> = (0..rows.objects()).map(given).collect();
     let count = offsets.len() - 1;
-    let weight_hashes: Vec<u64> = (0..count).map(|u| weights.map_or(0, |w| mix(w[u].to_bits()))).collect();
+    let weight_hashes: Vec<u64> = (0..count).map(|u| weights.bases.map_or(0, |w| mix(w[u].to_bits()))).collect();
     let mut clusters = vec![0u64; offsets[count]];
     let mut bases = weight_hashes.clone();
     for _ in 0..ROUNDS {
@@ -212,9 +222,9 @@ mod tests {
                 builder.push(format!("u{u}"), labels).unwrap();
             }
             let ensemble = builder.finish().unwrap();
-            let (canonical, order) = ensemble.canonical(None, None);
+            let (canonical, order) = ensemble.canonical(None, Weighting::default());
             let (other, objects) = shuffled(&ensemble, seed + 1000);
-            let (again, other_order) = other.canonical(None, None);
+            let (again, other_order) = other.canonical(None, Weighting::default());
             assert_eq!(canonical, again, "seed {seed}");
 
             // The way back: what stands at a place in both forms is the same object, or one with the same row.
@@ -238,7 +248,7 @@ mod tests {
         let order = |values: &ndarray::Array2<f64>| {
             let features = Features::new(&columns, values.view()).unwrap();
             ensemble
-                .canonical(Some(&features), None)
+                .canonical(Some(&features), Weighting::default())
                 .1
                 .objects()
                 .iter()

@@ -460,6 +460,24 @@ impl Ensemble {
         }
     }
 
+    /// The same labels without clusters that no object is in.
+    #[cfg(feature = "methods")]
+    pub(crate) fn compacted(self) -> Self {
+        let codes_of = |u: usize| {
+            let mut used = vec![false; self.bases[u].clusters()];
+            self.column(u).flatten().for_each(|cluster| used[cluster] = true);
+            let mut order: Vec<usize> = (0..used.len()).collect();
+            order.sort_by_key(|&cluster| !used[cluster]);
+            let mut codes = vec![0u16; used.len()];
+            order.iter().enumerate().for_each(|(code, &cluster)| codes[cluster] = code as u16);
+            (codes, used.iter().filter(|used| **used).count())
+        };
+        let (codes, live): (Vec<Vec<u16>>, Vec<usize>) = (0..self.bases.len()).map(codes_of).unzip();
+        let mut compact = self.recoded(&codes);
+        compact.bases.iter_mut().zip(live).for_each(|(base, live)| base.values.truncate(live));
+        compact
+    }
+
     /// The same labels when cluster `j` of base clustering `u` is numbered `codes[u][j]`.
     #[cfg(feature = "methods")]
     pub(crate) fn recoded(mut self, codes: &[Vec<u16>]) -> Self {

@@ -16,7 +16,7 @@
 //! | [`Problem`], [`Outcome`] | what a method is given, and what it gives back |
 //! | [`RowBlocks`], [`RowPass`], [`PassRunner`] | label rows wherever they are, sums over them, and who runs those |
 //! | [`Model`] | a fitted consensus that labels new objects |
-//! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, weights of base clusterings |
+//! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`], [`ObjectWeights`] | chance, progress, memory, weights |
 //!
 //! The feature `methods`, on by default, has methods, settings, problems and outcomes. Without it there are ensembles,
 //! partitions and row passes alone, which is what comparisons, trees and eigenvectors need. The feature `rayon` runs row passes on
@@ -70,6 +70,8 @@ mod problem;
 mod problem_size;
 mod progress_counter;
 #[cfg(feature = "methods")]
+mod reduction;
+#[cfg(feature = "methods")]
 mod result_warnings;
 #[cfg(feature = "methods")]
 mod row_consensus;
@@ -96,10 +98,10 @@ pub use row_passes::{
     RowPass, RowSample, SourceError, sums_under_way,
 };
 pub use seed::Seed;
-pub use weights::{BaseWeights, WeightsError};
+pub use weights::{BaseWeights, ObjectWeights, WeightError, WeightsError};
 #[cfg(feature = "methods")]
 pub use {
-    canonical::CanonicalOrder,
+    canonical::{CanonicalOrder, Weighting},
     consense::consense,
     consensus::Consensus,
     consensus_error::ConsensusError,
