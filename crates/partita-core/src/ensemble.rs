@@ -460,9 +460,12 @@ impl Ensemble {
         }
     }
 
-    /// The same labels without clusters that no object is in.
+    /// The same labels without clusters that no object is in. A soft ensemble keeps all: shares are not labels.
     #[cfg(feature = "methods")]
     pub(crate) fn compacted(self) -> Self {
+        if self.memberships.is_some() {
+            return self;
+        }
         let codes_of = |u: usize| {
             let mut used = vec![false; self.bases[u].clusters()];
             self.column(u).flatten().for_each(|cluster| used[cluster] = true);

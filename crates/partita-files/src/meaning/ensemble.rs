@@ -61,7 +61,11 @@ pub fn read_ensemble(path: &Path, options: &ReadOptions) -> Result<LoadedEnsembl
 /// # Errors
 /// As [`read_ensemble`].
 pub fn load_ensemble(path: &Path, options: &ReadOptions) -> Result<(LoadedEnsemble, Roles), FileError> {
-    load(FORMATS, path, options)
+    let (mut loaded, roles) = load(FORMATS, path, options)?;
+    if options.harden {
+        loaded.ensemble = loaded.ensemble.hardened();
+    }
+    Ok((loaded, roles))
 }
 
 pub(crate) fn load(

@@ -125,6 +125,9 @@ pub struct ReadOptions {
     /// The most shares of an object in one soft base clustering that are kept; the largest are, and divided by their sum.
     #[serde(default = "most_shares", skip_serializing_if = "is_most_shares")]
     pub most_shares: usize,
+    /// Soft base clusterings become hard: every object is in the cluster of its largest share.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub harden: bool,
     /// What becomes of columns that hold words (tables of text).
     #[serde(default)]
     pub encode: Option<Encode>,
@@ -174,6 +177,7 @@ impl Default for ReadOptions {
             transpose: false,
             soft_bases: false,
             most_shares: MOST_SHARES,
+            harden: false,
             encode: None,
             impute: None,
             means: BTreeMap::new(),
