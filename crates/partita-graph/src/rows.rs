@@ -41,6 +41,13 @@ impl<'a> Rows<'a> {
         Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), offsets, weights, of_object })
     }
 
+    /// A row for every object, also where labels are equal.
+    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
+        check(ensemble, clusters)?;
+        let of_object = (0..ensemble.objects() as u32).collect();
+        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
+    }
+
     /// The ensemble of the rows.
     pub(crate) fn ensemble(&self) -> &Ensemble {
         &self.ensemble

@@ -85,9 +85,16 @@ pub struct Roles {
     /// Words that were taken for missing values, and how often each was found. Empty fields are not counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
+    /// Rows of shares that did not quite sum to 1 and were divided by their sums, over all soft base clusterings.
+    #[serde(default, skip_serializing_if = "none")]
+    pub rescaled: u64,
     /// What looks as if it were meant otherwise, and the flag that settles it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+fn none(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Roles {
@@ -207,7 +214,13 @@ impl Roles {
             named.iter().take(MOST_SHOWN).map(|(name, shares)| format!("'{name}' ({shares} shares)")).collect();
         let more = named.len().saturating_sub(MOST_SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("soft base clusterings {}{more}", shown.join(", "))
+        let rescaled = match self.rescaled {
+            0 => String::new(),
+            rows => {
+                format!("; {} rows of shares that did not quite sum to 1 were divided by their sums", grouped(rows))
+            }
+        };
+        format!("soft base clusterings {}{more}{rescaled}", shown.join(", "))
     }
 
     fn shown(&self, column: &ColumnRole) -> String {

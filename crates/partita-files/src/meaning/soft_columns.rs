@@ -99,7 +99,7 @@ pub(crate) fn ensemble(
     for (group, table) in groups.iter().zip(tables) {
         let names: Vec<&str> = group.columns.iter().map(|&at| frame.names[at].as_str()).collect();
         let shares = shares(&path, &group.name, &names, table)?;
-        push(&mut builder, &path, group, &shares, options, &mut frame.roles.warnings)?;
+        push(&mut builder, &path, group, &shares, options, &mut frame.roles)?;
     }
     builder.finish().map(Some).map_err(|source| FileError::Ensemble { path, source })
 }
@@ -124,7 +124,7 @@ pub(crate) fn of_ancestry(
         roles.objects = shares.rows().nrows() as u64;
         let group = SoftGroup { name, columns: Vec::new(), values: columns };
         let builder = builder.get_or_insert_with(|| EnsembleBuilder::new(shares.rows().nrows()));
-        push(builder, file, &group, &shares, options, &mut roles.warnings)?;
+        push(builder, file, &group, &shares, options, &mut roles)?;
     }
     let builder = builder.ok_or_else(|| FileError::Directory(path.into()))?;
     let ensemble = builder.finish().map_err(|source| FileError::Ensemble { path: path.into(), source })?;
@@ -143,17 +143,14 @@ pub(crate) fn push(
     group: &SoftGroup,
     shares: &Shares,
     options: &ReadOptions,
-    warnings: &mut Vec<String>,
+    roles: &mut Roles,
 ) -> Result<(), FileError> {
     let SoftGroup { name, values, .. } = group;
     let wrong = |source| FileError::Ensemble { path: path.into(), source };
     let left = builder.push_soft(name, values.clone(), shares, options.most_shares.max(1)).map_err(wrong)?;
-    if shares.rescaled() > 0 {
-        let rows = grouped(shares.rescaled() as u64);
-        warnings.push(format!("'{name}': {rows} rows whose shares did not quite sum to 1 were divided by their sums"));
-    }
+    roles.rescaled += shares.rescaled() as u64;
     if left.objects > 0 {
-        warnings.push(format!(
+        roles.warnings.push(format!(
             "'{name}': of {} objects only the {} largest shares are kept; what is left out is at most {:.3} of an object, \
              {:.4} on average (--most-shares keeps more)",
             grouped(left.objects as u64),
