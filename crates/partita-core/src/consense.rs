@@ -1,6 +1,5 @@
 //! Calling a method: the checks at the entry, the canonical order, and the way back.
 
-use ndarray::ArrayView2;
 use serde_json::{Map, Value};
 
 use crate::canonical::Weighting;
@@ -8,8 +7,8 @@ use crate::reduction::Reduction;
 use crate::result_warnings::{self, Found};
 use crate::row_consensus::{by_blocks, over_blocks};
 use crate::{
-    Clusters, Consensus, ConsensusError, Ensemble, Label, LabelRows, MethodInfo, MissingLabels, Monitor, Outcome,
-    Partition, Problem, Reads, SoftPartition, Stopped, Weights,
+    Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor, Outcome, Partition, Problem,
+    Reads, SoftBases, SoftPartition, Stopped, Weights,
 };
 
 /// Finds the consensus that `method` sees in `problem`.
@@ -60,7 +59,8 @@ fn consense_kept(
     check_kept(info, problem)?;
     let wrong = |source| ConsensusError::Settings { method: info.name, source };
     let settings = method.validate(&problem.settings, &problem.size()).map_err(wrong)?;
-    let by_blocks = by_blocks(&problem.size()) && problem.object_weights.is_none();
+    let hard = problem.ensemble.memberships().is_none();
+    let by_blocks = hard && by_blocks(&problem.size()) && problem.object_weights.is_none();
     if info.capabilities.streams && by_blocks && problem.clusters != Clusters::Exactly(1) {
         return over_blocks(method, problem, monitor);
     }
@@ -108,6 +108,9 @@ fn check(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError>
     let objects = ensemble.objects();
     info.check_clusters(problem.clusters, objects)?;
     check_missing(info, ensemble)?;
+    if let (Some(_), SoftBases::Refused(reason)) = (ensemble.memberships(), info.capabilities.soft_bases) {
+        return Err(ConsensusError::SoftBases { method, reason });
+    }
     match problem.features {
         None if info.capabilities.reads == Reads::LabelsAndFeatures => {
             return Err(ConsensusError::Features { method, reason: "there is none".into() });
@@ -170,13 +173,7 @@ fn everything_together(info: &MethodInfo, settings: Map<String, Value>, objects:
 }
 
 fn same_as_previous(ensemble: &Ensemble) -> Vec<bool> {
-    fn compare<L: Label>(rows: ArrayView2<'_, L>) -> Vec<bool> {
-        (0..rows.nrows()).map(|i| i > 0 && rows.row(i) == rows.row(i - 1)).collect()
-    }
-    match ensemble.rows() {
-        LabelRows::Bytes(rows) => compare(rows),
-        LabelRows::Words(rows) => compare(rows),
-    }
+    (0..ensemble.objects()).map(|i| i > 0 && ensemble.same_row(i, i - 1)).collect()
 }
 
 fn indices(order: &[u32]) -> Vec<usize> {

@@ -52,6 +52,7 @@ mod ensemble;
 #[cfg(feature = "methods")]
 mod features;
 mod fragments;
+mod memberships;
 #[cfg(feature = "methods")]
 mod method;
 #[cfg(feature = "methods")]
@@ -81,10 +82,11 @@ mod settings;
 mod weights;
 
 pub use budget::{BudgetError, MemoryBudget};
-pub use builder::EnsembleBuilder;
+pub use builder::{EnsembleBuilder, SharesLeftOut};
 pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
+pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
 pub use monitor::{Flow, Monitor, Silent, chunks};
 pub use multi_start::MultiStart;
 pub use objective::{Objective, Sense, Stopped};
@@ -105,7 +107,7 @@ pub use {
     consensus_error::ConsensusError,
     features::Features,
     method::{FitError, Method},
-    method_info::{Capabilities, MethodInfo, MissingLabels, Reads, Weights},
+    method_info::{Capabilities, MethodInfo, MissingLabels, Reads, SoftBases, Weights},
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
     problem::{Problem, RowProblem},

@@ -41,17 +41,24 @@ impl<'a> Rows<'a> {
         Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), offsets, weights, of_object })
     }
 
+    /// A row for every object, also where labels are equal.
+    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
+        check(ensemble, clusters)?;
+        let of_object = (0..ensemble.objects() as u32).collect();
+        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
+    }
+
     /// The rows of an ensemble whose objects have weights, or those of [`new`](Self::new).
     pub(crate) fn weighted(
         ensemble: &'a Ensemble,
         clusters: usize,
         weights: Option<&ObjectWeights>,
     ) -> Result<Self, GraphError> {
-        let Some(weights) = weights else { return Self::new(ensemble, clusters) };
-        check(ensemble, clusters)?;
-        let of_object = (0..ensemble.objects() as u32).collect();
-        let (offsets, weights) = (ensemble.offsets(), weights.as_slice().to_vec());
-        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets, weights, of_object })
+        match weights {
+            None => Self::new(ensemble, clusters),
+            Some(weights) => Self::each_object(ensemble, clusters, weights.as_slice().to_vec()),
+        }
+    }
     }
 
     /// The ensemble of the rows.

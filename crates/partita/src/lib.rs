@@ -132,6 +132,7 @@ methods! {
     "median" => partita_median::IPVC,
     "median" => partita_median::NMFC,
     "median" => partita_median::PLURALITY,
+    "median" => partita_median::SOFT_MEAN,
     "median" => partita_median::URCV,
     "median" => partita_median::RCV,
     "median" => partita_median::ACV,
