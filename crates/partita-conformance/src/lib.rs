@@ -30,6 +30,7 @@ mod draw;
 pub mod race;
 mod rows;
 mod shape;
+mod weights;
 
 pub use checks::{check, check_with};
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};

@@ -59,7 +59,6 @@ impl<'a> Rows<'a> {
             Some(weights) => Self::each_object(ensemble, clusters, weights.as_slice().to_vec()),
         }
     }
-    }
 
     /// The ensemble of the rows.
     pub(crate) fn ensemble(&self) -> &Ensemble {
