@@ -44,7 +44,10 @@ static INFO: MethodInfo = MethodInfo {
         auto_clusters: true,
         clusters_is_maximum: true,
         seeded: true,
-        base_weights: Weights::Refused("it counts how often objects are together"),
+        base_weights: Weights::Native,
+        object_weights: Weights::Refused(
+            "objects that one row stands for are pairs with each other, which its likelihood of pairs of rows leaves out",
+        ),
         ..Capabilities::HARD_LABELS
     },
 };
@@ -75,13 +78,14 @@ fn solve(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let source = problem.weighted();
     let objects = ensemble.objects();
     let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
-        let pairs = SparseEvidence::sample(ensemble, wanted, problem.seed.child(PAIRS), budget, monitor)?;
+        let pairs = SparseEvidence::sample(source, wanted, problem.seed.child(PAIRS), budget, monitor)?;
         (DyadCounts::sparse(&pairs), Vec::new())
     } else {
-        let pairs = CoAssociation::count(ensemble, budget, monitor)?;
+        let pairs = CoAssociation::count(source, budget, monitor)?;
         let grow = |(name, linkage)| Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?));
         let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
         let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;

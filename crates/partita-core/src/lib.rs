@@ -98,7 +98,7 @@ pub use row_passes::{
     RowPass, RowSample, SourceError, sums_under_way,
 };
 pub use seed::Seed;
-pub use weights::{BaseWeights, ObjectWeights, WeightError, WeightsError};
+pub use weights::{BaseWeights, ObjectWeights, WeightError, WeightedEnsemble, WeightsError};
 #[cfg(feature = "methods")]
 pub use {
     canonical::{CanonicalOrder, Weighting},

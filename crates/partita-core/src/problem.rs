@@ -2,7 +2,7 @@
 
 use crate::{
     BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights, PassRunner, ProblemSize,
-    RowBlocks, Seed, SettingMap, Silent,
+    RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
 };
 
 /// One consensus to be found. Start from [`Problem::new`] and set what you mean to set.
@@ -96,6 +96,11 @@ impl<'a> Problem<'a> {
             Clusters::Exactly(clusters) => Ok(clusters),
             Clusters::Auto => Err(ConsensusError::Auto { method }),
         }
+    }
+
+    /// The ensemble with its weights.
+    pub fn weighted(&self) -> WeightedEnsemble<'a> {
+        WeightedEnsemble { ensemble: self.ensemble, base_weights: self.weights, object_weights: self.object_weights }
     }
 
     /// The numbers that cost depends on.

@@ -1,5 +1,7 @@
 //! Weights of base clusterings and of objects: how much each counts.
 
+use crate::Ensemble;
+
 /// A weight for every base clustering, 0 or above, scaled so that the mean of those above 0 is 1. A base clustering of weight 0 is left
 /// out.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,6 +158,35 @@ impl ObjectWeights {
     #[cfg(feature = "methods")]
     pub(crate) fn of_checked(weights: Vec<f64>) -> Self {
         Self(weights)
+    }
+}
+
+/// An ensemble, with weights of its base clusterings and of its objects where they count differently.
+#[derive(Clone, Copy, Debug)]
+pub struct WeightedEnsemble<'a> {
+    /// The label rows.
+    pub ensemble: &'a Ensemble,
+    /// Weights of the base clusterings; none where all count the same.
+    pub base_weights: Option<&'a BaseWeights>,
+    /// Weights of the objects; none where every object stands for itself alone.
+    pub object_weights: Option<&'a ObjectWeights>,
+}
+
+impl<'a> From<&'a Ensemble> for WeightedEnsemble<'a> {
+    fn from(ensemble: &'a Ensemble) -> Self {
+        Self { ensemble, base_weights: None, object_weights: None }
+    }
+}
+
+impl WeightedEnsemble<'_> {
+    /// What every row counts.
+    pub fn multiplicities(&self) -> Option<&[f64]> {
+        self.object_weights.map(ObjectWeights::as_slice)
+    }
+
+    /// What every base clustering counts; the mean is 1.
+    pub fn shares(&self) -> Option<&[f64]> {
+        self.base_weights.map(BaseWeights::as_slice)
     }
 }
 

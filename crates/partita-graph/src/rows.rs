@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{BaseWeights, ClustersError, Ensemble, Label, LabelRows};
+use partita_core::{BaseWeights, ClustersError, Ensemble, Label, LabelRows, ObjectWeights};
 
 use crate::GraphError;
 
@@ -46,6 +46,19 @@ impl<'a> Rows<'a> {
         check(ensemble, clusters)?;
         let of_object = (0..ensemble.objects() as u32).collect();
         Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
+    }
+
+    /// The rows of an ensemble whose objects have weights, or those of [`new`](Self::new).
+    pub(crate) fn weighted(
+        ensemble: &'a Ensemble,
+        clusters: usize,
+        weights: Option<&ObjectWeights>,
+    ) -> Result<Self, GraphError> {
+        match weights {
+            None => Self::new(ensemble, clusters),
+            Some(weights) => Self::each_object(ensemble, clusters, weights.as_slice().to_vec()),
+        }
+    }
     }
 
     /// The ensemble of the rows.

@@ -55,8 +55,8 @@ pub use partita_core::{
     Model, ModelError, ModelInput, ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError,
     PassError, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense,
     SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent,
-    SoftPartition, Stopped, Unread, WeightError, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray,
-    rand, serde_json,
+    SoftPartition, Stopped, Unread, WeightError, WeightedEnsemble, Weights, WeightsError, consense, consense_rows,
+    fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
