@@ -1,7 +1,7 @@
 //! Nearest neighbours by co-association: the strongest pairs of every object.
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, Seed, chunks};
+use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, ProgressCounter, Seed, chunks};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
@@ -26,6 +26,10 @@ impl Default for StrongestSettings {
         Self { exact_objects: 30_000, orders: 8, reach: 1 }
     }
 }
+
+/// Units of progress: the search for the strongest, and their counts.
+const SEARCH: u64 = 7_000;
+const COUNT: u64 = 3_000;
 
 impl SparseEvidence {
     /// Evidence of every object with its `neighbours` strongest by c/N, ties to the smaller index. A pair is stored
@@ -54,14 +58,17 @@ impl SparseEvidence {
         let pairs = (n * neighbours.min(n)) as u64;
         let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs;
         budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
+        let progress = ProgressCounter::new(monitor, SEARCH + COUNT);
+        let search = progress.part(SEARCH);
         let mut pairs = if n <= settings.exact_objects {
-            exact(&EvidenceRows::new(ensemble)?, neighbours, monitor)?
+            exact(&EvidenceRows::new(ensemble)?, neighbours, &search)?
         } else {
-            candidates(ensemble, neighbours, seed, settings, monitor)?
+            candidates(ensemble, neighbours, seed, settings, &search)?
         };
+        drop(search);
         pairs.par_sort_unstable();
         pairs.dedup();
-        Self::count(ensemble, &pairs, monitor)
+        Self::count(ensemble, &pairs, &progress.part(COUNT))
     }
 }
 
