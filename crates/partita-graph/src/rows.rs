@@ -55,10 +55,16 @@ impl<'a> Rows<'a> {
         weights: Option<&ObjectWeights>,
     ) -> Result<Self, GraphError> {
         match weights {
-            None => Self::new(ensemble, clusters),
             Some(weights) => Self::each_object(ensemble, clusters, weights.as_slice().to_vec()),
+            None => Self::new(ensemble, clusters),
         }
     }
+
+    /// A row for every object, also where labels are equal.
+    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
+        check(ensemble, clusters)?;
+        let of_object = (0..ensemble.objects() as u32).collect();
+        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
     }
 
     /// The ensemble of the rows.
