@@ -41,13 +41,6 @@ impl<'a> Rows<'a> {
         Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), offsets, weights, of_object })
     }
 
-    /// A row for every object, also where labels are equal.
-    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
-        check(ensemble, clusters)?;
-        let of_object = (0..ensemble.objects() as u32).collect();
-        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
-    }
-
     /// The rows of an ensemble whose objects have weights, or those of [`new`](Self::new).
     pub(crate) fn weighted(
         ensemble: &'a Ensemble,
