@@ -1,7 +1,9 @@
 //! Nearest neighbours by co-association: the strongest pairs of every object.
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, Seed, WeightedEnsemble, chunks};
+use partita_core::{
+    Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, ProgressCounter, Seed, WeightedEnsemble, chunks,
+};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
@@ -27,6 +29,10 @@ impl Default for StrongestSettings {
         Self { exact_objects: 30_000, orders: 8, reach: 1 }
     }
 }
+
+/// Units of progress: the search for the strongest, and their counts.
+const SEARCH: u64 = 7_000;
+const COUNT: u64 = 3_000;
 
 impl SparseEvidence {
     /// Evidence of every object with its `neighbours` strongest by c/N, ties to the smaller index. A pair is stored
@@ -55,17 +61,20 @@ impl SparseEvidence {
         let n = ensemble.objects();
         CoassocError::check_bases(ensemble.bases().len())?;
         let pairs = (n * neighbours.min(n)) as u64;
-        let wide = if whole_weights(source)?.is_some() { 12 * pairs } else { 0 };
+        let wide = if ensemble.memberships().is_some() || whole_weights(source)?.is_some() { 12 * pairs } else { 0 };
         let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs + wide;
         budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
+        let progress = ProgressCounter::new(monitor, SEARCH + COUNT);
+        let search = progress.part(SEARCH);
         let mut pairs = if n <= settings.exact_objects {
-            exact(&EvidenceRows::new(source)?, neighbours, monitor)?
+            exact(&EvidenceRows::new(source)?, neighbours, &search)?
         } else {
-            candidates(source, neighbours, seed, settings, monitor)?
+            candidates(source, neighbours, seed, settings, &search)?
         };
+        drop(search);
         pairs.par_sort_unstable();
         pairs.dedup();
-        Self::count(source, &pairs, monitor)
+        Self::count(source, &pairs, &progress.part(COUNT))
     }
 }
 

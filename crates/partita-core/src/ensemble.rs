@@ -548,6 +548,7 @@ pub(crate) fn check_base(base: &BaseClustering, labelled: bool) -> Result<(), En
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EnsembleBuilder;
 
     #[test]
     fn a_wrong_number_of_names_is_told_as_such() {
@@ -555,5 +556,52 @@ mod tests {
         let error = Ensemble::from_bytes(Array2::zeros((5, 4)), bases).unwrap_err();
         assert_eq!(error, EnsembleError::BaseNames { columns: 4, bases: 3 });
         assert!(error.to_string().starts_with("4 columns of labels, but 3 base clusterings are named"), "{error}");
+    }
+
+    fn values(clusters: usize) -> Vec<String> {
+        (0..clusters).map(|j| j.to_string()).collect()
+    }
+
+    fn soft(rows: Array2<f64>) -> Shares {
+        Shares::new(rows).unwrap()
+    }
+
+    #[test]
+    fn shares_of_one_are_labels_and_nothing_else() {
+        let mut hard = EnsembleBuilder::new(3);
+        hard.push_clusters("a", [Some(1), None, Some(0)], 2).unwrap();
+        hard.push_clusters("b", [Some(0), Some(2), Some(1)], 3).unwrap();
+        let mut shares = EnsembleBuilder::new(3);
+        shares.push_soft("a", values(2), &soft(ndarray::array![[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]), 8).unwrap();
+        let b = ndarray::array![[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]];
+        shares.push_soft("b", values(3), &soft(b), 8).unwrap();
+        let (hard, shares) = (hard.finish().unwrap(), shares.finish().unwrap());
+        assert!(hard == shares && shares.memberships().is_none());
+        assert_eq!(hard.shares().row(0), (&[1, 2][..], &[1.0, 1.0][..]));
+        assert_eq!(hard.base_shares(0).rows(), ndarray::array![[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]);
+    }
+
+    #[test]
+    fn a_soft_ensemble_is_selected_joined_and_hardened() {
+        let mut builder = EnsembleBuilder::new(3);
+        builder.push("words", [Some("x"), Some("y"), Some("y")]).unwrap();
+        let table = ndarray::array![[0.25, 0.5, 0.25], [0.0, 0.0, 0.0], [0.0, 0.5, 0.5]];
+        let left = builder.push_soft("s", values(3), &soft(table), 2).unwrap();
+        assert_eq!((left.objects, left.most, left.sum), (1, 0.25, 0.25));
+        let ensemble = builder.finish().unwrap();
+        // Of equal shares the smaller cluster is kept, and is the label.
+        assert_eq!(ensemble.column(1).collect::<Vec<_>>(), [Some(1), None, Some(1)]);
+        let kept = ensemble.memberships().unwrap();
+        assert_eq!(kept.row(0), (&[0, 2, 3][..], &[1.0, 0.25 / 0.75, 0.5 / 0.75][..]));
+        assert_eq!((kept.row(1).0, kept.row(2)), (&[1][..], (&[1, 3, 4][..], &[1.0, 0.5, 0.5][..])));
+
+        let chosen = ensemble.select(&[2, 0], &[1]);
+        assert_eq!(chosen.memberships().unwrap().row(0), (&[1, 2][..], &[0.5, 0.5][..]));
+        assert!(ensemble.select(&[0, 1, 2], &[0]).memberships().is_none(), "what is left is hard");
+        let (words, shares) = (ensemble.select(&[0, 1, 2], &[0]), ensemble.select(&[0, 1, 2], &[1]));
+        assert_eq!(words.beside(&shares).unwrap(), ensemble);
+        assert!(ensemble.clone().beside(&chosen).is_err());
+        let hard = ensemble.hardened();
+        assert!(hard.memberships().is_none() && hard.label(0, 1) == Some(1));
     }
 }

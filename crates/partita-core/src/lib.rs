@@ -87,12 +87,12 @@ pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
 pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
-pub use monitor::{Flow, Monitor, Silent, chunks};
+pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};
 pub use multi_start::MultiStart;
 pub use objective::{Objective, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
-pub use progress_counter::ProgressCounter;
+pub use progress_counter::{ProgressCounter, ProgressPart};
 pub use row_passes::{
     BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks, RowMap,
     RowPass, RowSample, SourceError, sums_under_way,

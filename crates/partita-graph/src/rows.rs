@@ -22,9 +22,13 @@ impl<'a> Rows<'a> {
     pub(crate) fn new(ensemble: &'a Ensemble, clusters: usize) -> Result<Self, GraphError> {
         check(ensemble, clusters)?;
         let objects = ensemble.objects();
-        let heads = match ensemble.rows() {
-            LabelRows::Bytes(rows) => heads(rows),
-            LabelRows::Words(rows) => heads(rows),
+        let heads: Vec<u32> = match (ensemble.memberships(), ensemble.rows()) {
+            (Some(_), _) => {
+                let first = |&i: &usize| i == 0 || !ensemble.same_row(i, i - 1);
+                (0..objects).filter(first).map(|i| i as u32).collect()
+            }
+            (None, LabelRows::Bytes(rows)) => heads(rows),
+            (None, LabelRows::Words(rows)) => heads(rows),
         };
         let offsets = ensemble.offsets();
         // Copying the rows pays only if that makes them clearly fewer.
@@ -41,13 +45,6 @@ impl<'a> Rows<'a> {
         Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), offsets, weights, of_object })
     }
 
-    /// A row for every object, also where labels are equal.
-    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
-        check(ensemble, clusters)?;
-        let of_object = (0..ensemble.objects() as u32).collect();
-        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
-    }
-
     /// The rows of an ensemble whose objects have weights, or those of [`new`](Self::new).
     pub(crate) fn weighted(
         ensemble: &'a Ensemble,
@@ -55,9 +52,16 @@ impl<'a> Rows<'a> {
         weights: Option<&ObjectWeights>,
     ) -> Result<Self, GraphError> {
         match weights {
-            None => Self::new(ensemble, clusters),
             Some(weights) => Self::each_object(ensemble, clusters, weights.as_slice().to_vec()),
+            None => Self::new(ensemble, clusters),
         }
+    }
+
+    /// A row for every object, also where labels are equal.
+    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
+        check(ensemble, clusters)?;
+        let of_object = (0..ensemble.objects() as u32).collect();
+        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
     }
 
     /// The ensemble of the rows.

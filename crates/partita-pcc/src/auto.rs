@@ -6,7 +6,9 @@
 //! shares its labels with those of 2(n−2) other pairs, and by how much they repeat each other depends on the ensemble.
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Clusters, Ensemble, Flow, Monitor, Outcome, Problem, SoftPartition, Stopped};
+use partita_core::{
+    BaseWeights, Clusters, Ensemble, Monitor, Outcome, Problem, ProgressCounter, SoftPartition, Stopped,
+};
 
 use crate::diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics};
 use crate::divergence::Divergence;
@@ -20,6 +22,10 @@ const MARGIN: f64 = 1e-3;
 
 /// Numbers of clusters in a row that predict worse, after which the search ends.
 const PATIENCE: usize = 2;
+
+/// Units of progress: of a run, and of the search for K.
+const RUN: u64 = 10_000;
+const SEARCH: u64 = 40_000;
 
 /// Relative gap at which halves are compared.
 const ROUGH: f64 = 1e-3;
@@ -36,13 +42,14 @@ pub(crate) fn auto(
     let most = settings.most_clusters(problem.ensemble.objects());
     let mut rough = settings.clone();
     rough.tolerance = rough.tolerance.max(ROUGH);
-    let first = solve(problem, most, divergence, &rough, monitor)?;
+    let progress = ProgressCounter::new(monitor, 2 * RUN + SEARCH);
+    let first = solve(problem, most, divergence, &rough, &progress.part(RUN))?;
     let live = first.partition.live_clusters();
     if first.stopped == Stopped::Interrupted {
         return Ok(first);
     }
-    let (chosen, held_out) = descend(problem, live, divergence, &rough, monitor)?;
-    let mut outcome = solve(problem, chosen, divergence, settings, monitor)?;
+    let (chosen, held_out) = descend(problem, live, divergence, &rough, &progress.part(SEARCH))?;
+    let mut outcome = solve(problem, chosen, divergence, settings, &progress.part(RUN))?;
     let live_at_most = LiveAtMost { clusters: most, live };
     outcome.details.choice = Some(PccChoice { chosen, live_at_most, held_out });
     Ok(outcome)
@@ -68,16 +75,18 @@ fn descend(
     if bases < 2 {
         return Ok((live, told));
     }
+    let progress = ProgressCounter::new(monitor, 2 * live as u64 * RUN);
     for clusters in (1..=live).rev() {
         let [one, two] = [(0, 1), (1, 0)].map(|(fitted, seen)| {
-            held_out_divergence(problem, (&halves[fitted], &halves[seen]), clusters, divergence, settings, monitor)
+            let (pair, part) = ((&halves[fitted], &halves[seen]), progress.part(RUN));
+            held_out_divergence(problem, pair, clusters, divergence, settings, &part)
         });
         let value = one? + two?;
         told.push(HeldOut { clusters, divergence: value });
         tried.push((clusters, value));
         let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
         worse = if value > best * (1.0 + MARGIN) { worse + 1 } else { 0 };
-        if worse >= PATIENCE || monitor.tick((live - clusters) as u64, live as u64) == Flow::Stop {
+        if worse >= PATIENCE || progress.stopped() {
             break;
         }
     }
