@@ -4,7 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::{CoAssociation, SparseEvidence};
 use partita_core::{
-    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed, Weights,
+    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed,
+    SoftBases, Weights,
 };
 use partita_linkage::{Linkage, link_f32};
 
@@ -46,7 +47,11 @@ static INFO: MethodInfo = MethodInfo {
         auto_clusters: true,
         clusters_is_maximum: true,
         seeded: true,
-        base_weights: Weights::Refused("it counts how often objects are together"),
+        soft_bases: SoftBases::Native,
+        base_weights: Weights::Native,
+        object_weights: Weights::Refused(
+            "objects that one row stands for are pairs with each other, which its likelihood of pairs of rows leaves out",
+        ),
         ..Capabilities::HARD_LABELS
     },
 };
@@ -81,15 +86,16 @@ fn solve(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let source = problem.weighted();
     let objects = ensemble.objects();
     let progress = ProgressCounter::new(monitor, EVIDENCE + FITS);
     let evidence = progress.part(EVIDENCE);
     let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
-        let pairs = SparseEvidence::sample(ensemble, wanted, problem.seed.child(PAIRS), budget, &evidence)?;
+        let pairs = SparseEvidence::sample(source, wanted, problem.seed.child(PAIRS), budget, &evidence)?;
         (DyadCounts::sparse(&pairs), Vec::new())
     } else {
-        let pairs = CoAssociation::count(ensemble, budget, &evidence)?;
+        let pairs = CoAssociation::count(source, budget, &evidence)?;
         let grow = |(name, linkage)| Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?));
         let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
         let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;

@@ -32,11 +32,13 @@ mod progress;
 pub mod race;
 mod rows;
 mod shape;
+mod soft;
 
 pub use checks::{check, check_with};
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
 pub use progress::progress;
 pub use shape::{same_bits, shape};
+pub use soft::{DrawnShares, check_soft, draw_shares, ensemble_of_shares};
 
 /// Values that an independent implementation computed: 24 objects in the plane, 12 base clusterings with
 /// missing labels, and what the methods make of them (`fixtures/README.md`).

@@ -89,7 +89,7 @@ pub(crate) fn cut_each(
 }
 
 /// The groups of embedded rows as the clusters of objects.
-fn grouped(
+pub(crate) fn grouped(
     rows: &Rows<'_>,
     embedding: Embedding,
     search: &Search,

@@ -6,7 +6,9 @@
 //! shares its labels with those of 2(n−2) other pairs, and by how much they repeat each other depends on the ensemble.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Clusters, Ensemble, Monitor, Outcome, Problem, ProgressCounter, SoftPartition, Stopped};
+use partita_core::{
+    BaseWeights, Clusters, Ensemble, Monitor, Outcome, Problem, ProgressCounter, SoftPartition, Stopped,
+};
 
 use crate::diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics};
 use crate::divergence::Divergence;
@@ -64,7 +66,11 @@ fn descend(
     let bases = problem.ensemble.bases().len() as u32;
     let parity = |odd: u32| (0..bases).filter(|u| u % 2 == odd).collect::<Vec<u32>>();
     let objects: Vec<u32> = (0..problem.ensemble.objects() as u32).collect();
-    let halves = [0, 1].map(|odd| problem.ensemble.select(&objects, &parity(odd)));
+    let weights = |odd: u32| {
+        let given = problem.weights?;
+        BaseWeights::new(parity(odd).iter().map(|&u| given.as_slice()[u as usize]).collect()).ok()
+    };
+    let halves = [0, 1].map(|odd| (problem.ensemble.select(&objects, &parity(odd)), weights(odd)));
     let (mut tried, mut told, mut worse) = (Vec::new(), Vec::new(), 0);
     if bases < 2 {
         return Ok((live, told));
@@ -89,25 +95,28 @@ fn descend(
     Ok((enough.map_or(live, |&(clusters, _)| clusters), told))
 }
 
+/// Half of the base clusterings, and their weights.
+type Half = (Ensemble, Option<BaseWeights>);
+
 /// Divergence of the base clusterings in `seen` from what those in `fitted` predict.
 fn held_out_divergence(
     problem: &Problem<'_>,
-    (fitted, seen): (&Ensemble, &Ensemble),
+    (fitted, seen): (&Half, &Half),
     clusters: usize,
     divergence: Divergence,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<f64, PccError> {
-    let half = |ensemble| {
-        let mut half = Problem::new(ensemble, Clusters::Exactly(clusters));
-        (half.seed, half.budget) = (problem.seed, problem.budget);
-        half
-    };
-    let outcome = solve(&half(fitted), clusters, divergence, settings, monitor)?;
+    fn half<'a>(half: &'a Half, whole: &Problem<'_>, clusters: usize) -> Problem<'a> {
+        let mut made = Problem::new(&half.0, Clusters::Exactly(clusters));
+        (made.seed, made.budget, made.weights) = (whole.seed, whole.budget, half.1.as_ref());
+        made
+    }
+    let outcome = solve(&half(fitted, problem, clusters), clusters, divergence, settings, monitor)?;
     let soft = outcome.soft.expect("PCC is soft");
-    let soft = smoothed(&soft, fitted);
+    let soft = smoothed(&soft, &fitted.0);
     counted(
-        &half(seen),
+        &half(seen, problem, clusters),
         settings,
         monitor,
         |dense, _| Ok(held_out(&dense, &soft, divergence)),

@@ -24,14 +24,15 @@ pub(crate) fn counted<T>(
     sparse: impl FnOnce(Sparse, Option<&Ensemble>) -> Result<T, PccError>,
 ) -> Result<T, PccError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let source = problem.weighted();
     let objects = ensemble.objects();
     if let Some(partners) = settings.sampled(objects) {
-        let sample = || Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, monitor);
+        let sample = || Sparse::sample(source, partners, problem.seed.child(PAIRS), budget, monitor);
         let evidence = info_span!("evidence").in_scope(sample)?;
         return info_span!("solve").in_scope(|| sparse(evidence, Some(ensemble)));
     }
     let bases = (objects > TREE).then_some(ensemble);
-    let evidence = info_span!("evidence").in_scope(|| Dense::count(ensemble, budget, monitor))?;
+    let evidence = info_span!("evidence").in_scope(|| Dense::count(source, budget, monitor))?;
     info_span!("solve").in_scope(|| dense(evidence, bases))
 }
 

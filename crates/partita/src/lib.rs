@@ -52,10 +52,11 @@ pub use partita_core::{
     Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus,
     ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow,
     Fragments, LABELS_BY_BLOCKS, Label, LabelRows, LabelledMap, MemoryBudget, Merge, Method, MethodInfo, MissingLabels,
-    Model, ModelError, ModelInput, ModelReads, Monitor, Objective, Outcome, Partition, PartitionError, PassError,
-    PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice,
-    SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition,
-    Stopped, Unread, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
+    Model, ModelError, ModelInput, ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError,
+    PassError, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense,
+    SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent,
+    SoftPartition, Stopped, Unread, WeightError, WeightedEnsemble, Weights, WeightsError, consense, consense_rows,
+    fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
@@ -131,6 +132,7 @@ methods! {
     "median" => partita_median::IPVC,
     "median" => partita_median::NMFC,
     "median" => partita_median::PLURALITY,
+    "median" => partita_median::SOFT_MEAN,
     "median" => partita_median::URCV,
     "median" => partita_median::RCV,
     "median" => partita_median::ACV,

@@ -17,6 +17,7 @@ use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::ReadOptions;
 use super::roles::Roles;
+use super::soft_columns;
 use super::{numbers, table};
 use crate::error::{Cell, FileError, Row};
 use crate::format::reader::{Form, Layout, Limit};
@@ -76,10 +77,13 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] as [`read_ensemble`](crate::read_ensemble).
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
-        if options.transpose || !format::of(FORMATS, path)?.grouped {
+        if options.transpose || format::ancestry_files(path).is_some() || !format::of(FORMATS, path)?.grouped {
             return Ok(None);
         }
         let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        if !soft_columns::mark(&mut frame, options).is_empty() {
+            return Ok(None);
+        }
         if frame.roles.data().into_iter().any(|column| frame.reader.is_text(column)) {
             return Ok(None);
         }
