@@ -124,10 +124,12 @@ impl SavedChoice {
 /// Reads one number of a row.
 type Of = fn(&ChoiceRow) -> Option<f64>;
 
-/// The curves of a choice, for a report about so many objects: the labels at every number of clusters are kept only if
-/// they are those of all objects.
+/// The curves of a choice, for a report about so many objects: the labels at every number of clusters are kept if they are those
+/// of all objects, or of objects of which it is known which they are.
 pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
-    let partition = |row: &ChoiceRow| row.partition.clone().filter(|labels: &Partition| labels.objects() == objects);
+    let looked_at = choice.objects.clone().filter(|some| some.iter().all(|&object| (object as usize) < objects));
+    let labelled = looked_at.as_ref().map_or(objects, Vec::len);
+    let partition = |row: &ChoiceRow| row.partition.clone().filter(|labels: &Partition| labels.objects() == labelled);
     let bic = choice.rows.iter().any(|row| row.bic.is_some());
     ClusterCurves {
         chosen: Some(choice.clusters),
@@ -136,6 +138,7 @@ pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
         objective_name: if bic { "BIC".into() } else { "objective".into() },
         measures: measures(&choice.rows),
         partitions: choice.rows.iter().map(partition).collect::<Option<Vec<_>>>().unwrap_or_default(),
+        objects: looked_at,
     }
 }
 
