@@ -50,8 +50,14 @@ pub fn choose_of_ensemble(
     source: &Path,
     observer: &dyn Observer,
 ) -> Result<Choice, AppError> {
+    let hard = problem.ensemble.memberships().map(|_| problem.ensemble.clone().hardened());
+    if hard.is_some() {
+        observer.note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
+    }
+    let mut problem = problem.clone();
+    problem.ensemble = hard.as_ref().unwrap_or(problem.ensemble);
     let monitor = observer.begin(&format!("number of clusters ({})", methods::name_of(method)));
-    choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
+    choose_clusters_of_ensemble(method, &problem, range, settings, &*monitor)
         .map_err(|error| AppError::Select { input: source.into(), source: error })
 }
 
