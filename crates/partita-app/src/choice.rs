@@ -52,7 +52,8 @@ pub fn choose_of_ensemble(
 ) -> Result<Choice, AppError> {
     let monitor = observer.begin(&format!("number of clusters ({})", methods::name_of(method)));
     let chosen = if problem.ensemble.memberships().is_some() {
-        observer.note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
+        observer
+            .note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
         let ensemble = problem.ensemble.clone().hardened();
         let mut hard = Problem::new(&ensemble, problem.clusters).settings(problem.settings.clone());
         (hard.seed, hard.budget, hard.weights) = (problem.seed, problem.budget, problem.weights);
