@@ -36,6 +36,7 @@ struct Method {
     soft: bool,
     chooses_clusters: bool,
     clusters_is_maximum: bool,
+    soft_bases: Value,
     base_weights: Value,
     object_weights: Value,
     certainty: String,
@@ -125,6 +126,7 @@ fn section(method: &Method) -> String {
         ("missing labels", method.missing.replace('-', " ")),
         ("`-k`", clusters.to_owned()),
         ("probabilities", yes(method.soft)),
+        ("soft base clusterings", taken(&method.soft_bases)),
         ("weights of base clusterings", taken(&method.base_weights)),
         ("weights of objects", taken(&method.object_weights)),
         ("certainty", method.certainty.clone()),
@@ -143,7 +145,7 @@ fn section(method: &Method) -> String {
     text
 }
 
-/// Whether weights are taken, and why not.
+/// Whether soft base clusterings or weights are taken, and why not.
 fn taken(weights: &Value) -> String {
     weights["refused"].as_str().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"))
 }
@@ -172,7 +174,7 @@ mod tests {
 
     const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "joins |x|", "reference": "A, 2005",
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
-        "clusters_is_maximum": true, "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "seeded": true, "certainty": "share", "time": "O(n)",
+        "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "seeded": true, "certainty": "share", "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
         {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}]}"#;
 
