@@ -51,8 +51,17 @@ pub fn choose_of_ensemble(
     observer: &dyn Observer,
 ) -> Result<Choice, AppError> {
     let monitor = observer.begin(&format!("number of clusters ({})", methods::name_of(method)));
-    choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
-        .map_err(|error| AppError::Select { input: source.into(), source: error })
+    let chosen = if problem.ensemble.memberships().is_some() {
+        observer
+            .note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
+        let ensemble = problem.ensemble.clone().hardened();
+        let mut hard = Problem::new(&ensemble, problem.clusters).settings(problem.settings.clone());
+        (hard.seed, hard.budget, hard.weights) = (problem.seed, problem.budget, problem.weights);
+        choose_clusters_of_ensemble(method, &hard, range, settings, &*monitor)
+    } else {
+        choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
+    };
+    chosen.map_err(|error| AppError::Select { input: source.into(), source: error })
 }
 
 /// Spells one number of a row.

@@ -5,7 +5,7 @@ use std::num::Saturating;
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
 use partita_core::{
     BaseWeights, Capabilities, Clusters, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, Problem, ProblemSize, Seed, Settings, SoftBases, Stopped, WeightedEnsemble,
+    Partition, Problem, ProblemSize, Seed, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -211,7 +211,7 @@ static INFO: MethodInfo = MethodInfo {
     time: "n²M",
     memory: "n², or nq beyond 8000 objects",
     remedy: REMEDY,
-    capabilities: Capabilities { soft_bases: SoftBases::Native, ..GRAPH.capabilities },
+    capabilities: Capabilities { soft_bases: SoftBases::Native, object_weights: Weights::Native, ..GRAPH.capabilities },
     ..GRAPH
 };
 

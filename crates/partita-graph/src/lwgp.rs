@@ -3,7 +3,7 @@
 use partita_coassoc::trusted_cluster_weights;
 use partita_core::{
     BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases,
+    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases, WeightedEnsemble, Weights,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
@@ -90,19 +90,22 @@ impl Default for LwgpSettings {
 /// # References
 /// D. Huang, C.-D. Wang, J.-H. Lai: Locally weighted ensemble clustering, IEEE Trans. Cybernetics 48(5), 2018.
 /// Z. Li, X.-M. Wu, S.-F. Chang: Segmentation using superpixels, a bipartite graph partitioning approach, CVPR 2012.
-pub fn lwgp(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn lwgp<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &LwgpSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let theta = settings.theta;
+    let source = source.into();
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::new(ensemble, clusters)?;
+    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
+    // Weights of base clusterings scale the edges, and have no part in how far the others agree with a cluster.
+    let alike = WeightedEnsemble { base_weights: None, ..source };
     let agreed =
-        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(ensemble, theta, settings.trust_rounds));
+        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(alike, theta, settings.trust_rounds));
     let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
@@ -188,7 +191,11 @@ static INFO: MethodInfo = MethodInfo {
     name: "lwgp",
     summary: "normalised cut of objects and base clusters, of which those the others break up count less; the default",
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
-    capabilities: Capabilities { soft_bases: SoftBases::Native, ..SPECTRAL.capabilities },
+    capabilities: Capabilities {
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
+        ..SPECTRAL.capabilities
+    },
     ..SPECTRAL
 };
 
@@ -215,7 +222,7 @@ impl Method for Lwgp {
             return lwgp_soft(problem, shares, settings, monitor);
         }
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(lwgp(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

@@ -51,12 +51,12 @@ pub use partita_coassoc as coassoc;
 pub use partita_core::{
     Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus,
     ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow,
-    Fragments, LABELS_BY_BLOCKS, Label, LabelRows, LabelledMap, MemoryBudget, Merge, Method, MethodInfo, MissingLabels,
-    Model, ModelError, ModelInput, ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError,
-    PassError, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense,
-    SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent,
-    SoftPartition, Stopped, Unread, WeightError, WeightedEnsemble, Weights, WeightsError, consense, consense_rows,
-    fit_rows, ndarray, rand, serde_json,
+    Fragments, LABELS_BY_BLOCKS, Label, LabelRows, LabelledMap, Memberships, MemoryBudget, Merge, Method, MethodInfo,
+    MissingLabels, Model, ModelError, ModelInput, ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition,
+    PartitionError, PassError, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem,
+    Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings,
+    SettingsError, Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, Stopped, Unread, WeightError,
+    WeightedEnsemble, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;

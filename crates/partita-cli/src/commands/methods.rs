@@ -1,6 +1,6 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads};
+use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads, Weights};
 use serde_json::json;
 
 use partita_app::methods::{self as registry, describe};
@@ -63,6 +63,14 @@ fn explain(method: &dyn Consensus) -> String {
     let mut text = format!("{}: {}\n{}\n\n", info.name, info.summary, info.reference);
     for (what, is) in [("certainty", info.certainty), ("time", info.time), ("memory", info.memory)] {
         text += &format!("{what}: {is}\n");
+    }
+    let weights = [("base clusterings", info.capabilities.base_weights), ("objects", info.capabilities.object_weights)];
+    for (of, weights) in weights {
+        let taken = match weights {
+            Weights::Native => "yes".to_owned(),
+            Weights::Refused(why) => format!("no: {why}"),
+        };
+        text += &format!("weights of {of}: {taken}\n");
     }
     if info.capabilities.reads == Reads::LabelsAndFeatures {
         text.push_str("reads the table behind the ensemble (--features)\n");
