@@ -107,10 +107,11 @@ fn judged(
     let (live, stopped) = (outcome.partition.live_clusters(), outcome.stopped);
     let found = Found { info, settings: &outcome.settings, asked, live, stopped }.warnings();
     let nothing = result_warnings::no_information(ensemble.bases());
-    if let (Some(_), Clusters::Exactly(asked)) = (&nothing, asked) {
-        outcome.certainty.iter_mut().for_each(|certainty| *certainty = certainty.min(1.0 / asked as f64));
-    }
     let nothing = nothing.or(by_chance);
+    if nothing.is_some() {
+        let guess = 1.0 / if let Clusters::Exactly(asked) = asked { asked } else { live.max(1) } as f64;
+        outcome.certainty.iter_mut().for_each(|certainty| *certainty = certainty.min(guess));
+    }
     result_warnings::add(&mut outcome.warnings, found.into_iter().chain(nothing));
     outcome
 }

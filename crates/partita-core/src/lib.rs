@@ -79,6 +79,7 @@ mod row_passes;
 mod seed;
 #[cfg(feature = "methods")]
 mod settings;
+mod soft_ensemble;
 mod weights;
 
 pub use budget::{BudgetError, MemoryBudget};
