@@ -288,7 +288,7 @@ impl Experiment {
         observer.note(&format!(
             "{}: weights of the objects from {from}; they add up to {}",
             shown(self.source()),
-            weights.sum()
+            (weights.sum() * 1e6).round() / 1e6
         ));
         Ok(Some(weights))
     }

@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cluster_entropy;
 mod dense;
 mod eci;
 mod eci_of_overlap;
@@ -48,6 +49,7 @@ mod tiles;
 mod vat;
 mod whole_weights;
 
+pub use cluster_entropy::ClusterEntropy;
 pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
 pub use error::{CoassocError, most_that_fit};

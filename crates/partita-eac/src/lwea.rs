@@ -1,6 +1,6 @@
 //! Locally weighted evidence accumulation.
 
-use partita_coassoc::{EvidenceRows, Overlap, trusted_cluster_weights, whole_weights};
+use partita_coassoc::{ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights};
 use partita_core::{
     Capabilities, Clusters, Fragments, Memberships, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
     ProblemSize, Settings, WeightedEnsemble,
@@ -22,6 +22,8 @@ pub struct LweaSettings {
     /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster.
     #[setting(above = 0.0)]
     pub theta: f64,
+    /// How the entropy of a base cluster enters its weight: bits, or normalised by the clusters of its base clustering.
+    pub entropy: ClusterEntropy,
     /// How often base clusterings are weighted anew, by how whole the others leave their clusters (paper: 0).
     #[setting(range = 0..=1000)]
     pub trust_rounds: u32,
@@ -42,7 +44,7 @@ pub struct LweaDiagnostics {
 
 impl Default for LweaSettings {
     fn default() -> Self {
-        Self { theta: 0.4, trust_rounds: 3, move_rounds: 2 }
+        Self { theta: 0.4, entropy: ClusterEntropy::Bits, trust_rounds: 3, move_rounds: 2 }
     }
 }
 
@@ -108,7 +110,8 @@ pub fn lwea<'a>(
     let distinct = folded.objects();
     check_budget(budget, distinct, |distinct| lwea_bytes(distinct, ensemble.bases().len()))?;
 
-    let weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
+    let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut weights, &ensemble.offsets());
     let leaves = match (&fragments, source.multiplicities()) {
         (Some(fragments), _) => leaf_weights(fragments, source),
         (None, Some(weights)) => whole_numbers(weights),
@@ -143,7 +146,8 @@ fn lwea_soft(
     let (ensemble, objects) = (source.ensemble, source.ensemble.objects());
     check_budget(budget, objects, |objects| lwea_bytes(objects, ensemble.bases().len()))?;
     let overlap = Overlap::of_shares(shares, ensemble.offsets(), source.multiplicities());
-    let weights = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut weights, overlap.offsets());
     let worth = |cluster: usize| weights[cluster];
     let leaves = source.multiplicities().map_or_else(|| vec![1; objects], whole_numbers);
     let total = leaves.iter().map(|&weight| weight as usize).sum();

@@ -1,6 +1,6 @@
 //! LWGP: locally weighted graph partitioning.
 
-use partita_coassoc::trusted_cluster_weights;
+use partita_coassoc::{ClusterEntropy, trusted_cluster_weights};
 use partita_core::{
     BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo, Monitor, Outcome,
     PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases, WeightedEnsemble, Weights,
@@ -24,6 +24,8 @@ pub struct LwgpSettings {
     // Below 0.05 the weights of scattered clusters vanish, and with them all edges of some objects.
     #[setting(range = 0.05..)]
     pub theta: f64,
+    /// How the entropy of a base cluster enters its weight: bits, or normalised by the clusters of its base clustering.
+    pub entropy: ClusterEntropy,
     /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
     #[setting(range = 0..=1000)]
     pub trust_rounds: u32,
@@ -40,7 +42,7 @@ pub struct LwgpSettings {
 
 impl Default for LwgpSettings {
     fn default() -> Self {
-        Self { theta: 0.5, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
+        Self { theta: 0.5, entropy: ClusterEntropy::Bits, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
     }
 }
 
@@ -104,8 +106,9 @@ pub fn lwgp<'a>(
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     // Weights of base clusterings scale the edges, and have no part in how far the others agree with a cluster.
     let alike = WeightedEnsemble { base_weights: None, ..source };
-    let agreed =
+    let mut agreed =
         info_span!("cluster weights").in_scope(|| trusted_cluster_weights(alike, theta, settings.trust_rounds));
+    settings.entropy.apply(&mut agreed, &ensemble.offsets());
     let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
@@ -121,7 +124,7 @@ fn lwgp_soft(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
     let clusters = problem.given_clusters(INFO.name)?;
-    let strengths = soft_strengths(problem, shares, settings.theta, settings.trust_rounds);
+    let strengths = soft_strengths(problem, shares, (settings.theta, settings.trust_rounds), settings.entropy);
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     Ok(cut_soft(problem, shares, &strengths, &search, monitor)?)
@@ -145,7 +148,8 @@ pub fn lwgp_each(
     let most = clusters.iter().copied().max().unwrap_or(1);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(most)))?;
     let rows = Rows::new(ensemble, most)?;
-    let strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
+    let mut strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut strengths, &ensemble.offsets());
     let search =
         Search { clusters: most, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     cut_each(&rows, &strengths, clusters, &search, seed, monitor)
@@ -172,7 +176,8 @@ pub fn lwgp_rows(
         Clusters::Exactly(clusters),
     ))?;
     let overlap = counted(rows)?;
-    let agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut agreed, overlap.offsets());
     let strengths: Vec<f64> =
         by_base(overlap.offsets(), weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
