@@ -38,6 +38,7 @@ mod kcc;
 mod label_means;
 mod median;
 mod nmfc;
+mod pass_kinds;
 mod plurality;
 
 pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cumulative_rows};
@@ -51,4 +52,5 @@ pub use median::{
     MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder, median_vi,
 };
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
+pub use pass_kinds::{LABELLERS, PASSES};
 pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};
