@@ -1,7 +1,9 @@
 //! Weights of base clusterings: how much each counts.
 
+use serde::{Deserialize, Serialize};
+
 /// A positive weight for every base clustering, scaled so that the mean is 1.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaseWeights(Vec<f64>);
 
 /// Not one weight a base clustering.

@@ -76,7 +76,9 @@ impl Labeller {
         Self { rule: Box::new(rule), soft: true }
     }
 
-    pub(super) fn without_soft(self) -> Self {
+    /// The same that tells labels and certainty alone.
+    #[must_use]
+    pub fn without_soft(self) -> Self {
         Self { soft: false, ..self }
     }
 
