@@ -63,7 +63,7 @@ impl AlignInput {
             };
             names = names.or(tables.object_names.clone());
             populations = populations.or(tables.populations.clone());
-            runs.extend(self.runs(file, tables, order.as_deref())?);
+            runs.extend(self.runs(file, tables, order.as_deref()));
         }
         let rescaled: usize = runs.iter().map(Run::rescaled).sum();
         if rescaled > 0 {
@@ -83,7 +83,7 @@ impl AlignInput {
     }
 
     /// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
-    fn runs(&self, file: &Path, tables: RunTables, order: Option<&[usize]>) -> Result<Vec<Run>, AppError> {
+    fn runs(&self, file: &Path, tables: RunTables, order: Option<&[usize]>) -> Vec<Run> {
         let several = self.files.len() > 1 && tables.runs.len() > 1;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let place = |row: usize| order.map_or(row, |order| order[row]);
@@ -91,12 +91,11 @@ impl AlignInput {
             let name = if several { format!("{stem}:{}", table.name) } else { table.name };
             match table.memberships {
                 RunMemberships::Hard(labels, clusters) => {
-                    Ok(Run::hard(name, (0..labels.len()).map(|row| labels[place(row)]), clusters))
+                    Run::hard(name, (0..labels.len()).map(|row| labels[place(row)]), clusters)
                 }
                 RunMemberships::Soft(shares) => {
-                    let rows: Vec<usize> = (0..shares.nrows()).map(place).collect();
-                    let shares = if order.is_some() { shares.select(Axis(0), &rows) } else { shares };
-                    Run::soft(name, shares).map_err(|error| AppError::content(file, error.to_string()))
+                    let rows: Vec<usize> = (0..shares.rows().nrows()).map(place).collect();
+                    Run::soft(name, if order.is_some() { shares.select(&rows) } else { shares })
                 }
             }
         };

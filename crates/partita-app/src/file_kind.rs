@@ -46,7 +46,9 @@ impl FileKind {
         }
         match files::load_ensemble(path, options) {
             Err(error) if archive && files::load_table(path, options).is_err() => Err(error.into()),
-            Ok((loaded, roles)) if archive || loaded.ensemble.recipe().is_some() => {
+            Ok((loaded, roles))
+                if archive || loaded.ensemble.recipe().is_some() || loaded.ensemble.memberships().is_some() =>
+            {
                 Ok(Self::Ensemble(Box::new(loaded), roles))
             }
             Ok((loaded, roles)) if looks_like_labels(&loaded.ensemble) => {

@@ -43,6 +43,9 @@ impl ModesInput {
         let (loaded, roles) = load_ensemble(&self.file, &options, observer)?;
         let mut input = InputFile::of(&self.file)?;
         input.roles = Some(roles);
+        if loaded.ensemble.memberships().is_some() {
+            observer.note("modes are of labels: every object is in the cluster of its largest share");
+        }
         let modes = find_modes(&loaded.ensemble, &*observer.begin("modes")).map_err(of_modes)?;
         Ok(FoundModes { input, ensemble: loaded.ensemble, modes })
     }

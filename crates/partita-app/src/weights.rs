@@ -5,7 +5,14 @@ use std::path::Path;
 use partita::coassoc::Overlap;
 use partita::files::{self, ReadOptions};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
+<<<<<<< HEAD
 use partita::{BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize};
+=======
+use partita::{
+    BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize, RowBlocks,
+    Silent, WeightError,
+};
+>>>>>>> main
 
 use crate::AppError;
 use crate::experiment::WeightSource;
@@ -14,7 +21,7 @@ use crate::machine::default_budget;
 /// The weights of an ensemble's base clusterings.
 ///
 /// # Errors
-/// [`AppError::Content`] for a file that lacks a base clustering, or holds what is not a positive number.
+/// [`AppError::Content`] for a file that lacks a base clustering, or holds what is not a number of 0 or above.
 pub fn base_weights(source: &WeightSource, ensemble: &Ensemble) -> Result<BaseWeights, AppError> {
     match source {
         WeightSource::Agreement => Ok(agreement_weights(ensemble)),
@@ -72,9 +79,16 @@ pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWe
         })
     };
     let weights = bases.iter().map(weight).collect::<Result<_, _>>()?;
-    BaseWeights::new(weights).map_err(|(base, value)| {
-        let name = bases[base].name();
-        AppError::content(file, format!("the weight of '{name}' is {value}; weights are above 0"))
+    BaseWeights::new(weights).map_err(|error| {
+        AppError::content(
+            file,
+            match error {
+                WeightError::Value { place, value } => {
+                    format!("the weight of '{}' is {value}; weights are 0 or above", bases[place].name())
+                }
+                other => other.to_string(),
+            },
+        )
     })
 }
 

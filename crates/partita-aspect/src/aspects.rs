@@ -5,7 +5,7 @@ use partita_core::{ClustersError, SoftPartition, chunks};
 use partita_kernels::{LANES, Partners, log_likelihood, responsibilities};
 use rayon::prelude::*;
 
-use crate::counts::{DyadCounts, Store};
+use crate::counts::{DyadCounts, Rare, Store};
 use crate::error::AspectError;
 
 /// Probabilities at or below this become 0: they would only grow smaller, and numbers near 1e-308 are slow.
@@ -141,7 +141,7 @@ impl Aspects {
         let sums: Vec<f64> = (ranges.into_par_iter())
             .map_init(|| Workspace::new(self.shares.len()), |workspace, range| range.map(|y| one(workspace, y)).sum())
             .collect();
-        sums.iter().sum()
+        counts.scale * sums.iter().sum::<f64>()
     }
 
     /// One round of EM: the likelihood of what comes out is not below that of `self`.
@@ -177,11 +177,15 @@ impl Aspects {
         match &counts.store {
             Store::Bytes(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
             Store::Words(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
+            Store::Wide(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
             Store::Some { starts, partners, counts } => {
                 let range = starts[y]..starts[y + 1];
-                let after = workspace.gather(self, &partners[range.clone()], &counts[range], y);
-                let Workspace { q, columns, counts, .. } = workspace;
-                work.take(Partners { columns, stride: counts.len(), counts }, q, after);
+                let after = workspace.gather(self, &partners[range.clone()], y);
+                let Workspace { q, columns, words, wide } = workspace;
+                match counts {
+                    Rare::Words(counts) => work.take(padded(columns, &counts[range], words), q, after),
+                    Rare::Wide(counts) => work.take(padded(columns, &counts[range], wide), q, after),
+                }
             }
         }
     }
@@ -208,17 +212,26 @@ impl Work for Told {
     }
 }
 
+/// Counts in the order of the columns, filled up with zeros.
+fn padded<'a, T: Copy + Default>(columns: &'a [f64], counts: &[T], held: &'a mut Vec<T>) -> Partners<'a, T> {
+    held.clear();
+    held.extend_from_slice(counts);
+    held.resize(counts.len().next_multiple_of(LANES), T::default());
+    Partners { columns, stride: held.len(), counts: held }
+}
+
 /// Workspace of one thread.
 struct Workspace {
     /// `p_r B_ry` of the object in work.
     q: Vec<f64>,
     columns: Vec<f64>,
-    counts: Vec<u16>,
+    words: Vec<u16>,
+    wide: Vec<u32>,
 }
 
 impl Workspace {
     fn new(clusters: usize) -> Self {
-        Self { q: vec![0.0; clusters], columns: Vec::new(), counts: Vec::new() }
+        Self { q: vec![0.0; clusters], columns: Vec::new(), words: Vec::new(), wide: Vec::new() }
     }
 
     fn weigh(&mut self, aspects: &Aspects, y: usize) {
@@ -228,11 +241,8 @@ impl Workspace {
     }
 
     /// Brings the columns of some partners together. Returns where those after `y` begin.
-    fn gather(&mut self, aspects: &Aspects, partners: &[u32], counts: &[u16], y: usize) -> usize {
+    fn gather(&mut self, aspects: &Aspects, partners: &[u32], y: usize) -> usize {
         let stride = partners.len().next_multiple_of(LANES);
-        self.counts.clear();
-        self.counts.extend_from_slice(counts);
-        self.counts.resize(stride, 0);
         self.columns.clear();
         self.columns.resize(stride * aspects.shares.len(), 0.0);
         for (local, column) in self.columns.chunks_mut(stride.max(1)).zip(aspects.columns.chunks(aspects.stride)) {

@@ -14,8 +14,17 @@ pub(crate) enum Store {
     Bytes(Vec<u8>),
     /// The same in two bytes a count.
     Words(Vec<u16>),
+    /// The same in four.
+    Wide(Vec<u32>),
     /// The pairs that were ever together: partners ascending, from `starts[i]` to `starts[i + 1]`.
-    Some { starts: Vec<usize>, partners: Vec<u32>, counts: Vec<u16> },
+    Some { starts: Vec<usize>, partners: Vec<u32>, counts: Rare },
+}
+
+/// Counts of pairs that were ever together.
+#[derive(Clone, Debug)]
+pub(crate) enum Rare {
+    Words(Vec<u16>),
+    Wide(Vec<u32>),
 }
 
 /// How often every pair of different objects is together, c: symmetric, each pair stored in both directions.
@@ -28,6 +37,8 @@ pub struct DyadCounts {
     pub(crate) store: Store,
     /// `Σ_j c_ij` of every object.
     pub(crate) degrees: Vec<f64>,
+    /// What a part of a stored count is worth: 1 unless base clusterings have weights.
+    pub(crate) scale: f64,
 }
 
 impl DyadCounts {
@@ -38,29 +49,39 @@ impl DyadCounts {
         let store = match pairs.together() {
             Counts::Bytes(triangle) if !rare(triangle) => Store::Bytes(square(triangle, objects, stride)),
             Counts::Words(triangle) if !rare(triangle) => Store::Words(square(triangle, objects, stride)),
-            _ => rows(objects, |i, take| {
+            Counts::Wide(triangle) if !rare(triangle) => Store::Wide(square(triangle, objects, stride)),
+            _ => rows(objects, pairs.unit(), |i, take| {
                 let both = |j: usize| pairs.pair(i, j).0;
                 (0..objects).filter(|&j| j != i).for_each(|j| take(j as u32, both(j)));
             }),
         };
-        Self::of(objects, stride, store)
+        Self::of(objects, stride, store, pairs.scale())
     }
 
     /// The counts of some pairs; the others count as never together.
     pub fn sparse(pairs: &SparseEvidence) -> Self {
         let objects = pairs.objects();
-        let store = rows(objects, |i, take| pairs.row(i).for_each(|(j, c, _)| take(j, c)));
-        Self::of(objects, objects.next_multiple_of(LANES), store)
+        let store = rows(objects, pairs.unit(), |i, take| pairs.row(i).for_each(|(j, c, _)| take(j, c)));
+        Self::of(objects, objects.next_multiple_of(LANES), store, pairs.scale())
     }
 
-    fn of(objects: usize, stride: usize, store: Store) -> Self {
-        let sum = |i: usize| match &store {
-            Store::Bytes(counts) => counts[i * stride..(i + 1) * stride].iter().map(|&c| f64::from(c)).sum(),
-            Store::Words(counts) => counts[i * stride..(i + 1) * stride].iter().map(|&c| f64::from(c)).sum(),
-            Store::Some { starts, counts, .. } => counts[starts[i]..starts[i + 1]].iter().map(|&c| f64::from(c)).sum(),
+    fn of(objects: usize, stride: usize, store: Store, scale: f64) -> Self {
+        fn sum<T: Copy + Into<f64>>(counts: &[T]) -> f64 {
+            counts.iter().map(|&c| c.into()).sum()
+        }
+        let sum = |i: usize| {
+            let row = i * stride..(i + 1) * stride;
+            scale
+                * match &store {
+                    Store::Bytes(counts) => sum(&counts[row]),
+                    Store::Words(counts) => sum(&counts[row]),
+                    Store::Wide(counts) => sum(&counts[row]),
+                    Store::Some { starts, counts: Rare::Words(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
+                    Store::Some { starts, counts: Rare::Wide(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
+                }
         };
         let degrees = (0..objects).into_par_iter().map(sum).collect();
-        Self { objects, stride, store, degrees }
+        Self { objects, stride, store, degrees, scale }
     }
 
     /// Bytes held at once while the counts of all pairs are laid out, besides the triangles they are read from.
@@ -89,17 +110,18 @@ fn rare<T: Copy + Default + PartialEq>(triangle: &[T]) -> bool {
     triangle.iter().filter(|&&count| count != T::default()).count() < triangle.len() / RARE
 }
 
-/// The pairs of every object with a positive count.
-fn rows(objects: usize, each: impl Fn(usize, &mut dyn FnMut(u32, u32))) -> Store {
-    let (mut starts, mut partners, mut counts) = (vec![0], Vec::new(), Vec::new());
+/// The pairs of every object with a positive count of at most `unit`.
+fn rows(objects: usize, unit: u32, each: impl Fn(usize, &mut dyn FnMut(u32, u32))) -> Store {
+    let wide = unit > u32::from(u16::MAX);
+    let (mut starts, mut partners, mut narrow, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
     for i in 0..objects {
         each(i, &mut |j, c| {
             if c > 0 {
                 partners.push(j);
-                counts.push(c as u16);
+                if wide { counts.push(c) } else { narrow.push(c as u16) }
             }
         });
         starts.push(partners.len());
     }
-    Store::Some { starts, partners, counts }
+    Store::Some { starts, partners, counts: if wide { Rare::Wide(counts) } else { Rare::Words(narrow) } }
 }

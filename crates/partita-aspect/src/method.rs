@@ -3,7 +3,9 @@
 use std::num::Saturating;
 
 use partita_coassoc::{CoAssociation, SparseEvidence};
-use partita_core::{Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Seed, Weights};
+use partita_core::{
+    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed, Weights,
+};
 use partita_linkage::{Linkage, link_f32};
 
 use crate::choose_clusters::{choose, most};
@@ -44,7 +46,10 @@ static INFO: MethodInfo = MethodInfo {
         auto_clusters: true,
         clusters_is_maximum: true,
         seeded: true,
-        base_weights: Weights::Refused("it counts how often objects are together"),
+        base_weights: Weights::Native,
+        object_weights: Weights::Refused(
+            "objects that one row stands for are pairs with each other, which its likelihood of pairs of rows leaves out",
+        ),
         ..Capabilities::HARD_LABELS
     },
 };
@@ -69,31 +74,39 @@ fn bytes(size: &ProblemSize, settings: &PencaSettings) -> u64 {
 /// The child of the seed that draws pairs; starts have small numbers.
 const PAIRS: u64 = u64::MAX;
 
+/// Units of progress: pairs counted, and fits.
+const EVIDENCE: u64 = 10_000;
+const FITS: u64 = 190_000;
+
 fn solve(
     problem: &Problem<'_>,
     settings: &PencaSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let source = problem.weighted();
     let objects = ensemble.objects();
+    let progress = ProgressCounter::new(monitor, EVIDENCE + FITS);
+    let evidence = progress.part(EVIDENCE);
     let (counts, trees) = if let Some(partners) = settings.sampled(objects) {
         let wanted = (objects as u64 * u64::from(partners)).div_ceil(2);
-        let pairs = SparseEvidence::sample(ensemble, wanted, problem.seed.child(PAIRS), budget, monitor)?;
+        let pairs = SparseEvidence::sample(source, wanted, problem.seed.child(PAIRS), budget, &evidence)?;
         (DyadCounts::sparse(&pairs), Vec::new())
     } else {
-        let pairs = CoAssociation::count(ensemble, budget, monitor)?;
+        let pairs = CoAssociation::count(source, budget, &evidence)?;
         let grow = |(name, linkage)| Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?));
         let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
         let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;
         (DyadCounts::dense(&pairs), trees)
     };
-    let guide = Guide { ensemble, trees };
+    drop(evidence);
+    let (guide, fits) = (Guide { ensemble, trees }, progress.part(FITS));
     let seed: Seed = problem.seed;
     match problem.clusters {
         Clusters::Exactly(clusters) => {
-            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed), settings, monitor)
+            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed), settings, &fits)
         }
-        Clusters::Auto => choose(&counts, &guide, seed, settings, monitor),
+        Clusters::Auto => choose(&counts, &guide, seed, settings, &fits),
     }
 }
 

@@ -76,10 +76,10 @@ impl Command {
         match self {
             Self::Run(args) => Some(&args.read.read.file),
             Self::Generate(args) => Some(&args.table.read.read.file),
-            Self::Consensus(args) => Some(&args.read.file),
+            Self::Consensus(args) => Some(&args.read.read.file),
             Self::ChooseK(args) => Some(&args.table.read.read.file),
             Self::Evaluate(args) => Some(&args.read),
-            Self::Modes(args) => Some(&args.read.file),
+            Self::Modes(args) => Some(&args.read.read.file),
             Self::Align(args) => Some(&args.read),
             Self::Predict(args) => Some(&args.read.file),
             Self::Inspect(args) => Some(&args.read.file),

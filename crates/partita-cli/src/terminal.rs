@@ -65,17 +65,21 @@ pub(crate) struct Progress {
     what: String,
     bar: ProgressBar,
     begun: Instant,
-    next: Mutex<Instant>,
+    /// When to show it next, and the largest share so far: threads may tell theirs in another order.
+    next: Mutex<(Instant, u64)>,
 }
+
+/// Parts of a bar.
+const PARTS: u64 = 1_000_000;
 
 impl Progress {
     /// A bar that says `what` is being done.
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {per_sec} {eta} left")
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta} left")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         let (what, begun) = (what.into(), Instant::now());
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(style);
-        Self { bar: bar.with_message(what.clone()), what, begun, next: Mutex::new(begun + PATIENCE) }
+        Self { bar: bar.with_message(what.clone()), what, begun, next: Mutex::new((begun + PATIENCE, 0)) }
     }
 
     /// Shows how far it is, at most ten times a second.
@@ -85,20 +89,22 @@ impl Progress {
         }
         let Ok(mut next) = self.next.try_lock() else { return };
         let now = Instant::now();
-        if now < *next {
+        if now < next.0 {
             return;
         }
+        let share = (PARTS as f64 * done.min(total) as f64 / total.max(1) as f64) as u64;
+        next.1 = next.1.max(share);
         if std::io::stderr().is_terminal() {
-            *next = now + Duration::from_millis(100);
+            next.0 = now + Duration::from_millis(100);
             if self.bar.is_hidden() {
                 self.bar.set_draw_target(ProgressDrawTarget::stderr());
                 self.bar.reset_eta();
             }
-            self.bar.set_length(total);
-            self.bar.set_position(done);
+            self.bar.set_length(PARTS);
+            self.bar.set_position(next.1);
         } else {
-            *next = now + LINE_EVERY;
-            let percent = 100 * done / total.max(1);
+            next.0 = now + LINE_EVERY;
+            let percent = 100 * next.1 / PARTS;
             crate::output::say(&format!("{}: {percent} % after {} s", self.what, self.begun.elapsed().as_secs()));
         }
     }

@@ -2,21 +2,24 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, chunks};
+use partita_core::{Flow, MemoryBudget, Monitor, WeightedEnsemble, chunks};
 use partita_kernels::BLOCK;
 use rayon::prelude::*;
 
 use crate::tiles::{GROUP, Tiles};
-use crate::{CoassocError, most_that_fit};
+use crate::whole_weights::{scale, whole_weights, width};
+use crate::{CoassocError, EvidenceRows, most_that_fit};
 
 /// For every pair of objects, how often they are together and how often both are labelled.
 ///
 /// Pairs lie as in SciPy's condensed matrices: (0,1), (0,2), …, (0,n−1), (1,2), …; one byte a count while
-/// there are at most 255 base clusterings, two otherwise.
+/// there are at most 255 base clusterings, two otherwise. Where base clusterings have weights ([`WeightedEnsemble`]) counts are in parts of
+/// [`unit`](Self::unit), of up to four bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoAssociation {
     objects: usize,
     base_clusterings: usize,
+    unit: u32,
     together: Store,
     seen: Option<Store>,
 }
@@ -25,15 +28,18 @@ pub struct CoAssociation {
 enum Store {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
+    Wide(Vec<u32>),
 }
 
 /// Counts of pairs, packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts<'a> {
-    /// At most 255 base clusterings.
+    /// N is at most 255.
     Bytes(&'a [u8]),
-    /// More.
+    /// N is at most 65,535.
     Words(&'a [u16]),
+    /// Base clusterings have weights.
+    Wide(&'a [u32]),
 }
 
 impl Counts<'_> {
@@ -45,6 +51,7 @@ impl Counts<'_> {
         match self {
             Self::Bytes(counts) => u32::from(counts[pair]),
             Self::Words(counts) => u32::from(counts[pair]),
+            Self::Wide(counts) => counts[pair],
         }
     }
 }
@@ -52,7 +59,7 @@ impl Counts<'_> {
 /// How often both objects of a pair are labelled, N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen<'a> {
-    /// By all M base clusterings, every pair: no label is missing and nothing is stored.
+    /// By all M base clusterings, every pair: no label is missing and nothing is stored. M, or the sum of the weights.
     Always(u32),
     /// Pair by pair.
     Counts(Counts<'a>),
@@ -76,6 +83,7 @@ impl Store {
         match self {
             Self::Bytes(counts) => Counts::Bytes(counts),
             Self::Words(counts) => Counts::Words(counts),
+            Self::Wide(counts) => Counts::Wide(counts),
         }
     }
 }
@@ -94,9 +102,18 @@ impl CoAssociation {
     ///
     /// # Cost
     /// O(n² M) byte comparisons; [`bytes`](Self::bytes) of memory.
-    pub fn count(ensemble: &Ensemble, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, CoassocError> {
+    pub fn count<'a>(
+        source: impl Into<WeightedEnsemble<'a>>,
+        budget: MemoryBudget,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, CoassocError> {
+        let source = source.into();
+        let ensemble = source.ensemble;
         let (objects, base_clusterings) = (ensemble.objects(), ensemble.bases().len());
         CoassocError::check_bases(base_clusterings)?;
+        if whole_weights(source)?.is_some() {
+            return Self::count_rows(&EvidenceRows::new(source)?, budget, monitor);
+        }
         let missing = ensemble.missing() > 0;
         let needed = Self::bytes(objects, base_clusterings, missing);
         let fit = most_that_fit(budget, objects as u64, |n| Self::bytes(n as usize, base_clusterings, missing));
@@ -110,7 +127,39 @@ impl CoAssociation {
             let (c, seen) = triangles(&tiles, |count| count, monitor)?;
             (Store::Words(c), seen.map(Store::Words))
         };
-        Ok(Self { objects, base_clusterings, together, seen })
+        Ok(Self { objects, base_clusterings, unit: base_clusterings as u32, together, seen })
+    }
+
+    /// All pairs from rows of the co-association, however those are made.
+    ///
+    /// # Errors
+    /// [`CoassocError::Budget`] if they do not fit, [`CoassocError::Interrupted`] if the monitor says so.
+    ///
+    /// # Cost
+    /// That of half of every row; [`bytes_of_unit`](Self::bytes_of_unit) of memory.
+    pub fn count_rows(rows: &EvidenceRows, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, CoassocError> {
+        let (objects, base_clusterings, unit) = (rows.objects(), rows.base_clusterings(), rows.unit());
+        let bytes = |n: usize| Self::bytes_of_unit(n, unit, rows.missing());
+        let fit = most_that_fit(budget, objects as u64, |n| bytes(n as usize));
+        let remedy = format!("{fit} objects would fit; for more, take the sparse evidence of sampled pairs");
+        budget.check("the weighted co-association of all pairs", bytes(objects), &remedy)?;
+        let (together, seen) = match width(unit) {
+            1 => stored(triangles_of(rows, |count| count as u8, monitor)?, Store::Bytes),
+            2 => stored(triangles_of(rows, |count| count as u16, monitor)?, Store::Words),
+            _ => stored(triangles_of(rows, |count| count, monitor)?, Store::Wide),
+        };
+        Ok(Self { objects, base_clusterings, unit, together, seen })
+    }
+
+    /// Bytes of counts up to `unit` of the pairs of so many objects, with missing labels or without.
+    pub const fn bytes_of_unit(objects: usize, unit: u32, missing: bool) -> u64 {
+        let n = objects as u64;
+        n * n.saturating_sub(1) / 2 * width(unit) * if missing { 2 } else { 1 }
+    }
+
+    /// N of a pair that all base clusterings label: M, or the sum of the weights in whole numbers.
+    pub fn unit(&self) -> u32 {
+        self.unit
     }
 
     /// Bytes of the counts of so many objects and base clusterings, with missing labels or without.
@@ -130,6 +179,11 @@ impl CoAssociation {
         self.base_clusterings
     }
 
+    /// What a part of a count is worth where the mean weight is 1: M over [`unit`](Self::unit), 1 without weights.
+    pub fn scale(&self) -> f64 {
+        scale(self.unit, self.base_clusterings)
+    }
+
     /// How often the two objects of each pair are together, c; n (n − 1) / 2 counts.
     pub fn together(&self) -> Counts<'_> {
         self.together.counts()
@@ -137,7 +191,7 @@ impl CoAssociation {
 
     /// How often both objects of each pair are labelled, N.
     pub fn seen(&self) -> Seen<'_> {
-        self.seen.as_ref().map_or(Seen::Always(self.base_clusterings as u32), |seen| Seen::Counts(seen.counts()))
+        self.seen.as_ref().map_or(Seen::Always(self.unit), |seen| Seen::Counts(seen.counts()))
     }
 
     /// c and N of two different objects, in either order.
@@ -154,7 +208,7 @@ impl CoAssociation {
     ///
     /// # Panics
     /// If a slice does not hold n values or the object is out of range.
-    pub fn fill_row(&self, i: usize, together: &mut [u16], seen: &mut [u16]) {
+    pub fn fill_row(&self, i: usize, together: &mut [u32], seen: &mut [u32]) {
         assert!(i < self.objects && together.len() == self.objects && seen.len() == self.objects);
         let (c, n) = (self.together(), self.seen());
         for j in 0..self.objects {
@@ -162,7 +216,7 @@ impl CoAssociation {
                 (together[j], seen[j]) = (0, 0);
             } else {
                 let pair = place(self.objects, i.min(j), i.max(j));
-                (together[j], seen[j]) = (c.at(pair) as u16, n.at(pair) as u16);
+                (together[j], seen[j]) = (c.at(pair), n.at(pair));
             }
         }
     }
@@ -216,6 +270,46 @@ fn triangles<T: Copy + Default + Send>(
         return Err(CoassocError::Interrupted);
     }
     Ok((together, tiles.missing().then_some(seen)))
+}
+
+fn stored<T>((together, seen): (Vec<T>, Option<Vec<T>>), store: impl Fn(Vec<T>) -> Store) -> (Store, Option<Store>) {
+    (store(together), seen.map(store))
+}
+
+/// [`triangles`] from rows.
+fn triangles_of<T: Copy + Default + Send>(
+    rows: &EvidenceRows,
+    narrow: impl Fn(u32) -> T + Sync,
+    monitor: &dyn Monitor,
+) -> Result<(Vec<T>, Option<Vec<T>>), CoassocError> {
+    let n = rows.objects();
+    let pairs = n * n.saturating_sub(1) / 2;
+    let mut together = vec![T::default(); pairs];
+    let mut seen = vec![T::default(); if rows.missing() { pairs } else { 0 }];
+    let (done, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+    let parts: Vec<_> = chunks(n, BLOCK).zip(parts(&mut together, n)).zip(parts(&mut seen, n)).collect();
+    parts.into_par_iter().for_each(|((block, together), seen)| {
+        let (mut place, size) = (0, block.len() as u64);
+        for i in block.filter(|_| !stopped.load(Ordering::Relaxed)) {
+            rows.for_each_from(i, i / BLOCK, |j, c, both| {
+                if j > i {
+                    together[place] = narrow(c);
+                    if let Some(seen) = seen.get_mut(place) {
+                        *seen = narrow(both);
+                    }
+                    place += 1;
+                }
+            });
+        }
+        let done = done.fetch_add(size, Ordering::Relaxed) + size;
+        if monitor.tick(done, n as u64) == Flow::Stop {
+            stopped.store(true, Ordering::Relaxed);
+        }
+    });
+    if stopped.into_inner() {
+        return Err(CoassocError::Interrupted);
+    }
+    Ok((together, rows.missing().then_some(seen)))
 }
 
 /// Cuts a packed triangle (or nothing) at every block of rows.

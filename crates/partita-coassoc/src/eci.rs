@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Ensemble, EnsembleRows, Label, LabelRows, PassRunner, Silent};
+use partita_core::{Ensemble, EnsembleRows, Label, LabelRows, PassRunner, Silent, WeightedEnsemble};
 use rayon::prelude::*;
 
 use crate::Overlap;
@@ -23,8 +23,8 @@ const TABLE: usize = 1 << 17;
 ///
 /// # Cost
 /// O(n M²/2) time; O(n + (ΣJ)² / M) numbers at most.
-pub fn cluster_weights(ensemble: &Ensemble, theta: f64) -> Vec<f64> {
-    weights_under(ensemble, &sizes(ensemble), theta, &vec![1.0; ensemble.bases().len()])
+pub fn cluster_weights<'a>(source: impl Into<WeightedEnsemble<'a>>, theta: f64) -> Vec<f64> {
+    trusted_cluster_weights(source, theta, 0)
 }
 
 /// [`cluster_weights`] in which a base clustering that the others break up has less of a say about them:
@@ -34,26 +34,29 @@ pub fn cluster_weights(ensemble: &Ensemble, theta: f64) -> Vec<f64> {
 /// H(C)   = M Σ_u t_u H(labels of base clustering u inside C) / Σ_u t_u
 /// ECI(C) = exp(−H(C) / (θ M))
 /// ```
-/// starting from t = 1, so often; with 0 rounds it is [`cluster_weights`]. Three are close to the fixed point.
+/// starting from t = 1, so often; with 0 rounds it is [`cluster_weights`]. Three are close to the fixed point. Where base clusterings
+/// have weights, t_u counts w_u times; where objects have weights, shares of labels are by weight.
 ///
 /// # Cost
 /// That of [`cluster_weights`] times one more than the rounds.
-pub fn trusted_cluster_weights(ensemble: &Ensemble, theta: f64, rounds: u32) -> Vec<f64> {
-    let sizes = sizes(ensemble);
-    if counted_once(&sizes, ensemble.objects()) {
+pub fn trusted_cluster_weights<'a>(source: impl Into<WeightedEnsemble<'a>>, theta: f64, rounds: u32) -> Vec<f64> {
+    let source = source.into();
+    let (ensemble, sizes) = (source.ensemble, sizes(source.ensemble));
+    let unweighted = source.base_weights.is_none() && source.object_weights.is_none();
+    if rounds > 0 && unweighted && counted_once(&sizes, ensemble.objects()) {
         let rows = EnsembleRows::new(ensemble);
         let overlap = Overlap::count(&PassRunner::new(&rows, &Silent)).expect("rows in memory can be read");
         return overlap.cluster_weights(theta, rounds);
     }
     let objects = match ensemble.rows() {
-        LabelRows::Bytes(rows) => all_own_weights(rows, &sizes),
-        LabelRows::Words(rows) => all_own_weights(rows, &sizes),
+        LabelRows::Bytes(rows) => all_own_weights(rows, &sizes, source.multiplicities()),
+        LabelRows::Words(rows) => all_own_weights(rows, &sizes, source.multiplicities()),
     };
     let mut trust = vec![1.0; sizes.len()];
-    let mut weights = weights_under(ensemble, &sizes, theta, &trust);
+    let mut weights = weights_under(source, &sizes, theta, &trust);
     for _ in 0..rounds {
         renew_trust(&mut trust, &objects, &weights);
-        weights = weights_under(ensemble, &sizes, theta, &trust);
+        weights = weights_under(source, &sizes, theta, &trust);
     }
     weights
 }
@@ -68,59 +71,16 @@ fn counted_once(sizes: &[usize], objects: usize) -> bool {
 /// The largest table that is counted at once in memory: 32 MB.
 const MOST_COUNTED_ONCE: usize = 2048;
 
-impl Overlap {
-    /// [`trusted_cluster_weights`] from the overlap table alone, to the same bits.
-    ///
-    /// # Cost
-    /// O((ΣJ)² · rounds) time.
-    pub fn cluster_weights(&self, theta: f64, rounds: u32) -> Vec<f64> {
-        let sizes = self.sizes();
-        let objects: Vec<Vec<f64>> = self.offsets().windows(2).map(|ends| sizes[ends[0]..ends[1]].to_vec()).collect();
-        // The tallies without trust; entropies are found once.
-        let pairs = self.entropies();
-        let mut trust = vec![1.0; objects.len()];
-        let mut weights = self.weights_under(&pairs, theta, &trust);
-        for _ in 0..rounds {
-            renew_trust(&mut trust, &objects, &weights);
-            weights = self.weights_under(&pairs, theta, &trust);
-        }
-        weights
-    }
-
-    /// The tally of every base cluster (line) within every base clustering (column).
-    fn entropies(&self) -> Vec<Vec<Tally>> {
-        let table = self.table();
-        let line = |cluster: usize| {
-            let counts = table.row(cluster);
-            let within = |ends: &[usize]| Tally::of(counts.iter().take(ends[1]).skip(ends[0]).copied());
-            self.offsets().windows(2).map(within).collect()
-        };
-        (0..table.nrows()).into_par_iter().map(line).collect()
-    }
-
-    fn weights_under(&self, tallies: &[Vec<Tally>], theta: f64, trust: &[f64]) -> Vec<f64> {
-        let sizes = self.sizes();
-        let mut weights = Vec::with_capacity(sizes.len());
-        for (v, ends) in self.offsets().windows(2).enumerate() {
-            for cluster in ends[0]..ends[1] {
-                // Added up as the tables of two base clusterings are: earlier ones, then the own and the later ones.
-                let mut all = Tally::default();
-                (0..v).for_each(|u| all.add(tallies[cluster][u].times(trust[u])));
-                let mut later = Tally { bits: 0.0, seen: if sizes[cluster] > 0.0 { trust[v] } else { 0.0 } };
-                (v + 1..trust.len()).for_each(|u| later.add(tallies[cluster][u].times(trust[u])));
-                all.add(later);
-                weights.push(all.index(theta));
-            }
-        }
-        weights
-    }
-}
-
 /// The index of every base cluster when base clusterings are trusted so much.
-fn weights_under(ensemble: &Ensemble, sizes: &[usize], theta: f64, trust: &[f64]) -> Vec<f64> {
-    let tallies = match ensemble.rows() {
-        LabelRows::Bytes(rows) => tallies(rows, sizes, trust),
-        LabelRows::Words(rows) => tallies(rows, sizes, trust),
+fn weights_under(source: WeightedEnsemble<'_>, sizes: &[usize], theta: f64, trust: &[f64]) -> Vec<f64> {
+    let trust: Vec<f64> = match source.shares() {
+        None => trust.to_vec(),
+        Some(weights) => trust.iter().zip(weights).map(|(trust, weight)| trust * weight).collect(),
+    };
+    let (weights, trust) = (source.multiplicities(), &trust[..]);
+    let tallies = match source.ensemble.rows() {
+        LabelRows::Bytes(rows) => tallies(&Counted { rows, sizes, weights }, trust),
+        LabelRows::Words(rows) => tallies(&Counted { rows, sizes, weights }, trust),
     };
     tallies.iter().map(|tally| tally.index(theta)).collect()
 }
@@ -130,13 +90,13 @@ fn weights_under(ensemble: &Ensemble, sizes: &[usize], theta: f64, trust: &[f64]
 const LEAST_TRUST: f64 = 1e-12;
 
 /// The trust that follows from the weights of the base clusters and how many `objects` are in each.
-fn renew_trust(trust: &mut [f64], objects: &[Vec<f64>], weights: &[f64]) {
+pub(crate) fn renew_trust(trust: &mut [f64], objects: &[Vec<f64>], weights: &[f64]) {
     let mut start = 0;
     for (trust, objects) in trust.iter_mut().zip(objects) {
         let weights = &weights[start..start + objects.len()];
         let all: f64 = objects.iter().sum();
         let sum: f64 = objects.iter().zip(weights).map(|(count, weight)| count * weight).sum();
-        *trust = sum / all.max(1.0);
+        *trust = if all > 0.0 { sum / all } else { 0.0 };
         start += objects.len();
     }
     let most = trust.iter().copied().fold(0.0, f64::max);
@@ -183,13 +143,13 @@ fn sizes(ensemble: &Ensemble) -> Vec<usize> {
 
 /// Bits of disorder inside one cluster, and the base clusterings that label something of it; both times trust.
 #[derive(Clone, Copy, Default)]
-struct Tally {
-    bits: f64,
-    seen: f64,
+pub(crate) struct Tally {
+    pub(crate) bits: f64,
+    pub(crate) seen: f64,
 }
 
 impl Tally {
-    fn of(counts: impl Iterator<Item = f64> + Clone) -> Self {
+    pub(crate) fn of(counts: impl Iterator<Item = f64> + Clone) -> Self {
         let all: f64 = counts.clone().sum();
         if all == 0.0 {
             return Self::default();
@@ -198,29 +158,37 @@ impl Tally {
         Self { bits: counts.filter(|&count| count > 0.0).map(term).sum(), seen: 1.0 }
     }
 
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.bits += other.bits;
         self.seen += other.seen;
     }
 
-    fn index(self, theta: f64) -> f64 {
+    pub(crate) fn index(self, theta: f64) -> f64 {
         if self.seen > 0.0 { (-self.bits / (theta * self.seen)).exp() } else { 1.0 }
     }
 
-    fn times(self, trust: f64) -> Self {
+    pub(crate) fn times(self, trust: f64) -> Self {
         Self { bits: self.bits * trust, seen: self.seen * trust }
     }
 }
 
+/// Label rows that are counted: the clusters of every base clustering, and what every row counts.
+struct Counted<'a, L> {
+    rows: ArrayView2<'a, L>,
+    sizes: &'a [usize],
+    weights: Option<&'a [f64]>,
+}
+
 /// The tally of every base cluster.
-fn tallies<L: Label>(rows: ArrayView2<'_, L>, sizes: &[usize], trust: &[f64]) -> Vec<Tally> {
+fn tallies<L: Label>(counted: &Counted<'_, L>, trust: &[f64]) -> Vec<Tally> {
+    let &Counted { rows, sizes, weights } = counted;
     let of_base = |u: usize| {
-        let own = own_weights(rows, sizes, u, None);
+        let own = own_weights(rows, sizes, u, weights);
         let seen = |weight: &f64| Tally { bits: 0.0, seen: if *weight > 0.0 { trust[u] } else { 0.0 } };
         let mut own: Vec<Tally> = own.iter().map(seen).collect();
         let mut others = Vec::new();
         for group in groups(rows.nrows(), sizes, u) {
-            compare(rows, sizes, u, group, trust, &mut own, &mut others);
+            compare(counted, u, group, trust, &mut own, &mut others);
         }
         (own, others)
     };
@@ -253,19 +221,19 @@ fn groups(objects: usize, sizes: &[usize], u: usize) -> Vec<Range<usize>> {
 
 /// Tallies of the clusters of `u` within the base clusterings `group`, added, and the other way round, appended.
 fn compare<L: Label>(
-    rows: ArrayView2<'_, L>,
-    sizes: &[usize],
+    counted: &Counted<'_, L>,
     u: usize,
     group: Range<usize>,
     trust: &[f64],
     own: &mut [Tally],
     others: &mut Vec<Tally>,
 ) {
+    let &Counted { rows, sizes, weights } = counted;
     // A table much larger than the objects is mostly zeros: two base clusterings of many tiny clusters.
     if group.len() == 1 && sizes[u] * (sizes[group.start] + 1) > TABLE.max(16 * rows.nrows()) {
-        return compare_sparse(rows, (u, group.start), trust, own, others, sizes[group.start]);
+        return compare_sparse(counted, (u, group.start), trust, own, others);
     }
-    let table = tally(rows, sizes, u, group.clone(), None);
+    let table = tally(rows, sizes, u, group.clone(), weights);
     let width = table.len() / sizes[u].max(1);
     let mut start = 0;
     for v in group {
@@ -280,26 +248,31 @@ fn compare<L: Label>(
 
 /// As [`compare`] for two base clusterings, by sorting instead of counting into a table.
 fn compare_sparse<L: Label>(
-    rows: ArrayView2<'_, L>,
+    counted: &Counted<'_, L>,
     (u, v): (usize, usize),
     trust: &[f64],
     own: &mut [Tally],
     others: &mut Vec<Tally>,
-    width: usize,
 ) {
-    let labels = |row: partita_core::ndarray::ArrayView1<'_, L>| Some((row[u].cluster()?, row[v].cluster()?));
-    let mut pairs: Vec<(usize, usize)> = rows.outer_iter().filter_map(labels).collect();
+    let labels = |(i, row): (usize, partita_core::ndarray::ArrayView1<'_, L>)| {
+        Some((row[u].cluster()? as u32, row[v].cluster()? as u32, i as u32))
+    };
+    let mut pairs: Vec<(u32, u32, u32)> = counted.rows.outer_iter().enumerate().filter_map(labels).collect();
+    let weight = |run: &[(u32, u32, u32)]| match counted.weights {
+        None => run.len() as f64,
+        Some(weights) => run.iter().map(|&(.., i)| weights[i as usize]).sum(),
+    };
     let mut runs = |tallies: &mut [Tally], trust: f64| {
         pairs.sort_unstable();
         for cluster in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let counts = cluster.chunk_by(|a, b| a.1 == b.1).map(|run| run.len() as f64);
-            tallies[cluster[0].0].add(Tally::of(counts).times(trust));
+            let counts = cluster.chunk_by(|a, b| a.1 == b.1).map(weight);
+            tallies[cluster[0].0 as usize].add(Tally::of(counts).times(trust));
         }
-        pairs.iter_mut().for_each(|pair| *pair = (pair.1, pair.0));
+        pairs.iter_mut().for_each(|pair| *pair = (pair.1, pair.0, pair.2));
     };
     runs(own, trust[v]);
     let first = others.len();
-    others.resize(first + width, Tally::default());
+    others.resize(first + counted.sizes[v], Tally::default());
     runs(&mut others[first..], trust[u]);
 }
 
@@ -314,9 +287,9 @@ fn own_weights<L: Label>(rows: ArrayView2<'_, L>, sizes: &[usize], u: usize, wei
     own
 }
 
-/// [`own_weights`] of all base clusterings, every object counting 1.
-fn all_own_weights<L: Label>(rows: ArrayView2<'_, L>, sizes: &[usize]) -> Vec<Vec<f64>> {
-    (0..sizes.len()).into_par_iter().map(|u| own_weights(rows, sizes, u, None)).collect()
+/// [`own_weights`] of all base clusterings.
+fn all_own_weights<L: Label>(rows: ArrayView2<'_, L>, sizes: &[usize], weights: Option<&[f64]>) -> Vec<Vec<f64>> {
+    (0..sizes.len()).into_par_iter().map(|u| own_weights(rows, sizes, u, weights)).collect()
 }
 
 /// The overlaps of the clusters of `u` with themselves and with those of all later base clusterings.

@@ -1,6 +1,6 @@
 //! Errors of counting pairs.
 
-use partita_core::{BudgetError, MemoryBudget};
+use partita_core::{BudgetError, MemoryBudget, WeightsError};
 
 /// Why there are no pair statistics.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +41,9 @@ pub enum CoassocError {
         /// What is wrong.
         reason: String,
     },
+    /// Weights that do not fit.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     /// The monitor asked to stop.
     #[error("stopped before all pairs were counted")]
     Interrupted,

@@ -4,12 +4,14 @@
 //!
 //! | what | time | memory |
 //! |---|---|---|
-//! | [`CoAssociation`]: all pairs | n²M / 2 byte comparisons, 32 or 64 at once | n² / 2 bytes (n² with missing labels) |
+//! | [`CoAssociation`]: all pairs | n²M / 2 byte comparisons, 32 or 64 at once | n² / 2 bytes (n² with missing labels; up to 4 times that with weights) |
 //! | [`EvidenceRows`]: one object with all others, when asked for | nM a row | nM |
 //! | [`SparseEvidence::sample`]: pairs drawn without replacement | m (M + log m) | about 30 m bytes |
 //! | [`SparseEvidence::strongest`]: the strongest neighbours of every object | n²M, or n log n for candidates | 50 n q bytes |
 //! | [`Overlap`]: how many objects each pair of base clusters shares | n M² / 2 | (ΣJ)² numbers |
 //! | [`vat_order`], [`heat_map`]: a picture | n²M, n M | nM |
+//!
+//! All of them take an [`Ensemble`](partita_core::Ensemble), or a [`WeightedEnsemble`](partita_core::WeightedEnsemble) with weights of its base clusterings.
 //!
 //! ```
 //! use partita_coassoc::CoAssociation;
@@ -30,17 +32,20 @@
 
 mod dense;
 mod eci;
+mod eci_of_overlap;
 mod error;
 mod nearest_neighbours;
 mod overlap;
 mod pairs;
 mod rows;
 mod sample;
+mod shares;
 mod sparse;
 mod sparse_parts;
 mod square;
 mod tiles;
 mod vat;
+mod whole_weights;
 
 pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
@@ -49,7 +54,9 @@ pub use nearest_neighbours::{StrongestSettings, recall};
 pub use overlap::{Overlap, PASSES};
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;
+pub use shares::share_products;
 pub use sparse::SparseEvidence;
 pub use sprs;
 pub use square::square;
 pub use vat::{heat_map, vat_order};
+pub use whole_weights::whole_weights;

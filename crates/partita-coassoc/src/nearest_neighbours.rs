@@ -1,11 +1,14 @@
 //! Nearest neighbours by co-association: the strongest pairs of every object.
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, Seed, chunks};
+use partita_core::{
+    Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, ProgressCounter, Seed, WeightedEnsemble, chunks,
+};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::pairs::Rows;
+use crate::whole_weights::whole_weights;
 use crate::{CoassocError, EvidenceRows, SparseEvidence};
 
 /// Settings of [`SparseEvidence::strongest`].
@@ -27,6 +30,10 @@ impl Default for StrongestSettings {
     }
 }
 
+/// Units of progress: the search for the strongest, and their counts.
+const SEARCH: u64 = 7_000;
+const COUNT: u64 = 3_000;
+
 impl SparseEvidence {
     /// Evidence of every object with its `neighbours` strongest by c/N, ties to the smaller index. A pair is stored
     /// when either is among the strongest of the other.
@@ -41,27 +48,33 @@ impl SparseEvidence {
     /// # Cost
     /// Exact: O(n² M) byte comparisons. Else O(orders · n (M · reach · neighbours + log n)) time. About
     /// 24 · n · neighbours bytes besides the evidence.
-    pub fn strongest(
-        ensemble: &Ensemble,
+    pub fn strongest<'a>(
+        source: impl Into<WeightedEnsemble<'a>>,
         neighbours: usize,
         seed: Seed,
         settings: &StrongestSettings,
         budget: MemoryBudget,
         monitor: &dyn Monitor,
     ) -> Result<Self, CoassocError> {
+        let source = source.into();
+        let ensemble = source.ensemble;
         let n = ensemble.objects();
         CoassocError::check_bases(ensemble.bases().len())?;
         let pairs = (n * neighbours.min(n)) as u64;
-        let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs;
+        let wide = if whole_weights(source)?.is_some() { 12 * pairs } else { 0 };
+        let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs + wide;
         budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
+        let progress = ProgressCounter::new(monitor, SEARCH + COUNT);
+        let search = progress.part(SEARCH);
         let mut pairs = if n <= settings.exact_objects {
-            exact(&EvidenceRows::new(ensemble)?, neighbours, monitor)?
+            exact(&EvidenceRows::new(source)?, neighbours, &search)?
         } else {
-            candidates(ensemble, neighbours, seed, settings, monitor)?
+            candidates(source, neighbours, seed, settings, &search)?
         };
+        drop(search);
         pairs.par_sort_unstable();
         pairs.dedup();
-        Self::count(ensemble, &pairs, monitor)
+        Self::count(source, &pairs, &progress.part(COUNT))
     }
 }
 
@@ -160,14 +173,14 @@ impl Best {
 }
 
 fn candidates(
-    ensemble: &Ensemble,
+    source: WeightedEnsemble<'_>,
     neighbours: usize,
     seed: Seed,
     settings: &StrongestSettings,
     monitor: &dyn Monitor,
 ) -> Result<Vec<(u32, u32)>, CoassocError> {
-    let n = ensemble.objects();
-    let rows = Rows::new(ensemble);
+    let ensemble = source.ensemble;
+    let (n, rows) = (ensemble.objects(), Rows::new(source)?);
     let mut best = Best { neighbours, kept: vec![(0.0, 0); n * neighbours], filled: vec![0; n] };
     let reach = neighbours * settings.reach as usize;
     for round in 0..settings.orders {
@@ -186,8 +199,8 @@ fn candidates(
             pairs.par_sort_unstable();
             let (c, seen) = rows.count(&pairs);
             for (at, &(i, j)) in pairs.iter().enumerate() {
-                let all = seen.as_ref().map_or(ensemble.bases().len() as u32, |seen| u32::from(seen[at]));
-                let strength = strength(u32::from(c[at]), all) as f32;
+                let all = seen.as_ref().map_or(rows.unit(), |seen| seen.at(at));
+                let strength = strength(c.at(at), all) as f32;
                 best.offer(i, strength, j);
                 best.offer(j, strength, i);
             }

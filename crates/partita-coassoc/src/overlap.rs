@@ -75,6 +75,11 @@ impl Overlap {
         Ok(Self::of(sum, offsets))
     }
 
+    /// From the whole table.
+    pub(crate) fn of_table(table: Array2<f64>, offsets: Vec<usize>, first_unlabelled: Option<u64>) -> Self {
+        Self { table, offsets, first_unlabelled }
+    }
+
     fn of(sum: PairSums, offsets: Vec<usize>) -> Self {
         let side = offsets[offsets.len() - 1];
         let mut table = Array2::from_shape_vec((side, side), sum.cells).expect("a table of ΣJ lines");

@@ -1,9 +1,14 @@
 //! Counts of chosen pairs, in one pass over label rows.
 
+use std::ops::Range;
+
 use partita_core::ndarray::ArrayView2;
-use partita_core::{Ensemble, Label, LabelRows};
+use partita_core::{Label, LabelRows, WeightedEnsemble};
 use partita_kernels::{WIDTH, pair_agreements, pair_common_bits};
 use rayon::prelude::*;
+
+use crate::whole_weights::{unit, whole_weights};
+use crate::{CoassocError, Counts};
 
 /// Pairs counted in one go by one thread.
 const BATCH: usize = 1 << 14;
@@ -14,6 +19,53 @@ pub(crate) struct Rows {
     chunks: usize,
     labels: Labels,
     absent: Option<Absent>,
+    /// What every base clustering counts, where they differ.
+    weights: Option<Vec<u32>>,
+}
+
+/// Counts of pairs: in two bytes, or in four where base clusterings have weights that need them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    Words(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+impl Numbers {
+    pub(crate) fn at(&self, place: usize) -> u32 {
+        match self {
+            Self::Words(counts) => u32::from(counts[place]),
+            Self::Wide(counts) => counts[place],
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Words(counts) => counts.len(),
+            Self::Wide(counts) => counts.len(),
+        }
+    }
+
+    pub(crate) fn counts(&self) -> Counts<'_> {
+        match self {
+            Self::Words(counts) => Counts::Words(counts),
+            Self::Wide(counts) => Counts::Wide(counts),
+        }
+    }
+
+    pub(crate) fn part(&self, range: Range<usize>) -> Counts<'_> {
+        match self {
+            Self::Words(counts) => Counts::Words(&counts[range]),
+            Self::Wide(counts) => Counts::Wide(&counts[range]),
+        }
+    }
+
+    /// The counts at these places, in their order.
+    pub(crate) fn select(&self, places: &[u32]) -> Self {
+        match self {
+            Self::Words(counts) => Self::Words(places.iter().map(|&at| counts[at as usize]).collect()),
+            Self::Wide(counts) => Self::Wide(places.iter().map(|&at| counts[at as usize]).collect()),
+        }
+    }
 }
 
 enum Labels {
@@ -29,7 +81,7 @@ struct Absent {
 }
 
 impl Rows {
-    pub(crate) fn new(ensemble: &Ensemble) -> Self {
+    pub(crate) fn new(source: WeightedEnsemble<'_>) -> Result<Self, CoassocError> {
         fn padded<L: Label>(rows: ArrayView2<'_, L>, chunks: usize) -> Vec<[L; WIDTH]> {
             let mut padded = vec![[L::MISSING; WIDTH]; rows.nrows() * chunks];
             for (row, padded) in rows.outer_iter().zip(padded.chunks_mut(chunks)) {
@@ -37,6 +89,7 @@ impl Rows {
             }
             padded
         }
+        let ensemble = source.ensemble;
         let bases = ensemble.bases().len();
         let chunks = bases.div_ceil(WIDTH);
         let labels = match ensemble.rows() {
@@ -47,11 +100,47 @@ impl Rows {
             LabelRows::Bytes(rows) => Absent::new(rows),
             LabelRows::Words(rows) => Absent::new(rows),
         });
-        Self { bases, chunks, labels, absent }
+        Ok(Self { bases, chunks, labels, absent, weights: whole_weights(source)? })
+    }
+
+    /// N of a pair that all base clusterings label.
+    pub(crate) fn unit(&self) -> u32 {
+        unit(self.weights.as_deref(), self.bases)
     }
 
     /// c of every pair, and N of every pair if labels are missing.
-    pub(crate) fn count(&self, pairs: &[(u32, u32)]) -> (Vec<u16>, Option<Vec<u16>>) {
+    pub(crate) fn count(&self, pairs: &[(u32, u32)]) -> (Numbers, Option<Numbers>) {
+        match &self.weights {
+            None => {
+                let (together, seen) = self.count_labels(pairs);
+                (Numbers::Words(together), seen.map(Numbers::Words))
+            }
+            Some(weights) => {
+                let (together, seen) = match &self.labels {
+                    Labels::Bytes(rows) => self.weigh(rows, weights, pairs),
+                    Labels::Words(rows) => self.weigh(rows, weights, pairs),
+                };
+                (Numbers::Wide(together), self.absent.as_ref().map(|_| Numbers::Wide(seen)))
+            }
+        }
+    }
+
+    /// Weights of the labels that pairs share, and of those that both have.
+    fn weigh<L: Label>(&self, rows: &[[L; WIDTH]], weights: &[u32], pairs: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
+        let row = |i: u32| rows[i as usize * self.chunks..(i as usize + 1) * self.chunks].as_flattened();
+        let weigh = |&(i, j): &(u32, u32)| {
+            let (mut together, mut seen) = (0, 0);
+            for ((a, b), weight) in row(i).iter().zip(row(j)).zip(weights) {
+                let both = *a != L::MISSING && *b != L::MISSING;
+                together += if both && a == b { *weight } else { 0 };
+                seen += if both { *weight } else { 0 };
+            }
+            (together, seen)
+        };
+        pairs.par_iter().with_min_len(BATCH).map(weigh).unzip()
+    }
+
+    fn count_labels(&self, pairs: &[(u32, u32)]) -> (Vec<u16>, Option<Vec<u16>>) {
         let mut together = vec![0; pairs.len()];
         let mut seen = vec![0; if self.absent.is_some() { pairs.len() } else { 0 }];
         let filling = (self.chunks * WIDTH - self.bases) as u16;

@@ -1,59 +1,109 @@
 //! Co-association a row at a time: counts of one object with all others, made when asked for.
 
-use partita_core::Ensemble;
+use partita_core::WeightedEnsemble;
 use partita_kernels::BLOCK;
 
-use crate::CoassocError;
 use crate::tiles::Tiles;
+use crate::{CoassocError, whole_weights};
 
 /// The co-association a row at a time, from the labels: nothing of size n² is held.
 #[derive(Clone, Debug)]
-pub struct EvidenceRows(Tiles);
+pub struct EvidenceRows {
+    tiles: Tiles,
+    weights: Option<Weights>,
+}
+
+/// What every base clustering counts.
+#[derive(Clone, Debug)]
+struct Weights {
+    whole: Vec<u32>,
+    sum: u32,
+    /// Which labels are there, where some are missing.
+    present: Option<Tiles>,
+}
 
 impl EvidenceRows {
     /// Rows of an ensemble's co-association.
     ///
     /// # Errors
-    /// [`CoassocError::TooManyBaseClusterings`] beyond 65,535.
+    /// [`CoassocError::TooManyBaseClusterings`] beyond 65,535, [`CoassocError::Weights`] if there is not one weight a base clustering.
     ///
     /// # Cost
     /// O(n M) time, and as much memory as the labels.
-    pub fn new(ensemble: &Ensemble) -> Result<Self, CoassocError> {
-        CoassocError::check_bases(ensemble.bases().len())?;
-        Ok(Self(Tiles::new(ensemble)))
+    pub fn new<'a>(source: impl Into<WeightedEnsemble<'a>>) -> Result<Self, CoassocError> {
+        let source = source.into();
+        CoassocError::check_bases(source.ensemble.bases().len())?;
+        let tiles = Tiles::new(source.ensemble);
+        let weights = whole_weights(source)?.map(|whole| {
+            let present = tiles.missing().then(|| tiles.present());
+            Weights { sum: whole.iter().sum(), whole, present }
+        });
+        Ok(Self { tiles, weights })
     }
 
     /// Number of objects, n.
     pub fn objects(&self) -> usize {
-        self.0.objects()
+        self.tiles.objects()
     }
 
     /// Number of base clusterings, M.
     pub fn base_clusterings(&self) -> usize {
-        self.0.bases()
+        self.tiles.bases()
     }
 
-    /// Whether some label is missing; if not, N is M for every pair.
+    /// N of a pair that all base clusterings label: M, or the sum of the weights in whole numbers.
+    pub fn unit(&self) -> u32 {
+        self.weights.as_ref().map_or(self.base_clusterings() as u32, |weights| weights.sum)
+    }
+
+    /// Whether base clusterings count differently.
+    pub fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    /// Whether some label is missing; if not, N is the same for every pair.
     pub fn missing(&self) -> bool {
-        self.0.missing()
+        self.tiles.missing()
     }
 
     /// Calls `take(j, c, N)` with the counts of `object` and every object j in ascending order, itself included
-    /// (for which c = N = the number of its labels).
+    /// (for which c = N = the number of its labels, or their weight).
     ///
     /// # Cost
     /// O(n M) byte comparisons.
     ///
     /// # Panics
     /// If the object is out of range.
-    pub fn for_each(&self, object: usize, mut take: impl FnMut(usize, u32, u32)) {
+    pub fn for_each(&self, object: usize, take: impl FnMut(usize, u32, u32)) {
+        self.for_each_from(object, 0, take);
+    }
+
+    /// The same from the objects of block `first` on.
+    pub(crate) fn for_each_from(&self, object: usize, first: usize, mut take: impl FnMut(usize, u32, u32)) {
         assert!(object < self.objects(), "object {object} of {}", self.objects());
+        if let Some(weights) = &self.weights {
+            return self.weighted_from(object, first, weights, take);
+        }
         let (mut c, mut seen) = ([[0; BLOCK]], [[self.base_clusterings() as u16; BLOCK]]);
-        for block in 0..self.0.blocks() {
-            self.0.count(object, block, &mut c, &mut seen);
+        for block in first..self.tiles.blocks() {
+            self.tiles.count(object, block, &mut c, &mut seen);
             let start = block * BLOCK;
             for lane in 0..BLOCK.min(self.objects() - start) {
                 take(start + lane, u32::from(c[0][lane]), u32::from(seen[0][lane]));
+            }
+        }
+    }
+
+    fn weighted_from(&self, object: usize, first: usize, weights: &Weights, mut take: impl FnMut(usize, u32, u32)) {
+        let (mut c, mut seen) = ([0; BLOCK], [weights.sum; BLOCK]);
+        for block in first..self.tiles.blocks() {
+            self.tiles.weigh(object, &weights.whole, block, &mut c);
+            if let Some(present) = &weights.present {
+                present.weigh(object, &weights.whole, block, &mut seen);
+            }
+            let start = block * BLOCK;
+            for lane in 0..BLOCK.min(self.objects() - start) {
+                take(start + lane, c[lane], seen[lane]);
             }
         }
     }
@@ -70,15 +120,20 @@ impl EvidenceRows {
     pub fn for_each_weighted(&self, object: usize, weights: &[u32], mut take: impl FnMut(usize, u32, u32)) {
         assert!(object < self.objects(), "object {object} of {}", self.objects());
         let (mut c, mut seen) = ([[0; BLOCK]], [[self.base_clusterings() as u16; BLOCK]]);
-        let mut sum = [0; BLOCK];
-        for block in 0..self.0.blocks() {
-            self.0.weigh(object, weights, block, &mut sum);
-            if self.missing() {
-                self.0.count(object, block, &mut c, &mut seen);
+        let (mut sum, mut both) = ([0; BLOCK], [self.unit(); BLOCK]);
+        for block in 0..self.tiles.blocks() {
+            self.tiles.weigh(object, weights, block, &mut sum);
+            match &self.weights {
+                Some(Weights { whole, present: Some(present), .. }) => present.weigh(object, whole, block, &mut both),
+                None if self.missing() => {
+                    self.tiles.count(object, block, &mut c, &mut seen);
+                    both = seen[0].map(u32::from);
+                }
+                _ => {}
             }
             let start = block * BLOCK;
             for lane in 0..BLOCK.min(self.objects() - start) {
-                take(start + lane, sum[lane], u32::from(seen[0][lane]));
+                take(start + lane, sum[lane], both[lane]);
             }
         }
     }

@@ -1,21 +1,24 @@
 //! Sparse co-association: counts of some pairs, as sparse symmetric matrices.
 
-use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Seed};
+use partita_core::{Flow, MemoryBudget, Monitor, Seed, WeightedEnsemble};
 use sprs::CsMatViewI;
 
-use crate::pairs::Rows;
-use crate::{CoassocError, most_that_fit, sample_pairs};
+use crate::pairs::{Numbers, Rows};
+use crate::whole_weights::{scale, whole_weights};
+use crate::{CoassocError, Counts, most_that_fit, sample_pairs};
 
 /// c and N of some pairs of objects: symmetric n × n matrices in compressed rows, both directions of every pair
 /// stored, neighbours in ascending order. What is not stored is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SparseEvidence {
     pub(crate) base_clusterings: usize,
+    /// N of a pair that all base clusterings label.
+    pub(crate) unit: u32,
     /// Where the row of every object starts; n + 1 values.
     pub(crate) starts: Vec<usize>,
     pub(crate) neighbours: Vec<u32>,
-    pub(crate) together: Vec<u16>,
-    pub(crate) seen: Option<Vec<u16>>,
+    pub(crate) together: Numbers,
+    pub(crate) seen: Option<Numbers>,
 }
 
 impl SparseEvidence {
@@ -28,16 +31,17 @@ impl SparseEvidence {
     ///
     /// # Cost
     /// O(m (M + log m)) time for m pairs; [`bytes`](Self::bytes) of memory.
-    pub fn sample(
-        ensemble: &Ensemble,
+    pub fn sample<'a>(
+        source: impl Into<WeightedEnsemble<'a>>,
         pairs: u64,
         seed: Seed,
         budget: MemoryBudget,
         monitor: &dyn Monitor,
     ) -> Result<Self, CoassocError> {
-        Self::check(ensemble, pairs, budget)?;
-        let pairs = sample_pairs(ensemble.objects(), pairs, seed)?;
-        Self::count(ensemble, &pairs, monitor)
+        let source = source.into();
+        Self::check(source, pairs, budget)?;
+        let pairs = sample_pairs(source.ensemble.objects(), pairs, seed)?;
+        Self::count(source, &pairs, monitor)
     }
 
     /// Evidence of the pairs given, in any order; twice the same pair is once.
@@ -47,34 +51,37 @@ impl SparseEvidence {
     ///
     /// # Cost
     /// As [`sample`](Self::sample).
-    pub fn of_pairs(
-        ensemble: &Ensemble,
+    pub fn of_pairs<'a>(
+        source: impl Into<WeightedEnsemble<'a>>,
         pairs: &[(u32, u32)],
         budget: MemoryBudget,
         monitor: &dyn Monitor,
     ) -> Result<Self, CoassocError> {
-        let objects = ensemble.objects();
+        let source = source.into();
+        let objects = source.ensemble.objects();
         if let Some(&(left, right)) = pairs.iter().find(|(i, j)| i == j || *i.max(j) as usize >= objects) {
             return Err(CoassocError::NoPair { left, right, objects });
         }
-        Self::check(ensemble, pairs.len() as u64, budget)?;
+        Self::check(source, pairs.len() as u64, budget)?;
         let mut pairs: Vec<(u32, u32)> = pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        Self::count(ensemble, &pairs, monitor)
+        Self::count(source, &pairs, monitor)
     }
 
-    fn check(ensemble: &Ensemble, pairs: u64, budget: MemoryBudget) -> Result<(), CoassocError> {
+    fn check(source: WeightedEnsemble<'_>, pairs: u64, budget: MemoryBudget) -> Result<(), CoassocError> {
+        let ensemble = source.ensemble;
         CoassocError::check_bases(ensemble.bases().len())?;
         let (objects, bases, missing) = (ensemble.objects(), ensemble.bases().len(), ensemble.missing() > 0);
-        let bytes = |pairs: u64| Self::bytes(objects, bases, pairs, missing);
+        let wide = whole_weights(source)?.is_some();
+        let bytes = |pairs: u64| Self::bytes(objects, bases, pairs, missing) + if wide { 12 * pairs } else { 0 };
         let remedy = format!("{} pairs would fit", most_that_fit(budget, pairs, bytes));
         Ok(budget.check("the sparse evidence", bytes(pairs), &remedy)?)
     }
 
     /// Counts sorted different pairs and stores both directions.
     pub(crate) fn count(
-        ensemble: &Ensemble,
+        source: WeightedEnsemble<'_>,
         pairs: &[(u32, u32)],
         monitor: &dyn Monitor,
     ) -> Result<Self, CoassocError> {
@@ -82,7 +89,8 @@ impl SparseEvidence {
         if stop(1) {
             return Err(CoassocError::Interrupted);
         }
-        let (c, n) = Rows::new(ensemble).count(pairs);
+        let (ensemble, rows) = (source.ensemble, Rows::new(source)?);
+        let (c, n) = rows.count(pairs);
         if stop(2) {
             return Err(CoassocError::Interrupted);
         }
@@ -94,19 +102,16 @@ impl SparseEvidence {
         (0..ensemble.objects()).for_each(|i| starts[i + 1] += starts[i]);
         // Sorted pairs fill every row in ascending order: what is smaller than i comes before the pairs (i, ·).
         let mut free = starts.clone();
-        let (mut neighbours, mut together) = (vec![0; 2 * pairs.len()], vec![0; 2 * pairs.len()]);
-        let mut seen = n.as_ref().map(|_| vec![0; 2 * pairs.len()]);
+        let (mut neighbours, mut places) = (vec![0; 2 * pairs.len()], vec![0; 2 * pairs.len()]);
         for (at, &(i, j)) in pairs.iter().enumerate() {
             for (one, other) in [(i, j), (j, i)] {
                 let place = &mut free[one as usize];
-                (neighbours[*place], together[*place]) = (other, c[at]);
-                if let (Some(seen), Some(n)) = (&mut seen, &n) {
-                    seen[*place] = n[at];
-                }
+                (neighbours[*place], places[*place]) = (other, at as u32);
                 *place += 1;
             }
         }
-        Ok(Self { base_clusterings: ensemble.bases().len(), starts, neighbours, together, seen })
+        let (together, seen) = (c.select(&places), n.map(|n| n.select(&places)));
+        Ok(Self { base_clusterings: ensemble.bases().len(), unit: rows.unit(), starts, neighbours, together, seen })
     }
 
     /// Bytes held at once, at most, while so many pairs are counted.
@@ -124,6 +129,16 @@ impl SparseEvidence {
     /// Number of base clusterings, M.
     pub fn base_clusterings(&self) -> usize {
         self.base_clusterings
+    }
+
+    /// N of a pair that all base clusterings label: M, or the sum of the weights in whole numbers.
+    pub fn unit(&self) -> u32 {
+        self.unit
+    }
+
+    /// What a part of a count is worth where the mean weight is 1: M over [`unit`](Self::unit), 1 without weights.
+    pub fn scale(&self) -> f64 {
+        scale(self.unit, self.base_clusterings)
     }
 
     /// Number of pairs stored, each counted once.
@@ -145,7 +160,7 @@ impl SparseEvidence {
     /// If the object is out of range.
     pub fn row(&self, object: usize) -> impl ExactSizeIterator<Item = (u32, u32, u32)> + Clone + '_ {
         let range = self.starts[object]..self.starts[object + 1];
-        range.map(|at| (self.neighbours[at], u32::from(self.together[at]), self.seen_at(at)))
+        range.map(|at| (self.neighbours[at], self.together.at(at), self.seen_at(at)))
     }
 
     /// The counts of an object with its neighbours, in their order: how often together, and how many base clusterings saw both,
@@ -153,9 +168,9 @@ impl SparseEvidence {
     ///
     /// # Panics
     /// If the object is out of range.
-    pub fn counts(&self, object: usize) -> (&[u16], Option<&[u16]>) {
+    pub fn counts(&self, object: usize) -> (Counts<'_>, Option<Counts<'_>>) {
         let range = self.starts[object]..self.starts[object + 1];
-        (&self.together[range.clone()], self.seen.as_ref().map(|seen| &seen[range]))
+        (self.together.part(range.clone()), self.seen.as_ref().map(|seen| seen.part(range)))
     }
 
     /// Every pair once: (i, j, c, N) with i < j, in order.
@@ -165,17 +180,25 @@ impl SparseEvidence {
     }
 
     fn seen_at(&self, at: usize) -> u32 {
-        self.seen.as_ref().map_or(self.base_clusterings as u32, |seen| u32::from(seen[at]))
+        self.seen.as_ref().map_or(self.unit, |seen| seen.at(at))
     }
 
-    /// c as a matrix of `sprs`, without copying. Pairs that are never together are stored with c = 0.
-    pub fn together(&self) -> CsMatViewI<'_, u16, u32, usize> {
-        self.matrix(&self.together)
+    /// c as a matrix of `sprs`, without copying. Pairs that are never together are stored with c = 0. None where base clusterings have
+    /// weights: [`row`](Self::row) has their counts.
+    pub fn together(&self) -> Option<CsMatViewI<'_, u16, u32, usize>> {
+        self.words(&self.together)
     }
 
-    /// N as a matrix of `sprs`, without copying; none when no label is missing, N being M everywhere.
+    /// N as a matrix of `sprs`, without copying; none when no label is missing, N being M everywhere, or base clusterings have weights.
     pub fn seen(&self) -> Option<CsMatViewI<'_, u16, u32, usize>> {
-        self.seen.as_ref().map(|seen| self.matrix(seen))
+        self.seen.as_ref().and_then(|seen| self.words(seen))
+    }
+
+    fn words<'a>(&'a self, counts: &'a Numbers) -> Option<CsMatViewI<'a, u16, u32, usize>> {
+        match counts {
+            Numbers::Words(counts) => Some(self.matrix(counts)),
+            Numbers::Wide(_) => None,
+        }
     }
 
     fn matrix<'a>(&'a self, values: &'a [u16]) -> CsMatViewI<'a, u16, u32, usize> {

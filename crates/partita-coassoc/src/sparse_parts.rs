@@ -1,6 +1,7 @@
 //! Sparse evidence as plain arrays, out and in again: what a file holds.
 
-use crate::{CoassocError, SparseEvidence};
+use crate::pairs::Numbers;
+use crate::{CoassocError, Counts, SparseEvidence};
 
 impl SparseEvidence {
     /// Where the row of every object starts, and where the last ends; n + 1 values.
@@ -14,13 +15,13 @@ impl SparseEvidence {
     }
 
     /// c of all neighbours, row after row.
-    pub fn all_together(&self) -> &[u16] {
-        &self.together
+    pub fn all_together(&self) -> Counts<'_> {
+        self.together.counts()
     }
 
     /// N of all neighbours, row after row; none when no label is missing, N being M everywhere.
-    pub fn all_seen(&self) -> Option<&[u16]> {
-        self.seen.as_deref()
+    pub fn all_seen(&self) -> Option<Counts<'_>> {
+        self.seen.as_ref().map(Numbers::counts)
     }
 
     /// Evidence from the arrays that [`base_clusterings`](Self::base_clusterings), [`starts`](Self::starts),
@@ -41,7 +42,8 @@ impl SparseEvidence {
         seen: Option<Vec<u16>>,
     ) -> Result<Self, CoassocError> {
         CoassocError::check_bases(base_clusterings)?;
-        let made = Self { base_clusterings, starts, neighbours, together, seen };
+        let (unit, together, seen) = (base_clusterings as u32, Numbers::Words(together), seen.map(Numbers::Words));
+        let made = Self { base_clusterings, unit, starts, neighbours, together, seen };
         made.check_shape().and_then(|()| made.check_counts()).and_then(|()| made.check_both_ways())?;
         Ok(made)
     }
@@ -51,7 +53,7 @@ impl SparseEvidence {
         if starts.first() != Some(&0) || starts.last() != Some(&stored) || !starts.is_sorted() {
             return Err(parts(format!("rows do not run from 0 to the {stored} neighbours stored")));
         }
-        let counts = [Some(self.together.len()), self.seen.as_ref().map(Vec::len)];
+        let counts = [Some(self.together.len()), self.seen.as_ref().map(Numbers::len)];
         if let Some(found) = counts.into_iter().flatten().find(|&found| found != stored) {
             return Err(parts(format!("{found} counts for {stored} neighbours")));
         }
@@ -85,9 +87,9 @@ impl SparseEvidence {
                 let j = self.neighbours[at] as usize;
                 let other = if j > i { Some(next[j]).filter(|&other| other < self.starts[j + 1]) } else { None };
                 let alike = |&other: &usize| {
-                    let same = |counts: &[u16]| counts[other] == counts[at];
+                    let same = |counts: &Numbers| counts.at(other) == counts.at(at);
                     let there = self.neighbours[other] as usize == i;
-                    there && same(&self.together) && self.seen.as_deref().is_none_or(same)
+                    there && same(&self.together) && self.seen.as_ref().is_none_or(same)
                 };
                 let met = if j > i { other.as_ref().is_some_and(alike) } else { at < next[i] };
                 if !met {

@@ -50,6 +50,19 @@ impl Tiles {
         Self { objects, bases, columns, absent }
     }
 
+    /// Tiles in which every label that is there is the same: what two objects share in them is what labels both.
+    pub(crate) fn present(&self) -> Self {
+        fn columns<L: Label>(all: &[[L; BLOCK]]) -> Vec<[u8; BLOCK]> {
+            let there = |label: L| if label == L::MISSING { u8::MISSING } else { 0 };
+            all.iter().map(|column| column.map(there)).collect()
+        }
+        let columns = match &self.columns {
+            Columns::Bytes(all) => columns(all),
+            Columns::Words(all) => columns(all),
+        };
+        Self { objects: self.objects, bases: self.bases, columns: Columns::Bytes(columns), absent: None }
+    }
+
     pub(crate) fn objects(&self) -> usize {
         self.objects
     }

@@ -9,7 +9,8 @@ use partita_core::{
     Partition, Problem, Reads, Seed, SettingMap, SettingValues, Silent, Weights, consense,
 };
 
-use crate::draw::{Drawn, draw, duplicated, ensemble, many_clusters, shuffled};
+use crate::draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
+use crate::progress::progress;
 use crate::rows::ByRows;
 use crate::shape::{same_bits, shape};
 
@@ -49,6 +50,7 @@ pub fn check_with(method: &dyn Consensus, settings: &[&str], draws: u64) -> usiz
         bench.drawn(&draw(seed, missing), seed);
     }
     bench.by_rows();
+    bench.progress();
     bench.checks
 }
 
@@ -321,6 +323,14 @@ impl Bench<'_> {
         let agree = (fragments.of_object().iter().zip(labels))
             .all(|(&fragment, label)| *of_fragment[fragment as usize].get_or_insert(label) == label);
         self.holds(agree, "objects that nothing tells apart are apart");
+    }
+
+    /// Progress never falls: what is done is not taken back.
+    fn progress(&mut self) {
+        let drawn = planted(60, 8, 4, Seed::new(1));
+        let shares = progress(self.method, &drawn, Clusters::Exactly(4), &self.settings);
+        let most = shares.len().min(40);
+        self.holds(shares.is_sorted(), &format!("progress never falls: {:?}", &shares[..most]));
     }
 
     /// A wish to stop, early or late, is answered with what there is, or with the error that says there is nothing.

@@ -15,6 +15,7 @@
 //! | order | of objects, base clusterings and label names changes neither partition nor certainty |
 //! | identical label rows | get the same label |
 //! | label rows by blocks | however they are cut and read, in memory or not, give the same bits |
+//! | progress | never falls |
 //! | a stop, at several moments | is answered with a result or with "interrupted" |
 //!
 //! ```no_run
@@ -27,13 +28,17 @@
 
 mod checks;
 mod draw;
+mod progress;
 pub mod race;
 mod rows;
 mod shape;
+mod soft;
 
 pub use checks::{check, check_with};
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
+pub use progress::progress;
 pub use shape::{same_bits, shape};
+pub use soft::{DrawnShares, check_soft, draw_shares, ensemble_of_shares};
 
 /// Values that an independent implementation computed: 24 objects in the plane, 12 base clusterings with
 /// missing labels, and what the methods make of them (`fixtures/README.md`).

@@ -5,14 +5,42 @@ use std::fmt::Display;
 use ndarray::Array2;
 
 use crate::ensemble::{MAX_BYTE_CLUSTERS, Rows, check_base};
-use crate::{BaseClustering, Ensemble, EnsembleError, Label};
+use crate::memberships::{Memberships, largest};
+use crate::{BaseClustering, Ensemble, EnsembleError, Label, Shares};
 
 /// Builds an [`Ensemble`] one base clustering at a time.
 #[derive(Clone, Debug)]
 pub struct EnsembleBuilder {
     objects: usize,
     bases: Vec<BaseClustering>,
-    columns: Vec<Vec<u16>>,
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Debug)]
+enum Column {
+    Hard(Vec<u16>),
+    /// For every object where its shares start, and the clusters and shares.
+    Soft(Vec<usize>, Vec<(u16, f64)>),
+}
+
+impl Column {
+    fn objects(&self) -> usize {
+        match self {
+            Self::Hard(labels) => labels.len(),
+            Self::Soft(starts, _) => starts.len() - 1,
+        }
+    }
+}
+
+/// What was left out of a soft base clustering, because at most so many shares of an object are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SharesLeftOut {
+    /// Objects with more shares than are kept.
+    pub objects: usize,
+    /// The largest share of an object that was left out.
+    pub most: f64,
+    /// The sum of what was left out, over all objects.
+    pub sum: f64,
 }
 
 impl EnsembleBuilder {
@@ -40,8 +68,7 @@ impl EnsembleBuilder {
         check_base(&base, !values.is_empty())?;
         let code =
             |label: &Option<T>| label.as_ref().map_or(u16::MISSING, |l| u16::of(values.partition_point(|v| *v < l)));
-        let column: Vec<u16> = labels.iter().map(code).collect();
-        self.add(base, column)
+        self.add(base, Column::Hard(labels.iter().map(code).collect()))
     }
 
     /// Adds a base clustering whose clusters are already numbered from 0; `None` is a missing label.
@@ -63,14 +90,44 @@ impl EnsembleBuilder {
             let label = usize::from(column[object]);
             return Err(EnsembleError::OutOfRange { object, name: base.name().to_owned(), label, clusters });
         }
-        self.add(base, column)
+        self.add(base, Column::Hard(column))
     }
 
-    fn add(&mut self, base: BaseClustering, column: Vec<u16>) -> Result<(), EnsembleError> {
-        if column.len() != self.objects {
+    /// Adds a soft base clustering. Of every object the `most` largest shares are kept and divided by their sum; a row of zeros is
+    /// an object that this base clustering does not know. `values` says what each of the J clusters is called.
+    ///
+    /// # Errors
+    /// As [`EnsembleBuilder::push`].
+    ///
+    /// # Panics
+    /// If there is not one value a column of shares, or `most` is 0.
+    pub fn push_soft(
+        &mut self,
+        name: impl Into<String>,
+        values: Vec<String>,
+        shares: &Shares,
+        most: usize,
+    ) -> Result<SharesLeftOut, EnsembleError> {
+        assert!(values.len() == shares.rows().ncols() && most > 0, "one value a cluster, and at least one share");
+        let base = BaseClustering::new(name, values);
+        let (mut starts, mut kept, mut left) = (vec![0], Vec::new(), SharesLeftOut::default());
+        for row in shares.rows().outer_iter() {
+            let (row, lost) = largest(row, most);
+            kept.extend(row.into_iter().map(|(cluster, share)| (u16::of(cluster), share)));
+            starts.push(kept.len());
+            left.objects += usize::from(lost > 0.0);
+            (left.most, left.sum) = (left.most.max(lost), left.sum + lost);
+        }
+        check_base(&base, !kept.is_empty())?;
+        self.add(base, Column::Soft(starts, kept))?;
+        Ok(left)
+    }
+
+    fn add(&mut self, base: BaseClustering, column: Column) -> Result<(), EnsembleError> {
+        if column.objects() != self.objects {
             return Err(EnsembleError::Length {
                 name: base.name().to_owned(),
-                found: column.len(),
+                found: column.objects(),
                 expected: self.objects,
             });
         }
@@ -87,15 +144,46 @@ impl EnsembleBuilder {
         if self.objects == 0 || self.bases.is_empty() {
             return Err(EnsembleError::Empty { objects: self.objects, bases: self.bases.len() });
         }
+        let hard: Option<Vec<&Vec<u16>>> = (self.columns.iter())
+            .map(|column| match column {
+                Column::Hard(labels) => Some(labels),
+                Column::Soft(..) => None,
+            })
+            .collect();
+        let Some(columns) = hard else { return Ensemble::from_memberships(self.memberships(), self.bases) };
         let shape = (self.objects, self.bases.len());
         let narrow = self.bases.iter().all(|base| base.clusters() <= MAX_BYTE_CLUSTERS);
         let rows = if narrow {
             let byte = |label: u16| label.cluster().map_or(u8::MISSING, u8::of);
-            Rows::Bytes(Array2::from_shape_fn(shape, |(i, u)| byte(self.columns[u][i])))
+            Rows::Bytes(Array2::from_shape_fn(shape, |(i, u)| byte(columns[u][i])))
         } else {
-            Rows::Words(Array2::from_shape_fn(shape, |(i, u)| self.columns[u][i]))
+            Rows::Words(Array2::from_shape_fn(shape, |(i, u)| columns[u][i]))
         };
         Ok(Ensemble::from_rows(rows, self.bases))
+    }
+
+    /// The shares of all objects in all base clusters.
+    fn memberships(&self) -> Memberships {
+        let offsets = BaseClustering::offsets(&self.bases);
+        let mut memberships = Memberships::new();
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        for object in 0..self.objects {
+            row.clear();
+            for (column, &start) in self.columns.iter().zip(&offsets) {
+                let numbered = |cluster: u16| (start + usize::from(cluster)) as u32;
+                match column {
+                    Column::Hard(labels) => {
+                        row.extend(labels[object].cluster().map(|j| ((start + j) as u32, 1.0)));
+                    }
+                    Column::Soft(starts, kept) => {
+                        let own = &kept[starts[object]..starts[object + 1]];
+                        row.extend(own.iter().map(|&(cluster, share)| (numbered(cluster), share)));
+                    }
+                }
+            }
+            memberships.push(row.iter().copied());
+        }
+        memberships
     }
 }
 

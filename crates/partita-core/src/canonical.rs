@@ -9,7 +9,7 @@
 use ndarray::ArrayView2;
 
 use crate::seed::mix;
-use crate::{Ensemble, Features, Label, LabelRows};
+use crate::{Ensemble, Features, Label, LabelRows, Memberships};
 
 /// Rounds of refinement. Two tell apart all but contrived ensembles; the third costs little.
 const ROUNDS: usize = 3;
@@ -40,18 +40,28 @@ impl CanonicalOrder {
     }
 }
 
+/// Weights of base clusterings and of objects, where there are some.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Weighting<'a> {
+    /// One weight a base clustering.
+    pub bases: Option<&'a [f64]>,
+    /// One weight an object.
+    pub objects: Option<&'a [f64]>,
+}
+
 impl Ensemble {
-    /// The canonical form of this ensemble and the way back. Features, where there are some, and weights of
+    /// The canonical form of this ensemble and the way back. Features, where there are some, and weights of objects and
     /// base clusterings take part in telling objects and base clusterings apart.
     ///
     /// # Cost
     /// O(n M + n log n) time, about 20 n bytes besides the new ensemble.
-    pub fn canonical(&self, features: Option<&Features<'_>>, weights: Option<&[f64]>) -> (Self, CanonicalOrder) {
-        let colours = match self.rows() {
-            LabelRows::Bytes(rows) => refine(rows, &self.offsets(), features, weights),
-            LabelRows::Words(rows) => refine(rows, &self.offsets(), features, weights),
-        };
+    pub fn canonical(&self, features: Option<&Features<'_>>, weights: Weighting<'_>) -> (Self, CanonicalOrder) {
         let offsets = self.offsets();
+        let colours = match (self.memberships(), self.rows()) {
+            (Some(soft), _) => refine(&SoftRows { soft, offsets: &offsets }, &offsets, features, weights),
+            (None, LabelRows::Bytes(rows)) => refine(&rows, &offsets, features, weights),
+            (None, LabelRows::Words(rows)) => refine(&rows, &offsets, features, weights),
+        };
         let codes: Vec<Vec<u16>> = offsets.windows(2).map(|ends| ranks(&colours.clusters[ends[0]..ends[1]])).collect();
         let bases = sorted(&colours.bases);
         let mut objects = sorted(&colours.objects);
@@ -67,9 +77,10 @@ impl Ensemble {
         }
         for run in objects.chunk_by_mut(|&a, &b| colours[a as usize] == colours[b as usize]) {
             if run.len() > 1 {
-                match self.rows() {
-                    LabelRows::Bytes(rows) => sort(rows, run),
-                    LabelRows::Words(rows) => sort(rows, run),
+                match (self.memberships(), self.rows()) {
+                    (Some(soft), _) => run.sort_by(|&a, &b| soft.compare(a as usize, b as usize)),
+                    (None, LabelRows::Bytes(rows)) => sort(rows, run),
+                    (None, LabelRows::Words(rows)) => sort(rows, run),
                 }
             }
         }
@@ -82,44 +93,81 @@ struct Colours {
     bases: Vec<u64>,
 }
 
+/// Which base clusters each object is in.
+trait Related {
+    /// Number of objects.
+    fn objects(&self) -> usize;
+
+    /// Calls `take` with the base clustering, the cluster of it, and a hash of the share (0 for all of it) for every base
+    /// cluster that `object` is in.
+    fn each(&self, object: usize, take: impl FnMut(usize, usize, u64));
+}
+
+impl<L: Label> Related for ArrayView2<'_, L> {
+    fn objects(&self) -> usize {
+        self.nrows()
+    }
+
+    fn each(&self, object: usize, mut take: impl FnMut(usize, usize, u64)) {
+        for (u, label) in self.row(object).iter().enumerate() {
+            if let Some(cluster) = label.cluster() {
+                take(u, cluster, 0);
+            }
+        }
+    }
+}
+
+/// Shares, and where the clusters of each base clustering start.
+struct SoftRows<'a> {
+    soft: &'a Memberships,
+    offsets: &'a [usize],
+}
+
+impl Related for SoftRows<'_> {
+    fn objects(&self) -> usize {
+        self.soft.objects()
+    }
+
+    fn each(&self, object: usize, mut take: impl FnMut(usize, usize, u64)) {
+        let (clusters, shares) = self.soft.row(object);
+        for (&cluster, &share) in clusters.iter().zip(shares) {
+            let u = self.offsets.partition_point(|&start| start <= cluster as usize) - 1;
+            take(u, cluster as usize - self.offsets[u], if share == 1.0 { 0 } else { mix(share.to_bits()) });
+        }
+    }
+}
+
 /// Colour refinement. Sums wrap and commute, so that no order of summation matters.
-fn refine<L: Label>(
-    rows: ArrayView2<'_, L>,
-    offsets: &[usize],
-    features: Option<&Features<'_>>,
-    weights: Option<&[f64]>,
-) -> Colours {
+fn refine(rows: &impl Related, offsets: &[usize], features: Option<&Features<'_>>, weights: Weighting<'_>) -> Colours {
     let given = |object: usize| {
-        features.map_or(0, |f| f.values().row(object).iter().fold(0, |hash, x| mix(hash ^ x.to_bits())))
+        let features = features.map_or(0, |f| f.values().row(object).iter().fold(0, |hash, x| mix(hash ^ x.to_bits())));
+        weights.objects.map_or(features, |w| mix(features ^ w[object].to_bits()))
     };
-    let mut objects: Vec<u64> = (0..rows.nrows()).map(given).collect();
-    let weight_hashes: Vec<u64> = (0..rows.ncols()).map(|u| weights.map_or(0, |w| mix(w[u].to_bits()))).collect();
-    let mut clusters = vec![0u64; offsets[rows.ncols()]];
+    let mut objects: Vec<u64> = (0..rows.objects()).map(given).collect();
+    let count = offsets.len() - 1;
+    let weight_hashes: Vec<u64> = (0..count).map(|u| weights.bases.map_or(0, |w| mix(w[u].to_bits()))).collect();
+    let mut clusters = vec![0u64; offsets[count]];
     let mut bases = weight_hashes.clone();
     for _ in 0..ROUNDS {
         let previous = std::mem::take(&mut clusters);
         clusters = previous.iter().map(|&colour| mix(colour)).collect();
-        for (row, &colour) in rows.outer_iter().zip(&objects) {
+        for (object, &colour) in objects.iter().enumerate() {
             let colour = mix(colour);
-            for (u, label) in row.iter().enumerate() {
-                if let Some(cluster) = label.cluster() {
-                    let slot = &mut clusters[offsets[u] + cluster];
-                    *slot = slot.wrapping_add(colour);
-                }
-            }
+            rows.each(object, |u, cluster, share| {
+                let slot = &mut clusters[offsets[u] + cluster];
+                *slot = slot.wrapping_add(if share == 0 { colour } else { mix(colour ^ share) });
+            });
         }
         for (u, base) in bases.iter_mut().enumerate() {
             let sum =
                 clusters[offsets[u]..offsets[u + 1]].iter().fold(weight_hashes[u], |s, &c| s.wrapping_add(mix(c)));
             *base = mix(sum);
         }
-        for (row, colour) in rows.outer_iter().zip(&mut objects) {
+        for (object, colour) in objects.iter_mut().enumerate() {
             *colour = mix(*colour);
-            for (u, label) in row.iter().enumerate() {
-                if let Some(cluster) = label.cluster() {
-                    *colour = colour.wrapping_add(mix(clusters[offsets[u] + cluster] ^ bases[u]));
-                }
-            }
+            rows.each(object, |u, cluster, share| {
+                *colour = colour.wrapping_add(mix(clusters[offsets[u] + cluster] ^ bases[u] ^ share));
+            });
         }
     }
     Colours { objects, clusters, bases }
@@ -174,9 +222,9 @@ mod tests {
                 builder.push(format!("u{u}"), labels).unwrap();
             }
             let ensemble = builder.finish().unwrap();
-            let (canonical, order) = ensemble.canonical(None, None);
+            let (canonical, order) = ensemble.canonical(None, Weighting::default());
             let (other, objects) = shuffled(&ensemble, seed + 1000);
-            let (again, other_order) = other.canonical(None, None);
+            let (again, other_order) = other.canonical(None, Weighting::default());
             assert_eq!(canonical, again, "seed {seed}");
 
             // The way back: what stands at a place in both forms is the same object, or one with the same row.
@@ -200,7 +248,7 @@ mod tests {
         let order = |values: &ndarray::Array2<f64>| {
             let features = Features::new(&columns, values.view()).unwrap();
             ensemble
-                .canonical(Some(&features), None)
+                .canonical(Some(&features), Weighting::default())
                 .1
                 .objects()
                 .iter()

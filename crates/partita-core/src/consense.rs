@@ -1,13 +1,14 @@
 //! Calling a method: the checks at the entry, the canonical order, and the way back.
 
-use ndarray::ArrayView2;
 use serde_json::{Map, Value};
 
+use crate::canonical::Weighting;
+use crate::reduction::Reduction;
 use crate::result_warnings::{self, Found};
 use crate::row_consensus::{by_blocks, over_blocks};
 use crate::{
-    Clusters, Consensus, ConsensusError, Ensemble, Label, LabelRows, MethodInfo, MissingLabels, Monitor, Outcome,
-    Partition, Problem, Reads, SoftPartition, Stopped, Weights,
+    Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor, Outcome, Partition, Problem,
+    Reads, SoftBases, SoftPartition, Stopped, Weights,
 };
 
 /// Finds the consensus that `method` sees in `problem`.
@@ -19,6 +20,9 @@ use crate::{
 /// form of the ensemble, so that the order of objects, base clusterings and cluster numbers changes nothing.
 /// Objects that have the same label row get the same soft row.
 ///
+/// Weights are heeded here as far as they can be for every method: those that are all equal are none, base clusterings of weight 0 are
+/// left out, and objects of weight 0 have no part in the fit and get the cluster that the base clusterings mostly put them with.
+///
 /// # Errors
 /// [`ConsensusError`] when the problem does not fit the method, or the method finds no consensus.
 pub fn consense(
@@ -27,10 +31,37 @@ pub fn consense(
     monitor: &dyn Monitor,
 ) -> Result<Outcome, ConsensusError> {
     let info = method.info();
+    let problem = &without_even_weights(problem);
     check(info, problem)?;
+    match Reduction::of(problem, info)? {
+        Some(reduction) => {
+            let outcome = consense_kept(method, &reduction.problem(problem), monitor)?;
+            Ok(reduction.restored(outcome, problem.ensemble))
+        }
+        None => consense_kept(method, problem, monitor),
+    }
+}
+
+/// Weights under which all count the same are none.
+fn without_even_weights<'a>(problem: &Problem<'a>) -> Problem<'a> {
+    let weights = problem.weights.filter(|weights| !weights.are_even());
+    let object_weights = problem.object_weights.filter(|weights| !weights.are_even());
+    Problem { weights, object_weights, ..problem.clone() }
+}
+
+/// The consensus of a problem without weights of 0.
+fn consense_kept(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Outcome, ConsensusError> {
+    let info = method.info();
+    check_kept(info, problem)?;
     let wrong = |source| ConsensusError::Settings { method: info.name, source };
     let settings = method.validate(&problem.settings, &problem.size()).map_err(wrong)?;
-    if info.capabilities.streams && by_blocks(&problem.size()) && problem.clusters != Clusters::Exactly(1) {
+    let hard = problem.ensemble.memberships().is_none();
+    let by_blocks = hard && by_blocks(&problem.size()) && problem.object_weights.is_none();
+    if info.capabilities.streams && by_blocks && problem.clusters != Clusters::Exactly(1) {
         return over_blocks(method, problem, monitor);
     }
     let bytes = method.bytes(&problem.settings, &problem.size()).map_err(wrong)?;
@@ -38,14 +69,19 @@ pub fn consense(
     if problem.clusters == Clusters::Exactly(1) {
         return Ok(everything_together(info, settings, problem.ensemble.objects()));
     }
-    let weights = problem.weights.map(crate::BaseWeights::as_slice);
+    let weights = Weighting {
+        bases: problem.weights.map(crate::BaseWeights::as_slice),
+        objects: problem.object_weights.map(crate::ObjectWeights::as_slice),
+    };
     let features = problem.features.filter(|_| info.capabilities.reads == Reads::LabelsAndFeatures);
     let (ensemble, order) = problem.ensemble.canonical(features.as_ref(), weights);
     let values = features.map(|f| f.values().select(ndarray::Axis(0), &indices(order.objects())));
     let columns = features.map_or(&[][..], |f| f.columns());
     let features = values.as_ref().map(|v| crate::Features::new(columns, v.view()).expect("checked at the entry"));
     let weights = problem.weights.map(|weights| weights.selected(order.bases()));
-    let canonical = Problem { ensemble: &ensemble, features, weights: weights.as_ref(), ..problem.clone() };
+    let object_weights = problem.object_weights.map(|weights| weights.selected(order.objects()));
+    let (weights, object_weights) = (weights.as_ref(), object_weights.as_ref());
+    let canonical = Problem { ensemble: &ensemble, features, weights, object_weights, ..problem.clone() };
     let outcome = method.fit_canonical(&canonical, monitor)?;
     let labels_only = info.capabilities.reads == Reads::Labels;
     let outcome = if labels_only { outcome.level(&same_as_previous(&ensemble)) } else { outcome };
@@ -66,11 +102,15 @@ fn judged(mut outcome: Outcome, info: &'static MethodInfo, asked: Clusters, ense
     outcome
 }
 
+/// What holds before anything is left out: a number of clusters, a table and weights of the right size.
 fn check(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError> {
     let (ensemble, method) = (problem.ensemble, info.name);
     let objects = ensemble.objects();
     info.check_clusters(problem.clusters, objects)?;
     check_missing(info, ensemble)?;
+    if let (Some(_), SoftBases::Refused(reason)) = (ensemble.memberships(), info.capabilities.soft_bases) {
+        return Err(ConsensusError::SoftBases { method, reason });
+    }
     match problem.features {
         None if info.capabilities.reads == Reads::LabelsAndFeatures => {
             return Err(ConsensusError::Features { method, reason: "there is none".into() });
@@ -81,14 +121,31 @@ fn check(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError>
         }
         _ => {}
     }
-    if let Some(weights) = problem.weights {
-        let (given, bases) = (weights.as_slice().len(), ensemble.bases().len());
-        let reason = match info.capabilities.base_weights {
-            Weights::Refused(why) => format!("{method} takes none: {why}"),
-            Weights::Native if given != bases => format!("{given} weights for {bases} base clusterings"),
-            Weights::Native => return Ok(()),
-        };
-        return Err(ConsensusError::Weights { what: "base clusterings", reason });
+    let given = [
+        ("base clusterings", problem.weights.map(|weights| weights.as_slice().len()), ensemble.bases().len()),
+        ("objects", problem.object_weights.map(|weights| weights.as_slice().len()), objects),
+    ];
+    match given.into_iter().find(|(_, given, there)| given.is_some_and(|given| given != *there)) {
+        Some((what, given, there)) => {
+            let reason = format!("{} weights for {there} {what}", given.unwrap_or_default());
+            Err(ConsensusError::Weights { what, reason })
+        }
+        None => Ok(()),
+    }
+}
+
+/// What holds of the problem that the method is given.
+fn check_kept(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError> {
+    info.check_clusters(problem.clusters, problem.ensemble.objects())?;
+    let given = [
+        ("base clusterings", problem.weights.is_some(), info.capabilities.base_weights),
+        ("objects", problem.object_weights.is_some(), info.capabilities.object_weights),
+    ];
+    for (what, given, capability) in given {
+        if let (true, Weights::Refused(why)) = (given, capability) {
+            let reason = format!("{} takes none: {why}", info.name);
+            return Err(ConsensusError::Weights { what, reason });
+        }
     }
     Ok(())
 }
@@ -116,13 +173,7 @@ fn everything_together(info: &MethodInfo, settings: Map<String, Value>, objects:
 }
 
 fn same_as_previous(ensemble: &Ensemble) -> Vec<bool> {
-    fn compare<L: Label>(rows: ArrayView2<'_, L>) -> Vec<bool> {
-        (0..rows.nrows()).map(|i| i > 0 && rows.row(i) == rows.row(i - 1)).collect()
-    }
-    match ensemble.rows() {
-        LabelRows::Bytes(rows) => compare(rows),
-        LabelRows::Words(rows) => compare(rows),
-    }
+    (0..ensemble.objects()).map(|i| i > 0 && ensemble.same_row(i, i - 1)).collect()
 }
 
 fn indices(order: &[u32]) -> Vec<usize> {

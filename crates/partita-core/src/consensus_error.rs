@@ -47,6 +47,16 @@ pub enum ConsensusError {
         /// What is wrong.
         reason: String,
     },
+    /// Soft base clusterings for a method that takes none.
+    #[error(
+        "{method} takes no soft base clusterings: {reason}; take another method, or the label of the largest share (--harden)"
+    )]
+    SoftBases {
+        /// Name of the method.
+        method: &'static str,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Weights that do not fit.
     #[error("weights of {what}: {reason}")]
     Weights {

@@ -40,7 +40,7 @@ impl Fragments {
 }
 
 impl Ensemble {
-    /// Collapses identical label rows (a missing label equals a missing label).
+    /// Collapses identical label rows (a missing label equals a missing label), or rows of equal shares.
     ///
     /// # Cost
     /// O(n M log n) time, 8 n bytes besides the fragments.
@@ -53,9 +53,14 @@ impl Ensemble {
             (0..order.len()).map(|at| at > 0 && same(order[at - 1], order[at])).collect()
         }
         let mut order: Vec<u32> = (0..self.objects() as u32).collect();
-        let repeats = match self.rows() {
-            LabelRows::Bytes(rows) => sort(rows, &mut order),
-            LabelRows::Words(rows) => sort(rows, &mut order),
+        let repeats = match (self.memberships(), self.rows()) {
+            (Some(soft), _) => {
+                order.sort_unstable_by(|&a, &b| soft.compare(a as usize, b as usize).then(a.cmp(&b)));
+                let same = |at: usize| soft.compare(order[at - 1] as usize, order[at] as usize) == Ordering::Equal;
+                (0..order.len()).map(|at| at > 0 && same(at)).collect()
+            }
+            (None, LabelRows::Bytes(rows)) => sort(rows, &mut order),
+            (None, LabelRows::Words(rows)) => sort(rows, &mut order),
         };
         let mut first = vec![0u32; order.len()];
         for (at, &object) in order.iter().enumerate() {

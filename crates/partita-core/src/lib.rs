@@ -17,7 +17,7 @@
 //! | [`RowBlocks`], [`RowPass`], [`PassRunner`] | label rows wherever they are, sums over them, and who runs those |
 //! | [`PassEngine`], [`PassKind`], [`LabellerKind`] | passes that other processes and machines run, as bytes |
 //! | [`Model`] | a fitted consensus that labels new objects |
-//! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`] | chance, progress, memory, weights of base clusterings |
+//! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`], [`ObjectWeights`] | chance, progress, memory, weights |
 //!
 //! The feature `methods`, on by default, has methods, settings, problems and outcomes. Without it there are ensembles,
 //! partitions and row passes alone, which is what comparisons, trees and eigenvectors need. The feature `rayon` runs row passes on
@@ -53,6 +53,7 @@ mod ensemble;
 #[cfg(feature = "methods")]
 mod features;
 mod fragments;
+mod memberships;
 #[cfg(feature = "methods")]
 mod method;
 #[cfg(feature = "methods")]
@@ -70,6 +71,8 @@ mod problem;
 mod problem_size;
 mod progress_counter;
 #[cfg(feature = "methods")]
+mod reduction;
+#[cfg(feature = "methods")]
 mod result_warnings;
 #[cfg(feature = "methods")]
 mod row_consensus;
@@ -80,31 +83,32 @@ mod settings;
 mod weights;
 
 pub use budget::{BudgetError, MemoryBudget};
-pub use builder::EnsembleBuilder;
+pub use builder::{EnsembleBuilder, SharesLeftOut};
 pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
-pub use monitor::{Flow, Monitor, Silent, chunks};
+pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
+pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};
 pub use multi_start::MultiStart;
 pub use objective::{Objective, Sense, Stopped};
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
-pub use progress_counter::ProgressCounter;
+pub use progress_counter::{ProgressCounter, ProgressPart};
 pub use row_passes::{
     BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PASSES, PassEngine, PassError, PassJob, PassKind,
     PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample, SourceError, TakePart, sums_under_way,
 };
 pub use seed::Seed;
-pub use weights::{BaseWeights, WeightsError};
+pub use weights::{BaseWeights, ObjectWeights, WeightError, WeightedEnsemble, WeightsError};
 #[cfg(feature = "methods")]
 pub use {
-    canonical::CanonicalOrder,
+    canonical::{CanonicalOrder, Weighting},
     consense::consense,
     consensus::Consensus,
     consensus_error::ConsensusError,
     features::Features,
     method::{FitError, Method},
-    method_info::{Capabilities, MethodInfo, MissingLabels, Reads, Weights},
+    method_info::{Capabilities, MethodInfo, MissingLabels, Reads, SoftBases, Weights},
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
     problem::{Problem, RowProblem},

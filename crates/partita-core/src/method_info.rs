@@ -40,6 +40,8 @@ pub struct Capabilities {
     pub auto_clusters: bool,
     /// Whether `Exactly(k)` is the most clusters it may use rather than the number it returns.
     pub clusters_is_maximum: bool,
+    /// Whether it takes soft base clusterings.
+    pub soft_bases: SoftBases,
     /// Whether it takes weights of base clusterings.
     pub base_weights: Weights,
     /// Whether it takes weights of objects.
@@ -88,6 +90,16 @@ pub enum Weights {
     Refused(&'static str),
 }
 
+/// What a method does with soft base clusterings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SoftBases {
+    /// Shares are part of what it optimises.
+    Native,
+    /// They are refused, and why.
+    Refused(&'static str),
+}
+
 impl Capabilities {
     /// Reads label rows in memory, handles missing labels, gives hard labels for a given K, is not seeded, and takes no
     /// weights. Start from it and change what differs.
@@ -97,6 +109,7 @@ impl Capabilities {
         soft: false,
         auto_clusters: false,
         clusters_is_maximum: false,
+        soft_bases: SoftBases::Refused("it reads one label of each base clustering"),
         base_weights: Weights::Refused(UNWEIGHTED),
         object_weights: Weights::Refused(UNWEIGHTED),
         seeded: false,

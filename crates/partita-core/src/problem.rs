@@ -1,8 +1,13 @@
 //! What a method is given.
 
 use crate::{
+<<<<<<< HEAD
     BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, PassEngine, PassRunner, ProblemSize,
     RowBlocks, Seed, SettingMap, Silent,
+=======
+    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights, PassRunner, ProblemSize,
+    RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
+>>>>>>> main
 };
 
 /// One consensus to be found. Start from [`Problem::new`] and set what you mean to set.
@@ -17,8 +22,13 @@ pub struct Problem<'a> {
     pub seed: Seed,
     /// The table, for methods that read one.
     pub features: Option<Features<'a>>,
-    /// Weights of the base clusterings, for methods that take them.
+    /// Weights of the base clusterings, for methods that take them. A method that is fitted sees them only where they differ, and all
+    /// above 0.
     pub weights: Option<&'a BaseWeights>,
+    /// Weights of the objects, for methods that take them. A method that is fitted sees them only where they are not all 1, and all
+    /// above 0; objects with the same label row are then one, of their weights' sum (unless they are fewer than the clusters, or the
+    /// method reads a table).
+    pub object_weights: Option<&'a ObjectWeights>,
     /// Settings of the method by name.
     pub settings: SettingMap,
     /// Memory that may be held at once.
@@ -34,6 +44,7 @@ impl<'a> Problem<'a> {
             seed: Seed::default(),
             features: None,
             weights: None,
+            object_weights: None,
             settings: SettingMap::default(),
             budget: MemoryBudget::UNLIMITED,
         }
@@ -67,6 +78,13 @@ impl<'a> Problem<'a> {
         self
     }
 
+    /// The same with weights of objects.
+    #[must_use]
+    pub fn object_weights(mut self, weights: &'a ObjectWeights) -> Self {
+        self.object_weights = Some(weights);
+        self
+    }
+
     /// The same with a memory budget.
     #[must_use]
     pub fn budget(mut self, budget: MemoryBudget) -> Self {
@@ -83,6 +101,11 @@ impl<'a> Problem<'a> {
             Clusters::Exactly(clusters) => Ok(clusters),
             Clusters::Auto => Err(ConsensusError::Auto { method }),
         }
+    }
+
+    /// The ensemble with its weights.
+    pub fn weighted(&self) -> WeightedEnsemble<'a> {
+        WeightedEnsemble { ensemble: self.ensemble, base_weights: self.weights, object_weights: self.object_weights }
     }
 
     /// The numbers that cost depends on.

@@ -2,7 +2,7 @@
 
 use std::num::Saturating;
 
-use crate::{BaseClustering, Ensemble};
+use crate::{BaseClustering, Ensemble, Memberships};
 
 /// How many clusters the consensus shall have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub struct ProblemSize {
     pub base_clusters: usize,
     /// Clusters of the largest base clustering.
     pub largest_base_clustering: usize,
+    /// Shares of objects in base clusters that are held: n M where all base clusterings are hard.
+    pub shares: usize,
     /// Clusters of the consensus, K; √n where the method chooses.
     pub clusters: usize,
     /// Whether the method chooses K.
@@ -53,7 +55,8 @@ pub struct ProblemSize {
 impl ProblemSize {
     /// The size of a consensus of `ensemble`.
     pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
-        Self::of_bases(ensemble.objects(), ensemble.bases(), clusters)
+        let size = Self::of_bases(ensemble.objects(), ensemble.bases(), clusters);
+        Self { shares: ensemble.memberships().map_or(size.shares, Memberships::len), ..size }
     }
 
     /// The size of a consensus of so many objects.
@@ -63,6 +66,7 @@ impl ProblemSize {
             base_clusterings: bases.len(),
             base_clusters: bases.iter().map(BaseClustering::clusters).sum(),
             largest_base_clustering: bases.iter().map(BaseClustering::clusters).max().unwrap_or(1),
+            shares: objects.saturating_mul(bases.len()),
             clusters: match clusters {
                 Clusters::Exactly(clusters) => clusters,
                 Clusters::Auto => objects.isqrt(),

@@ -7,7 +7,8 @@ use crate::monitor::{Flow, Monitor};
 /// Counts finished work for a [`Monitor`]. The first answer to stop stands: work that has been left half done is never taken
 /// up again.
 ///
-/// It is a monitor itself, for computations inside one that is counted: what they say of their own progress is not passed on.
+/// It is a monitor itself, for computations inside one that is counted: what they say of their own progress is not passed on. A
+/// [`part`](Self::part) passes it on.
 pub struct ProgressCounter<'a> {
     monitor: &'a dyn Monitor,
     done: AtomicU64,
@@ -44,6 +45,49 @@ impl<'a> ProgressCounter<'a> {
     }
 }
 
+impl<'a> ProgressCounter<'a> {
+    /// One piece of this work that is worth so many units: what it says of its own progress is passed on as a share of them. What
+    /// is left of them when it ends counts as done.
+    pub fn part(&self, units: u64) -> ProgressPart<'_, 'a> {
+        ProgressPart { counter: self, units, told: AtomicU64::new(0) }
+    }
+}
+
+/// A piece of the work that a [`ProgressCounter`] counts, and the [`Monitor`] of whoever does it. Progress never falls: a piece
+/// that begins anew inside does not take back what it said before.
+#[derive(Debug)]
+pub struct ProgressPart<'c, 'a> {
+    counter: &'c ProgressCounter<'a>,
+    units: u64,
+    told: AtomicU64,
+}
+
+impl ProgressPart<'_, '_> {
+    /// So many of the units are done.
+    fn reach(&self, units: u64) {
+        let before = self.told.fetch_max(units, Ordering::Relaxed);
+        self.counter.add(units.saturating_sub(before));
+    }
+}
+
+impl Monitor for ProgressPart<'_, '_> {
+    fn tick(&self, done: u64, total: u64) -> Flow {
+        let share = done.min(total) as f64 / total.max(1) as f64;
+        self.reach((share * self.units as f64) as u64);
+        if self.counter.stopped() { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn flow(&self) -> Flow {
+        self.counter.flow()
+    }
+}
+
+impl Drop for ProgressPart<'_, '_> {
+    fn drop(&mut self) {
+        self.reach(self.units);
+    }
+}
+
 impl std::fmt::Debug for ProgressCounter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { done, total, stop, .. } = self;
@@ -55,11 +99,16 @@ impl Monitor for ProgressCounter<'_> {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
         if self.stopped() { Flow::Stop } else { Flow::Continue }
     }
+
+    fn flow(&self) -> Flow {
+        if self.was_stopped() { Flow::Stop } else { self.monitor.flow() }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::monitor::tick_open_ended;
 
     struct StopsAt(u64);
 
@@ -79,5 +128,48 @@ mod tests {
         assert!(!counter.was_stopped() && counter.stopped());
         counter.add(7);
         assert!(counter.was_stopped() && counter.tick(0, 1) == Flow::Stop);
+    }
+
+    #[test]
+    fn parts_pass_their_progress_on_and_never_take_it_back() {
+        struct Told(std::sync::Mutex<Vec<u64>>);
+
+        impl Monitor for Told {
+            fn tick(&self, done: u64, total: u64) -> Flow {
+                assert_eq!(total, 100);
+                self.0.lock().unwrap().push(done);
+                Flow::Continue
+            }
+        }
+
+        let told = Told(std::sync::Mutex::default());
+        let counter = ProgressCounter::new(&told, 100);
+        let first = counter.part(20);
+        let _ = (first.tick(1, 2), first.tick(0, 7), first.tick(9, 8));
+        drop(first);
+        {
+            let second = counter.part(80);
+            let nested = ProgressCounter::new(&second, 1000);
+            let _ = nested.part(500).tick(1, 1);
+        }
+        assert!(!counter.stopped());
+        assert_eq!(*told.0.lock().unwrap(), [10, 10, 20, 60, 100]);
+    }
+
+    #[test]
+    fn rounds_without_an_end_move_and_do_not_arrive() {
+        let told = std::sync::Mutex::new(Vec::new());
+        struct Shares<'a>(&'a std::sync::Mutex<Vec<f64>>);
+
+        impl Monitor for Shares<'_> {
+            fn tick(&self, done: u64, total: u64) -> Flow {
+                self.0.lock().unwrap().push(done as f64 / total as f64);
+                Flow::Continue
+            }
+        }
+
+        (0..50).for_each(|round| assert_eq!(tick_open_ended(&Shares(&told), f64::from(round), 5.0), Flow::Continue));
+        let told = told.into_inner().unwrap();
+        assert!(told.is_sorted() && told[0] == 0.0 && (told[5] - 0.5).abs() < 1e-6 && told[49] < 1.0);
     }
 }

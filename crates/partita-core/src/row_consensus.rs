@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::result_warnings::{self, Found};
 use crate::{
-    Assigned, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective, Outcome, Partition,
-    PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SoftPartition, Stopped, Weights,
+    Assigned, BaseClustering, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective,
+    Outcome, Partition, PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SoftPartition, Stopped,
+    Weights,
 };
 
 /// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
@@ -183,9 +184,14 @@ fn check(method: &dyn Consensus, problem: &RowProblem<'_>, size: &ProblemSize) -
         return Err(ConsensusError::Streams { method: info.name });
     }
     info.check_clusters(problem.clusters, size.objects)?;
-    let Some(weights) = problem.weights else { return Ok(()) };
+    let Some(weights) = problem.weights.filter(|weights| !weights.are_even()) else { return Ok(()) };
     let (given, bases) = (weights.as_slice().len(), size.base_clusterings);
+    let zero = weights.as_slice().iter().position(|&weight| weight == 0.0).and_then(|u| problem.rows.bases().get(u));
     let reason = match info.capabilities.base_weights {
+        _ if zero.is_some() => {
+            let name = zero.map_or("", BaseClustering::name);
+            format!("that of '{name}' is 0; rows that are read block by block are read whole, so remove its column")
+        }
         Weights::Refused(why) => format!("{} takes none: {why}", info.name),
         Weights::Native if given != bases => format!("{given} weights for {bases} base clusterings"),
         Weights::Native => return Ok(()),

@@ -1,10 +1,59 @@
-//! Weights of base clusterings: how much each counts.
+//! Weights of base clusterings and of objects: how much each counts.
 
+<<<<<<< HEAD
 use serde::{Deserialize, Serialize};
 
 /// A positive weight for every base clustering, scaled so that the mean is 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+=======
+use crate::Ensemble;
+
+/// A weight for every base clustering, 0 or above, scaled so that the mean of those above 0 is 1. A base clustering of weight 0 is left
+/// out.
+#[derive(Clone, Debug, PartialEq)]
+>>>>>>> main
 pub struct BaseWeights(Vec<f64>);
+
+/// A weight for every object, 0 or above: how many objects it stands for. An object of weight 0 is left out of the fit, and labelled
+/// afterwards.
+#[doc(alias = "sample_weight")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectWeights(Vec<f64>);
+
+/// Weights that mean nothing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WeightError {
+    /// A weight that is negative or not a number.
+    #[error("weight {place} is {value}; weights are 0 or above")]
+    Value {
+        /// Its place, from 0.
+        place: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// No weight is above 0.
+    #[error("no weight is above 0")]
+    AllZero,
+    /// Sums of weights would be rounded.
+    #[error(
+        "the weights add up to {sum}; sums are exact up to 2^53 = 9007199254740992, so divide all weights by a number"
+    )]
+    Sum {
+        /// Their sum.
+        sum: f64,
+    },
+}
+
+/// The largest sum up to which whole numbers are exact.
+const MOST: f64 = (1u64 << 53) as f64;
+
+fn check(weights: &[f64]) -> Result<(), WeightError> {
+    if let Some(place) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+        return Err(WeightError::Value { place, value: weights[place] });
+    }
+    if weights.iter().all(|&weight| weight == 0.0) { Err(WeightError::AllZero) } else { Ok(()) }
+}
 
 /// Not one weight a base clustering.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,19 +82,44 @@ impl BaseWeights {
     /// Weights in proportion to `weights`.
     ///
     /// # Errors
-    /// The index and value of the first weight that is not positive and finite.
-    pub fn new(mut weights: Vec<f64>) -> Result<Self, (usize, f64)> {
-        if let Some(bad) = weights.iter().position(|w| !(w.is_finite() && *w > 0.0)) {
-            return Err((bad, weights[bad]));
-        }
-        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-        weights.iter_mut().for_each(|w| *w /= mean);
+    /// [`WeightError`] for the first weight that is negative or not finite, and if none is above 0.
+    pub fn new(mut weights: Vec<f64>) -> Result<Self, WeightError> {
+        check(&weights)?;
+        let counted = || weights.iter().copied().filter(|&weight| weight > 0.0);
+        let (first, number) = (counted().next().unwrap_or(1.0), counted().count() as f64);
+        let sum: f64 = counted().sum();
+        let mean = if counted().all(|weight| weight == first) {
+            first
+        } else if sum.is_finite() {
+            sum / number
+        } else {
+            counted().map(|weight| weight / number).sum()
+        };
+        weights.iter_mut().for_each(|weight| *weight /= mean);
         Ok(Self(weights))
     }
 
-    /// One weight for every base clustering; their mean is 1.
+    /// One weight for every base clustering; the mean of those above 0 is 1.
     pub fn as_slice(&self) -> &[f64] {
         &self.0
+    }
+
+    /// Whether all count the same.
+    pub fn are_even(&self) -> bool {
+        self.0.iter().all(|&weight| weight == 1.0)
+    }
+
+    /// The smallest whole numbers in these proportions, where their sum is at most `most`: with them sums are exact, and a weight of 2
+    /// does to the bit what a copy does.
+    pub fn whole(&self, most: u32) -> Option<Vec<u32>> {
+        let least = self.0.iter().copied().filter(|&weight| weight > 0.0).fold(f64::INFINITY, f64::min);
+        let times = |factor: u32| {
+            let scaled: Vec<f64> = self.0.iter().map(|weight| weight / least * f64::from(factor)).collect();
+            let near = scaled.iter().all(|weight| (weight - weight.round()).abs() <= 1e-12 * weight);
+            (near && scaled.iter().sum::<f64>() <= f64::from(most) + 0.5).then_some(scaled)
+        };
+        let scaled = (1..=LARGEST_DENOMINATOR).find_map(times)?;
+        Some(scaled.into_iter().map(|weight| weight.round() as u32).collect())
     }
 
     #[cfg(feature = "methods")]
@@ -54,14 +128,108 @@ impl BaseWeights {
     }
 }
 
+/// Fractions of the least weight that are recognised.
+const LARGEST_DENOMINATOR: u32 = 1000;
+
+impl ObjectWeights {
+    /// These weights.
+    ///
+    /// # Errors
+    /// [`WeightError`] for the first weight that is negative or not finite, if none is above 0, and if their sum is above 2⁵³.
+    pub fn new(weights: Vec<f64>) -> Result<Self, WeightError> {
+        check(&weights)?;
+        let sum: f64 = weights.iter().sum();
+        if sum > MOST { Err(WeightError::Sum { sum }) } else { Ok(Self(weights)) }
+    }
+
+    /// One weight for every object.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// Objects that all of them stand for.
+    pub fn sum(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    /// Whether every object stands for itself alone.
+    pub fn are_even(&self) -> bool {
+        self.0.iter().all(|&weight| weight == 1.0)
+    }
+
+    #[cfg(feature = "methods")]
+    pub(crate) fn selected(&self, order: &[u32]) -> Self {
+        Self(order.iter().map(|&i| self.0[i as usize]).collect())
+    }
+
+    #[cfg(feature = "methods")]
+    pub(crate) fn of_checked(weights: Vec<f64>) -> Self {
+        Self(weights)
+    }
+}
+
+/// An ensemble, with weights of its base clusterings and of its objects where they count differently.
+#[derive(Clone, Copy, Debug)]
+pub struct WeightedEnsemble<'a> {
+    /// The label rows.
+    pub ensemble: &'a Ensemble,
+    /// Weights of the base clusterings; none where all count the same.
+    pub base_weights: Option<&'a BaseWeights>,
+    /// Weights of the objects; none where every object stands for itself alone.
+    pub object_weights: Option<&'a ObjectWeights>,
+}
+
+impl<'a> From<&'a Ensemble> for WeightedEnsemble<'a> {
+    fn from(ensemble: &'a Ensemble) -> Self {
+        Self { ensemble, base_weights: None, object_weights: None }
+    }
+}
+
+impl WeightedEnsemble<'_> {
+    /// What every row counts.
+    pub fn multiplicities(&self) -> Option<&[f64]> {
+        self.object_weights.map(ObjectWeights::as_slice)
+    }
+
+    /// What every base clustering counts; the mean is 1.
+    pub fn shares(&self) -> Option<&[f64]> {
+        self.base_weights.map(BaseWeights::as_slice)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn weights_have_mean_one_and_are_positive() {
+    fn weights_have_mean_one_and_are_not_negative() {
         assert_eq!(BaseWeights::new(vec![1.0, 3.0]).unwrap().as_slice(), [0.5, 1.5]);
-        assert_eq!(BaseWeights::new(vec![1.0, 0.0]), Err((1, 0.0)));
-        assert!(BaseWeights::new(vec![f64::NAN]).is_err());
+        assert_eq!(BaseWeights::new(vec![1.0, 0.0, 3.0]).unwrap().as_slice(), [0.5, 0.0, 1.5]);
+        assert_eq!(BaseWeights::new(vec![1.0, -2.0]), Err(WeightError::Value { place: 1, value: -2.0 }));
+        assert_eq!(BaseWeights::new(vec![0.0, 0.0]), Err(WeightError::AllZero));
+        assert!(BaseWeights::new(vec![f64::NAN]).is_err() && BaseWeights::new(vec![f64::INFINITY]).is_err());
+        assert!(BaseWeights::new(vec![0.1; 3]).unwrap().are_even());
+        assert_eq!(BaseWeights::new(vec![1e308, 1e308, 5e307]).unwrap().whole(10), Some(vec![2, 2, 1]));
+    }
+
+    #[test]
+    fn weights_in_whole_proportions_are_found() {
+        let whole = |weights: &[f64], most| BaseWeights::new(weights.to_vec()).unwrap().whole(most);
+        assert_eq!(whole(&[1.0, 1.0, 2.0], 255), Some(vec![1, 1, 2]));
+        assert_eq!(whole(&[0.5, 0.75, 0.0], 255), Some(vec![2, 3, 0]));
+        assert_eq!(whole(&[0.1, 0.2, 0.3], 255), Some(vec![1, 2, 3]));
+        assert_eq!(whole(&[1.0, 2.0], 2), None);
+        assert_eq!(whole(&[1.0, std::f64::consts::PI], u32::MAX), None);
+    }
+
+    #[test]
+    fn weights_of_objects_are_multiplicities() {
+        assert_eq!(ObjectWeights::new(vec![2.0, 0.0, 0.5]).unwrap().sum(), 2.5);
+        assert_eq!(
+            ObjectWeights::new(vec![1.0, f64::NAN]).unwrap_err().to_string(),
+            "weight 1 is NaN; weights are 0 or above"
+        );
+        assert!(matches!(ObjectWeights::new(vec![1e300]), Err(WeightError::Sum { .. })));
+        assert_eq!(ObjectWeights::new(vec![0.0]), Err(WeightError::AllZero));
     }
 }

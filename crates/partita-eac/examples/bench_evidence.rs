@@ -238,6 +238,7 @@ fn sum(counts: &CoAssociation) -> f64 {
     match counts.together() {
         Counts::Bytes(counts) => counts.iter().map(|&count| f64::from(count)).sum(),
         Counts::Words(counts) => counts.iter().map(|&count| f64::from(count)).sum(),
+        Counts::Wide(counts) => counts.iter().map(|&count| f64::from(count)).sum(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How sure the evidence is of every label.
 
-use partita_core::{Ensemble, Partition};
+use partita_core::{Partition, WeightedEnsemble};
 use rayon::prelude::*;
 
 /// For every object, the evidence for its own cluster over the sum of that and the evidence for the best other.
@@ -14,8 +14,11 @@ use rayon::prelude::*;
 ///
 /// # Cost
 /// O(n M K) time at most (what clusters and base clusters share is visited, not all pairs), O(n M) memory.
-pub fn certainty(ensemble: &Ensemble, partition: &Partition) -> Vec<f64> {
-    Tables::new(ensemble, partition, |_| 1.0).all()
+///
+/// With weights of base clusterings c and N are sums of weights, with weights of objects every j counts its weight, and of i one object
+/// is left out.
+pub fn certainty<'a>(source: impl Into<WeightedEnsemble<'a>>, partition: &Partition) -> Vec<f64> {
+    Tables::new(source.into(), partition, |_| 1.0).all()
 }
 
 /// How much more evidence another cluster must have for an object to move, so that no rounding decides.
@@ -31,38 +34,48 @@ struct Evidence {
 
 /// Where the objects of every consensus cluster lie in every base cluster.
 pub(crate) struct Tables<'a> {
-    ensemble: &'a Ensemble,
+    source: WeightedEnsemble<'a>,
     partition: &'a Partition,
     offsets: Vec<usize>,
     /// For every base cluster, the consensus clusters found in it and how many of their objects.
-    shared: Vec<Vec<(u32, u32)>>,
+    shared: Vec<Vec<(u32, f64)>>,
     /// For every consensus cluster and base clustering, the objects that are labelled; K × M.
-    labelled: Vec<u32>,
+    labelled: Vec<f64>,
     /// What being together in a base cluster counts.
     worth: Vec<f64>,
-    sizes: Vec<usize>,
+    /// Objects of every cluster.
+    sizes: Vec<f64>,
 }
 
 impl<'a> Tables<'a> {
-    pub(crate) fn new(ensemble: &'a Ensemble, partition: &'a Partition, worth: impl Fn(usize) -> f64) -> Self {
+    /// `worth` is what being together in a base cluster counts, besides the weight of its base clustering.
+    pub(crate) fn new(source: WeightedEnsemble<'a>, partition: &'a Partition, worth: impl Fn(usize) -> f64) -> Self {
+        let ensemble = source.ensemble;
+        let weight = |i: usize| source.multiplicities().map_or(1.0, |weights| weights[i]);
         let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-        let mut shared: Vec<Vec<(u32, u32)>> = vec![Vec::new(); offsets[bases]];
-        let mut labelled = vec![0; partition.clusters() * bases];
+        let mut shared: Vec<Vec<(u32, f64)>> = vec![Vec::new(); offsets[bases]];
+        let (mut labelled, mut sizes) = (vec![0.0; partition.clusters() * bases], vec![0.0; partition.clusters()]);
         let mut order: Vec<u32> = (0..ensemble.objects() as u32).collect();
         order.sort_by_key(|&i| partition.labels()[i as usize]);
         for i in order {
-            let cluster = partition.labels()[i as usize];
+            let (cluster, weight) = (partition.labels()[i as usize], weight(i as usize));
+            sizes[cluster as usize] += weight;
             for u in 0..bases {
                 let Some(label) = ensemble.label(i as usize, u) else { continue };
-                labelled[cluster as usize * bases + u] += 1;
+                labelled[cluster as usize * bases + u] += weight;
                 match shared[offsets[u] + label].last_mut() {
-                    Some((last, count)) if *last == cluster => *count += 1,
-                    _ => shared[offsets[u] + label].push((cluster, 1)),
+                    Some((last, count)) if *last == cluster => *count += weight,
+                    _ => shared[offsets[u] + label].push((cluster, weight)),
                 }
             }
         }
+        let base = |cluster: usize| offsets.partition_point(|&start| start <= cluster) - 1;
+        let worth = |cluster: usize| worth(cluster) * source.shares().map_or(1.0, |weights| weights[base(cluster)]);
         let worth = (0..offsets[bases]).map(worth).collect();
-        Self { ensemble, partition, offsets, shared, labelled, worth, sizes: partition.sizes() }
+        if let Some(weights) = source.shares() {
+            labelled.chunks_mut(bases).for_each(|line| line.iter_mut().zip(weights).for_each(|(sum, w)| *sum *= w));
+        }
+        Self { source, partition, offsets, shared, labelled, worth, sizes }
     }
 
     pub(crate) fn all(&self) -> Vec<f64> {
@@ -78,42 +91,44 @@ impl<'a> Tables<'a> {
 
     fn each(&self) -> impl IndexedParallelIterator<Item = Evidence> + '_ {
         let start = || (vec![0.0; self.partition.clusters()], Vec::new());
-        let objects = (0..self.ensemble.objects()).into_par_iter();
+        let objects = (0..self.source.ensemble.objects()).into_par_iter();
         objects.map_init(start, |(together, touched), i| self.of(i, together, touched))
     }
 
     /// The evidence of one object. `together` is all 0 before and after.
     fn of(&self, object: usize, together: &mut [f64], touched: &mut Vec<u32>) -> Evidence {
         let own = self.partition.labels()[object];
-        let label = |u: usize| self.ensemble.label(object, u).map(|label| (u, self.offsets[u] + label));
-        let seen: Vec<(usize, usize)> = (0..self.ensemble.bases().len()).filter_map(label).collect();
+        let one = self.source.multiplicities().map_or(1.0, |weights| weights[object].min(1.0));
+        let label = |u: usize| self.source.ensemble.label(object, u).map(|label| (u, self.offsets[u] + label));
+        let seen: Vec<(usize, usize)> = (0..self.source.ensemble.bases().len()).filter_map(label).collect();
         for &(_, base_cluster) in &seen {
             for &(cluster, count) in &self.shared[base_cluster] {
                 if together[cluster as usize] == 0.0 {
                     touched.push(cluster);
                 }
-                let others = count - u32::from(cluster == own);
-                together[cluster as usize] += self.worth[base_cluster] * f64::from(others);
+                let others = if cluster == own { count - one } else { count };
+                together[cluster as usize] += self.worth[base_cluster] * others;
             }
         }
         let mut found = Evidence { own: 1.0, other: 0.0, best_other: own };
         for &cluster in touched.iter().filter(|&&cluster| cluster != own) {
-            let here = together[cluster as usize] / f64::from(self.seen(&seen, cluster));
+            let here = together[cluster as usize] / self.seen(&seen, cluster);
             if here > found.other || (here == found.other && cluster < found.best_other) {
                 (found.other, found.best_other) = (here, cluster);
             }
         }
-        if self.sizes[own as usize] > 1 {
-            let company = self.seen(&seen, own) - seen.len() as u32;
-            found.own = if company == 0 { 0.0 } else { together[own as usize] / f64::from(company) };
+        if self.sizes[own as usize] > one {
+            let weight = |u: usize| self.source.shares().map_or(1.0, |weights| weights[u]);
+            let company = self.seen(&seen, own) - seen.iter().map(|&(u, _)| one * weight(u)).sum::<f64>();
+            found.own = if company > ROUNDING { together[own as usize].max(0.0) / company } else { 0.0 };
         }
         touched.drain(..).for_each(|cluster| together[cluster as usize] = 0.0);
         found
     }
 
     /// Labels that a cluster's objects have where an object has some.
-    fn seen(&self, seen: &[(usize, usize)], cluster: u32) -> u32 {
-        let row = &self.labelled[cluster as usize * self.ensemble.bases().len()..];
+    fn seen(&self, seen: &[(usize, usize)], cluster: u32) -> f64 {
+        let row = &self.labelled[cluster as usize * self.source.ensemble.bases().len()..];
         seen.iter().map(|&(u, _)| row[u]).sum()
     }
 }

@@ -2,8 +2,8 @@
 
 use partita_coassoc::{EvidenceRows, most_that_fit};
 use partita_core::{
-    BudgetError, Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor, Outcome,
-    Partition, Problem, ProblemSize, Settings, Stopped, Weights,
+    BudgetError, Capabilities, Clusters, Dendrogram, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome,
+    Partition, Problem, ProblemSize, Settings, Stopped, WeightedEnsemble, Weights,
 };
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ use crate::{EacError, certainty};
 /// |---|---|
 /// | co-association C(i, j) = n_ij / N | c_ij / N_ij, over the base clusterings that label both |
 /// | lifetime criterion | [`Clusters::Auto`] |
+///
+/// With weights of base clusterings c and N are sums of weights. An object of weight w is w objects in one place.
 ///
 /// Objects with the same label row merge first, at height 0; the tree is then built over fragments that weigh as
 /// many objects as they stand for. All sums are of whole numbers, so that the order of anything changes nothing.
@@ -34,23 +36,50 @@ use crate::{EacError, certainty};
 ///
 /// # References
 /// A. Fred, A. Jain: Combining multiple clusterings using evidence accumulation, IEEE TPAMI 27(6), 2005.
-pub fn eac(
-    ensemble: &Ensemble,
+pub fn eac<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: Clusters,
     linkage: Linkage,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<TreeDiagnostics>, EacError> {
+    let source = source.into();
+    let ensemble = source.ensemble;
     let fragments = ensemble.fragments();
     let distinct = fragments.ensemble().objects();
     let (bases, missing) = (ensemble.bases().len(), ensemble.missing() > 0);
     check_budget(budget, distinct, |distinct| bytes(distinct, bases, missing, linkage))?;
-    let rows = EvidenceRows::new(fragments.ensemble())?;
-    let rows = Dissimilarities::new(rows, ensemble.objects(), linkage);
-    let tree = unfold(&link_rows(&rows, fragments.weights(), linkage, monitor)?, fragments.of_object());
+    let folded = WeightedEnsemble { base_weights: source.base_weights, ..fragments.ensemble().into() };
+    let weights = leaf_weights(&fragments, source);
+    let total = weights.iter().map(|&weight| weight as usize).sum();
+    let rows = Dissimilarities::new(EvidenceRows::new(folded)?, total, linkage);
+    let tree = unfold(&link_rows(&rows, &weights, linkage, monitor)?, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
-    let certainty = certainty(ensemble, &partition);
+    let certainty = certainty(source, &partition);
     Ok(outcome(partition, certainty, tree).with(TreeDiagnostics { distinct_rows: distinct }))
+}
+
+/// The largest sum of weights with which sums over pairs are still fine enough.
+const MOST_WHOLE: f64 = (1u32 << 24) as f64;
+
+/// The sum of weights that are not whole numbers, after rounding.
+const ROUNDED_SUM: f64 = (1u32 << 22) as f64;
+
+/// Objects of every fragment: a tree is made of whole numbers. Weights that are none are rounded to one part in 2²² of their sum, at
+/// least one.
+pub(crate) fn leaf_weights(fragments: &Fragments, source: WeightedEnsemble<'_>) -> Vec<u32> {
+    let Some(weights) = source.multiplicities() else { return fragments.weights().to_vec() };
+    let mut sums = vec![0.0; fragments.weights().len()];
+    fragments.of_object().iter().zip(weights).for_each(|(&leaf, weight)| sums[leaf as usize] += weight);
+    whole_numbers(&sums)
+}
+
+/// These weights as whole numbers, in proportion.
+pub(crate) fn whole_numbers(weights: &[f64]) -> Vec<u32> {
+    let total: f64 = weights.iter().sum();
+    let whole = total <= MOST_WHOLE && weights.iter().all(|weight| weight.fract() == 0.0);
+    let factor = if whole { 1.0 } else { ROUNDED_SUM.max(weights.len() as f64) / total };
+    weights.iter().map(|weight| ((weight * factor).round() as u32).max(1)).collect()
 }
 
 /// Facts about a tree.
@@ -150,7 +179,8 @@ pub(crate) const TREE: Capabilities = Capabilities {
     auto_clusters: true,
     tree: true,
     cuts_tree: true,
-    base_weights: Weights::Refused("it counts how often objects are together"),
+    base_weights: Weights::Native,
+    object_weights: Weights::Native,
     ..Capabilities::HARD_LABELS
 };
 
@@ -189,6 +219,6 @@ impl Method for Eac {
         _settings: &EacSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<TreeDiagnostics>, EacError> {
-        eac(problem.ensemble, problem.clusters, self.linkage, problem.budget, monitor)
+        eac(problem.weighted(), problem.clusters, self.linkage, problem.budget, monitor)
     }
 }

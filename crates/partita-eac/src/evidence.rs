@@ -15,8 +15,8 @@ pub(crate) struct Dissimilarities {
     table: Vec<u32>,
 }
 
-/// Base clusterings up to which a table is kept for all c and N.
-const TABLED: usize = 1000;
+/// N up to which a table is kept for all c and N.
+const TABLED: u32 = 1000;
 
 /// The unit that holds sums over so many objects in 64 bits, when it need not be exact.
 pub(crate) fn rounded_unit(objects: usize) -> u64 {
@@ -38,13 +38,13 @@ fn squares(linkage: Linkage) -> bool {
 impl Dissimilarities {
     /// The evidence of an ensemble (of fragments, say) that stands for `objects` objects.
     pub(crate) fn new(rows: EvidenceRows, objects: usize, linkage: Linkage) -> Self {
-        let bases = rows.base_clusterings();
-        let unit = unit(objects, bases, rows.missing(), linkage);
+        let all = rows.unit();
+        let unit = unit(objects, all as usize, rows.missing(), linkage);
         let mut made = Self { rows, unit, squares: squares(linkage), table: Vec::new() };
-        if !made.rows.missing() {
-            made.table = (0..=bases as u32).map(|c| made.value(c, bases as u32)).collect();
-        } else if bases <= TABLED {
-            let pairs = (0..=bases as u32).flat_map(|n| (0..=n).map(move |c| (c, n)));
+        if !made.rows.missing() && all <= u32::from(u16::MAX) {
+            made.table = (0..=all).map(|c| made.value(c, all)).collect();
+        } else if made.rows.missing() && all <= TABLED {
+            let pairs = (0..=all).flat_map(|n| (0..=n).map(move |c| (c, n)));
             made.table = pairs.map(|(c, n)| made.value(c, n)).collect();
         }
         made
@@ -67,10 +67,10 @@ impl Rows for Dissimilarities {
     }
 
     fn fill(&self, object: usize, row: &mut [u32]) {
-        if !self.rows.missing() {
-            self.rows.for_each(object, |j, c, _| row[j] = self.table[c as usize]);
-        } else if self.table.is_empty() {
+        if self.table.is_empty() {
             self.rows.for_each(object, |j, c, n| row[j] = self.value(c, n));
+        } else if !self.rows.missing() {
+            self.rows.for_each(object, |j, c, _| row[j] = self.table[c as usize]);
         } else {
             self.rows.for_each(object, |j, c, n| row[j] = self.table[(n * (n + 1) / 2 + c) as usize]);
         }
@@ -83,25 +83,40 @@ pub(crate) struct Weighted<'a> {
     ensemble: &'a Ensemble,
     offsets: Vec<usize>,
     weights: Vec<u32>,
+    /// What every base clustering adds to N.
+    counts: Vec<u32>,
     /// What a weight of 1 counts.
     one: u64,
+    /// What a part of N counts, where base clusterings have weights.
+    part: Option<f64>,
     unit: u64,
 }
 
 impl<'a> Weighted<'a> {
-    /// `weights` are those of the base clusters, in 0..=1.
-    pub(crate) fn new(rows: EvidenceRows, ensemble: &'a Ensemble, objects: usize, weights: &[f64]) -> Self {
-        let one = u64::from(u32::MAX) / 2 / rows.base_clusterings() as u64;
+    /// `weights` are those of the base clusters, in 0..=1 times the weight of their base clustering, of which the mean is 1; `counts` are
+    /// the whole weights of the base clusterings.
+    pub(crate) fn new(
+        rows: EvidenceRows,
+        ensemble: &'a Ensemble,
+        objects: usize,
+        weights: &[f64],
+        counts: Option<Vec<u32>>,
+    ) -> Self {
+        let bases = rows.base_clusterings();
+        let one = u64::from(u32::MAX) / 2 / bases as u64;
+        let part = counts.is_some().then(|| one as f64 * bases as f64 / f64::from(rows.unit()));
+        let counts = counts.unwrap_or_else(|| vec![1; bases]);
         let weights = weights.iter().map(|weight| (weight * one as f64).round() as u32).collect();
-        Self { rows, ensemble, offsets: ensemble.offsets(), weights, one, unit: rounded_unit(objects) }
+        Self { rows, ensemble, offsets: ensemble.offsets(), weights, counts, one, part, unit: rounded_unit(objects) }
     }
 
     /// The dissimilarity of two objects with the label row of this one.
     pub(crate) fn inside(&self, object: usize) -> f64 {
         let own = self.own(object);
-        let labels = (0..own.len()).filter(|&u| self.ensemble.label(object, u).is_some()).count();
+        let labelled = (0..own.len()).filter(|&u| self.ensemble.label(object, u).is_some());
+        let labels = labelled.map(|u| self.counts[u]).sum();
         let shared = own.iter().map(|&weight| u64::from(weight)).sum();
-        self.dissimilarity(shared, labels as u32) as f64 / self.unit as f64
+        self.dissimilarity(shared, labels) as f64 / self.unit as f64
     }
 
     /// For every base clustering the weight of the object's cluster.
@@ -116,8 +131,11 @@ impl<'a> Weighted<'a> {
     }
 
     fn dissimilarity(&self, shared: u64, n: u32) -> u64 {
-        let all = u64::from(n) * self.one;
-        self.unit - (shared * self.unit + all / 2).checked_div(all).unwrap_or(0)
+        let all = match self.part {
+            None => u64::from(n) * self.one,
+            Some(part) => (f64::from(n) * part).round() as u64,
+        };
+        self.unit.saturating_sub((shared * self.unit + all / 2).checked_div(all).unwrap_or(0))
     }
 }
 

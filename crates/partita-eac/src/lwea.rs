@@ -1,16 +1,16 @@
 //! Locally weighted evidence accumulation.
 
-use partita_coassoc::{EvidenceRows, trusted_cluster_weights};
+use partita_coassoc::{EvidenceRows, trusted_cluster_weights, whole_weights};
 use partita_core::{
-    Capabilities, Clusters, Ensemble, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, Settings,
+    Capabilities, Clusters, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
+    Settings, WeightedEnsemble,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
 
 use crate::EacError;
 use crate::certainty::Tables;
-use crate::eac::{TREE, check_budget, info, number, outcome};
+use crate::eac::{TREE, check_budget, info, leaf_weights, number, outcome, whole_numbers};
 use crate::evidence::{Weighted, rounded_unit};
 use crate::moves::moved;
 
@@ -89,13 +89,15 @@ impl Default for LweaSettings {
 ///
 /// # References
 /// D. Huang, C.-D. Wang, J.-H. Lai: Locally weighted ensemble clustering, IEEE Trans. Cybernetics 48(5), 2018.
-pub fn lwea(
-    ensemble: &Ensemble,
+pub fn lwea<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: Clusters,
     settings: &LweaSettings,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LweaDiagnostics>, EacError> {
+    let source = source.into();
+    let ensemble = source.ensemble;
     settings.validate(&ProblemSize::of(ensemble, clusters))?;
     // With missing labels an object may have more in common with another than with its equal.
     let fragments = if ensemble.missing() == 0 { Some(ensemble.fragments()) } else { None };
@@ -103,20 +105,38 @@ pub fn lwea(
     let distinct = folded.objects();
     check_budget(budget, distinct, |distinct| lwea_bytes(distinct, ensemble.bases().len()))?;
 
-    let weights = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
-    let rows = Weighted::new(EvidenceRows::new(folded)?, folded, ensemble.objects(), &weights);
+    let weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
+    let leaves = match (&fragments, source.multiplicities()) {
+        (Some(fragments), _) => leaf_weights(fragments, source),
+        (None, Some(weights)) => whole_numbers(weights),
+        (None, None) => vec![1; distinct],
+    };
+    let folded = WeightedEnsemble { base_weights: source.base_weights, ..folded.into() };
+    let rows = weighted_rows(folded, leaves.iter().map(|&weight| weight as usize).sum(), &weights)?;
     let tree = match &fragments {
         Some(fragments) => {
-            let tree = link_rows(&rows, fragments.weights(), Linkage::Average, monitor)?;
+            let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
             let inside: Vec<f64> = (0..distinct).map(|fragment| rows.inside(fragment)).collect();
             unfold_at(&tree, fragments.of_object(), &inside)
         }
-        None => link_rows(&rows, &vec![1; distinct], Linkage::Average, monitor)?,
+        None => link_rows(&rows, &leaves, Linkage::Average, monitor)?,
     };
     let worth = |cluster: usize| weights[cluster];
-    let (partition, elsewhere) = moved(ensemble, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);
-    let certainty = Tables::new(ensemble, &partition, worth).all();
+    let (partition, elsewhere) = moved(source, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);
+    let certainty = Tables::new(source, &partition, worth).all();
     Ok(outcome(partition, certainty, tree).with(LweaDiagnostics { distinct_rows: distinct, moved: elsewhere }))
+}
+
+/// The evidence in which base clusters count `weights`, and their base clusterings what they weigh.
+fn weighted_rows<'a>(folded: WeightedEnsemble<'a>, objects: usize, weights: &[f64]) -> Result<Weighted<'a>, EacError> {
+    let offsets = folded.ensemble.offsets();
+    let mut scaled = weights.to_vec();
+    if let Some(shares) = folded.shares() {
+        let ends = offsets.windows(2).zip(shares);
+        ends.for_each(|(ends, share)| scaled[ends[0]..ends[1]].iter_mut().for_each(|weight| *weight *= share));
+    }
+    let counts = whole_weights(folded)?;
+    Ok(Weighted::new(EvidenceRows::new(folded)?, folded.ensemble, objects, &scaled, counts))
 }
 
 /// Bytes that [`lwea`] holds at once, at most, over so many distinct label rows.
@@ -160,6 +180,6 @@ impl Method for Lwea {
         settings: &LweaSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LweaDiagnostics>, EacError> {
-        lwea(problem.ensemble, problem.clusters, settings, problem.budget, monitor)
+        lwea(problem.weighted(), problem.clusters, settings, problem.budget, monitor)
     }
 }

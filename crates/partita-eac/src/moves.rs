@@ -1,6 +1,6 @@
 //! Objects move to the cluster that they have most evidence for.
 
-use partita_core::{Ensemble, Partition};
+use partita_core::{Partition, WeightedEnsemble};
 
 use crate::certainty::Tables;
 
@@ -11,14 +11,14 @@ use crate::certainty::Tables;
 /// # Cost
 /// That of [`certainty`](crate::certainty), a round.
 pub(crate) fn moved(
-    ensemble: &Ensemble,
+    source: WeightedEnsemble<'_>,
     first: &Partition,
     rounds: u32,
     worth: impl Fn(usize) -> f64 + Copy,
 ) -> (Partition, usize) {
     let mut partition = first.clone();
     for _ in 0..rounds {
-        let mut labels = Tables::new(ensemble, &partition, worth).best();
+        let mut labels = Tables::new(source, &partition, worth).best();
         keep_clusters(partition.labels(), &mut labels, partition.clusters());
         let after = Partition::new(labels, partition.clusters()).expect("objects move between clusters there are");
         if after == partition {
@@ -49,7 +49,7 @@ fn keep_clusters(before: &[u32], after: &mut [u32], clusters: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::EnsembleBuilder;
+    use partita_core::{Ensemble, EnsembleBuilder};
 
     fn ensemble(columns: &[&[u32]]) -> Ensemble {
         let mut builder = EnsembleBuilder::new(columns[0].len());
@@ -64,9 +64,9 @@ mod tests {
         // Object 2 is with 0 and 1 twice of three times, with 3 and 4 once.
         let ensemble = ensemble(&[&[0, 0, 0, 1, 1], &[0, 0, 0, 1, 1], &[0, 0, 1, 1, 1]]);
         let first = Partition::new(vec![0, 0, 1, 1, 1], 2).unwrap();
-        let (partition, elsewhere) = moved(&ensemble, &first, 5, |_| 1.0);
+        let (partition, elsewhere) = moved((&ensemble).into(), &first, 5, |_| 1.0);
         assert_eq!((partition.labels(), elsewhere), (&[0, 0, 0, 1, 1][..], 1));
-        assert_eq!(moved(&ensemble, &first, 0, |_| 1.0), (first, 0));
+        assert_eq!(moved((&ensemble).into(), &first, 0, |_| 1.0), (first, 0));
     }
 
     #[test]
@@ -74,6 +74,6 @@ mod tests {
         // Objects 2 and 3 are never together, and both have more in common with the others.
         let ensemble = ensemble(&[&[0, 0, 0, 1], &[0, 0, 1, 0]]);
         let first = Partition::new(vec![0, 0, 1, 1], 2).unwrap();
-        assert_eq!(moved(&ensemble, &first, 3, |_| 1.0).0, first);
+        assert_eq!(moved((&ensemble).into(), &first, 3, |_| 1.0).0, first);
     }
 }

@@ -3,7 +3,7 @@
 use partita_coassoc::{SparseEvidence, StrongestSettings};
 use partita_core::{
     Capabilities, Clusters, Dendrogram, Ensemble, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, Seed, Settings,
+    ProblemSize, Seed, Settings, WeightedEnsemble,
 };
 use partita_linkage::{cut, link_edges, unfold};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub fn eac_sparse(
 ) -> Result<Outcome<SparseDiagnostics>, EacError> {
     assert_eq!(ensemble.objects(), evidence.objects(), "evidence of these objects");
     let (tree, pairs) = forest(evidence)?;
-    Ok(from_tree(ensemble, tree, pairs, clusters))
+    Ok(from_tree(ensemble.into(), tree, pairs, clusters))
 }
 
 /// The single link tree of sparse evidence, and its pairs.
@@ -69,9 +69,15 @@ fn forest(evidence: &SparseEvidence) -> Result<(Dendrogram, usize), EacError> {
     Ok((link_edges(evidence.objects(), edges, 1.0)?, pairs))
 }
 
-fn from_tree(ensemble: &Ensemble, tree: Dendrogram, pairs: usize, clusters: Clusters) -> Outcome<SparseDiagnostics> {
+fn from_tree(
+    source: WeightedEnsemble<'_>,
+    tree: Dendrogram,
+    pairs: usize,
+    clusters: Clusters,
+) -> Outcome<SparseDiagnostics> {
+    let ensemble = source.ensemble;
     let partition = cut(&tree, number(&tree, clusters));
-    let certainty = certainty(ensemble, &partition);
+    let certainty = certainty(source, &partition);
     let components = tree.merges().iter().filter(|merge| merge.height >= 1.0).count() + 1;
     let mut outcome = outcome(partition, certainty, tree);
     outcome.warnings.push(format!("the tree is that of {pairs} pairs, not of all"));
@@ -86,22 +92,24 @@ fn from_tree(ensemble: &Ensemble, tree: Dendrogram, pairs: usize, clusters: Clus
 ///
 /// # Cost
 /// That of [`SparseEvidence::strongest`], which is exact up to 30,000 objects, and of [`eac_sparse`].
-pub fn eac_strongest(
-    ensemble: &Ensemble,
+pub fn eac_strongest<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: Clusters,
     seed: Seed,
     settings: &EacSparseSettings,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SparseDiagnostics>, EacError> {
+    let source = source.into();
+    let ensemble = source.ensemble;
     settings.validate(&ProblemSize::of(ensemble, clusters))?;
     let how = StrongestSettings::default();
     let fragments = ensemble.fragments();
-    let folded = fragments.ensemble();
+    let folded = WeightedEnsemble { base_weights: source.base_weights, ..fragments.ensemble().into() };
     let evidence = SparseEvidence::strongest(folded, settings.neighbours, seed, &how, budget, monitor)?;
     let (tree, pairs) = forest(&evidence)?;
-    let mut outcome = from_tree(ensemble, unfold(&tree, fragments.of_object()), pairs, clusters);
-    outcome.details.distinct_rows = folded.objects();
+    let mut outcome = from_tree(source, unfold(&tree, fragments.of_object()), pairs, clusters);
+    outcome.details.distinct_rows = fragments.ensemble().objects();
     Ok(outcome)
 }
 
@@ -145,6 +153,6 @@ impl Method for EacSparse {
         settings: &EacSparseSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SparseDiagnostics>, EacError> {
-        eac_strongest(problem.ensemble, problem.clusters, problem.seed, settings, problem.budget, monitor)
+        eac_strongest(problem.weighted(), problem.clusters, problem.seed, settings, problem.budget, monitor)
     }
 }

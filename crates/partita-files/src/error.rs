@@ -144,8 +144,14 @@ pub enum FileError {
     )]
     NoValue(Cell),
     /// A number that is not a label.
-    #[error("{0} is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing")]
+    #[error(
+        "{0} is not a cluster number: whole numbers from 0 are labels, -1, NaN and empty fields are missing; for shares of \
+         objects in clusters say --soft-bases"
+    )]
     NotALabel(Cell),
+    /// A number that is not a share.
+    #[error("{0} is not a share between 0 and 1; divide rows by their sums, or give labels")]
+    NotAShare(Cell),
     /// No feature varies.
     #[error(
         "{}: every feature is constant over all {rows} rows (column '{column}' is always {}); there is nothing to cluster",

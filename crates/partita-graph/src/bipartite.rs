@@ -4,7 +4,7 @@ use partita_coassoc::cluster_overlaps;
 use partita_core::ndarray::linalg::general_mat_mul;
 use partita_core::ndarray::parallel::prelude::*;
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
-use partita_core::{Seed, chunks};
+use partita_core::{Monitor, Seed, chunks, tick_open_ended};
 use partita_spectral::{Eigenpairs, LanczosSettings, SpectralError, lanczos, top_eigenpairs};
 use rayon::prelude::*;
 
@@ -23,6 +23,9 @@ const CHUNK: usize = 1024;
 /// Partial sums of a product through the objects; fixed, so that their order is.
 const PARTS: usize = 16;
 
+/// Products with the cluster graph after which half of a search for eigenvectors passes for done.
+const PRODUCTS: f64 = 6.0;
+
 /// Objects in the space of the leading eigenvectors of the bipartite graph.
 pub(crate) struct Embedding {
     /// One row of length 1 a distinct label row.
@@ -36,8 +39,14 @@ pub(crate) struct Embedding {
 /// Embeds the rows by transfer cut (Li, Wu and Chang 2012): eigenvectors of the cluster graph
 /// `D^-½ S Bᵀ diag(w/d) B S D^-½`, of side ΣJ, give those of the whole graph. `strengths` is S, the weight of the edges of
 /// every base cluster.
-pub(crate) fn embed(rows: &Rows<'_>, strengths: &[f64], count: usize, seed: Seed) -> Result<Embedding, GraphError> {
-    Ok(embed_each(rows, strengths, &[count], seed)?.swap_remove(0))
+pub(crate) fn embed(
+    rows: &Rows<'_>,
+    strengths: &[f64],
+    count: usize,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<Embedding, GraphError> {
+    Ok(embed_each(rows, strengths, &[count], seed, monitor)?.swap_remove(0))
 }
 
 /// [`embed`] by several numbers of eigenvectors, which are looked for once.
@@ -46,10 +55,11 @@ pub(crate) fn embed_each(
     strengths: &[f64],
     counts: &[usize],
     seed: Seed,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<Embedding>, GraphError> {
     let graph = ClusterGraph::new(rows, strengths);
     let most = counts.iter().copied().max().unwrap_or(1);
-    let pairs = graph.leading(most.min(rows.base_clusters()), seed)?;
+    let pairs = graph.leading(most.min(rows.base_clusters()), seed, monitor)?;
     let total: f64 = rows.weights().iter().sum();
     // Scaled so that the trivial eigenvector puts a 1 into every row.
     let mut table = pairs.vectors;
@@ -99,17 +109,29 @@ impl<'a> ClusterGraph<'a> {
         Self { rows, strengths, per_degree, inverse_root }
     }
 
-    fn leading(&self, count: usize, seed: Seed) -> Result<Eigenpairs, GraphError> {
-        let settings = LanczosSettings::default();
+    fn leading(&self, count: usize, seed: Seed, monitor: &dyn Monitor) -> Result<Eigenpairs, GraphError> {
+        let (settings, mut products) = (LanczosSettings::default(), 0.0);
+        // A search cannot be left, so that the answer waits for its end.
+        let mut told = || {
+            products += 1.0;
+            let _ = tick_open_ended(monitor, products, PRODUCTS);
+        };
         let side = self.strengths.len();
         let scale: Vec<f64> = self.strengths.iter().zip(&self.inverse_root).map(|(s, r)| s * r).collect();
         let shares: Vec<f64> = self.rows.weights().iter().zip(&self.per_degree).map(|(w, d)| w * d).collect();
         if side <= WRITTEN_OUT && self.rows.ensemble().bases().len() <= FEW_BASES {
             let mut matrix = cluster_overlaps(self.rows.ensemble(), Some(&shares));
             matrix.indexed_iter_mut().for_each(|((a, b), x)| *x *= scale[a] * scale[b]);
-            return Ok(lanczos(side, count, |x, y| multiply(matrix.view(), x, y), seed, &settings)?);
+            let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| {
+                told();
+                multiply(matrix.view(), x, y);
+            };
+            return Ok(lanczos(side, count, product, seed, &settings)?);
         }
-        let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| self.through(&scale, &shares, x, y);
+        let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| {
+            told();
+            self.through(&scale, &shares, x, y);
+        };
         let mut first = settings.clone();
         let few_objects = self.rows.len() <= settings.fallback_side.min(side);
         if few_objects {
@@ -221,6 +243,7 @@ fn transferred(rows: &Rows<'_>, per_degree: &[f64], table: ArrayView2<'_, f64>) 
 mod tests {
     use super::*;
     use partita_conformance::draw;
+    use partita_core::Silent;
 
     #[test]
     fn objects_and_clusters_have_the_same_eigenpairs() {
@@ -231,8 +254,10 @@ mod tests {
             let graph = ClusterGraph::new(&rows, &strengths);
             let scale: Vec<f64> = strengths.iter().zip(&graph.inverse_root).map(|(s, r)| s * r).collect();
             let shares: Vec<f64> = rows.weights().iter().zip(&graph.per_degree).map(|(w, d)| w * d).collect();
-            let (one, other) =
-                (graph.leading(3, Seed::new(1)).unwrap(), graph.by_objects(&scale, &shares, 3, Seed::new(1)).unwrap());
+            let (one, other) = (
+                graph.leading(3, Seed::new(1), &Silent).unwrap(),
+                graph.by_objects(&scale, &shares, 3, Seed::new(1)).unwrap(),
+            );
             assert!((&one.values - &other.values).iter().all(|x| x.abs() < 1e-7), "{} {}", one.values, other.values);
             for (column, &value) in other.vectors.columns().into_iter().zip(&other.values) {
                 let mut product = Array2::zeros((strengths.len(), 1));

@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
 use partita_core::{
-    Capabilities, Clusters, Ensemble, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, Problem, ProblemSize, Seed, Settings, Stopped, Weights,
+    BaseWeights, Clusters, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Objective, Outcome, Partition,
+    Problem, ProblemSize, Seed, Settings, Stopped, WeightedEnsemble,
 };
 use serde::{Deserialize, Serialize};
 
@@ -71,29 +71,31 @@ impl Default for CspaSettings {
 ///
 /// # References
 /// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
-pub fn cspa(
-    ensemble: &Ensemble,
+pub fn cspa<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &CspaSettings,
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<CspaDiagnostics>, GraphError> {
+    let source = source.into();
+    let ensemble = source.ensemble;
     let size = ProblemSize::of(ensemble, Clusters::Exactly(clusters));
     settings.validate(&size)?;
     check(ensemble, clusters)?;
     if size.objects <= settings.exact_objects {
         budget.check("cspa of all pairs", all_pairs_bytes(&size), REMEDY)?;
-        let graph = all_pairs(ensemble, monitor)?;
+        let graph = all_pairs(source, monitor)?;
         let labels = partition(&graph, clusters, settings.imbalance, seed)?;
         let mut sizes = vec![0.0; clusters];
-        labels.iter().for_each(|&label| sizes[label as usize] += 1.0);
+        labels.iter().zip(&graph.vertices).for_each(|(&label, weight)| sizes[label as usize] += weight);
         let certainty = certainty(&graph, &labels, &sizes, |own, size| own / (size - 1.0_f64).max(1.0));
         let cut = graph.cut(&labels);
         return Ok(outcome(labels, certainty, clusters, (None, cut)));
     }
-    let rows = Rows::new(ensemble, clusters)?;
-    let graph = strongest(&rows, settings.neighbours, seed.child(0), budget, monitor)?;
+    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
+    let graph = strongest(&rows, source.base_weights, settings.neighbours, seed.child(0), budget, monitor)?;
     let labels = partition(&graph, clusters.min(rows.len()), settings.imbalance, seed)?;
     let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
     let found = (Some(settings.neighbours), graph.cut(&labels));
@@ -118,15 +120,18 @@ fn outcome(
 }
 
 /// All objects, with an edge wherever two are ever together.
-fn all_pairs(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Graph, GraphError> {
-    let evidence = EvidenceRows::new(ensemble)?;
-    let n = ensemble.objects();
-    let mut graph = Graph { vertices: vec![1.0; n], edges: Vec::with_capacity(n) };
+fn all_pairs(source: WeightedEnsemble<'_>, monitor: &dyn Monitor) -> Result<Graph, GraphError> {
+    let evidence = EvidenceRows::new(source)?;
+    let n = evidence.objects();
+    let weights = source.multiplicities();
+    let pairs = |i: usize, j: usize| weights.map_or(1.0, |weights| weights[i] * weights[j]);
+    let vertices = weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
+    let mut graph = Graph { vertices, edges: Vec::with_capacity(n) };
     for object in 0..n {
         let mut near = Vec::new();
         evidence.for_each(object, |other, together, seen| {
             if other != object && together > 0 {
-                near.push((other as u32, f64::from(together) / f64::from(seen)));
+                near.push((other as u32, pairs(object, other) * f64::from(together) / f64::from(seen)));
             }
         });
         near.shrink_to_fit();
@@ -141,6 +146,7 @@ fn all_pairs(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Graph, GraphE
 /// Distinct rows, each with its strongest neighbours.
 fn strongest(
     rows: &Rows<'_>,
+    base_weights: Option<&BaseWeights>,
     neighbours: usize,
     seed: Seed,
     budget: MemoryBudget,
@@ -148,7 +154,8 @@ fn strongest(
 ) -> Result<Graph, GraphError> {
     let neighbours = neighbours.min(rows.len().saturating_sub(1));
     let settings = StrongestSettings::default();
-    let evidence = SparseEvidence::strongest(rows.ensemble(), neighbours, seed, &settings, budget, monitor)?;
+    let source = WeightedEnsemble { base_weights, ..rows.ensemble().into() };
+    let evidence = SparseEvidence::strongest(source, neighbours, seed, &settings, budget, monitor)?;
     let weights = rows.weights();
     let near = |row: usize| {
         let together = evidence.row(row).filter(|&(_, together, _)| together > 0);
@@ -204,10 +211,6 @@ static INFO: MethodInfo = MethodInfo {
     time: "n²M",
     memory: "n², or nq beyond 8000 objects",
     remedy: REMEDY,
-    capabilities: Capabilities {
-        base_weights: Weights::Refused("it counts how often objects are together"),
-        ..GRAPH.capabilities
-    },
     ..GRAPH
 };
 
@@ -235,7 +238,7 @@ impl Method for Cspa {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<CspaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(cspa(problem.ensemble, clusters, problem.seed, settings, problem.budget, monitor)?)
+        Ok(cspa(problem.weighted(), clusters, problem.seed, settings, problem.budget, monitor)?)
     }
 }
 
@@ -243,7 +246,7 @@ impl Method for Cspa {
 mod tests {
     use super::*;
     use partita_conformance::draw;
-    use partita_core::Silent;
+    use partita_core::{Ensemble, Silent};
 
     /// The dense matrix of c / N, written plainly, cut by the same partitioner.
     fn naive(ensemble: &Ensemble, clusters: usize, imbalance: f64, seed: Seed) -> Vec<u32> {

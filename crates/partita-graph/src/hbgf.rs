@@ -4,11 +4,11 @@
 use std::num::Saturating;
 
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize,
-    RowFit, RowProblem, Seed, SettingChoice, Settings,
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo, Monitor, Outcome,
+    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SettingsError, SoftBases,
 };
 #[cfg(feature = "metis")]
-use partita_core::{Flow, Partition, SettingsError, Stopped};
+use partita_core::{Flow, Partition, Stopped};
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,7 @@ use crate::GraphError;
 use crate::metis::{Graph, partition};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
+use crate::soft::{cut_soft, soft_bytes};
 use crate::spectral::{SPECTRAL, SpectralDiagnostics, bytes, counted, cut};
 
 /// How [`hbgf`] cuts the graph.
@@ -146,6 +147,25 @@ pub fn hbgf_rows(
     Ok(fit.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
 }
 
+/// [`hbgf`] of soft base clusterings: an edge weighs the share of the object.
+fn hbgf_soft(
+    problem: &Problem<'_>,
+    shares: &Memberships,
+    clusters: usize,
+    settings: &HbgfSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<HbgfDiagnostics>, FitError> {
+    if settings.cut != HbgfCut::Spectral {
+        let reason = "edges of soft base clusterings are cut by eigenvectors; take the spectral cut".to_owned();
+        return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
+    }
+    let strengths = by_base(&problem.ensemble.offsets(), problem.weights);
+    let search =
+        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let outcome = cut_soft(problem, shares, &strengths, &search, monitor)?;
+    Ok(outcome.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
+}
+
 /// The cut by METIS.
 #[cfg(feature = "metis")]
 fn balanced(
@@ -200,6 +220,7 @@ static INFO: MethodInfo = MethodInfo {
     summary: "normalised cut of objects and base clusters, all of which count alike",
     reference: "Fern and Brodley 2004, ICML",
     remedy: "take fewer base clusterings or clusters, or the spectral cut",
+    capabilities: Capabilities { soft_bases: SoftBases::Native, ..SPECTRAL.capabilities },
     ..SPECTRAL
 };
 
@@ -214,7 +235,7 @@ impl Method for Hbgf {
 
     fn bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
         match settings.cut {
-            HbgfCut::Spectral => bytes(size, settings.restarts),
+            HbgfCut::Spectral => bytes(size, settings.restarts).saturating_add(soft_bytes(size)),
             #[cfg(feature = "metis")]
             HbgfCut::Metis => balanced_bytes(size),
         }
@@ -227,6 +248,9 @@ impl Method for Hbgf {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<HbgfDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
+        if let Some(shares) = problem.ensemble.memberships() {
+            return hbgf_soft(problem, shares, clusters, settings, monitor);
+        }
         Ok(hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
     }
 

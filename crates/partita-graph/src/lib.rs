@@ -55,6 +55,7 @@ mod row_cut;
 mod row_kmeans;
 mod rows;
 mod similarity_tree;
+mod soft;
 mod spectral;
 
 #[cfg(feature = "metis")]

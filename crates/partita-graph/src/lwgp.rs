@@ -2,8 +2,8 @@
 
 use partita_coassoc::trusted_cluster_weights;
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize,
-    RowFit, RowProblem, Seed, Settings,
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo, Monitor, Outcome,
+    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use tracing::info_span;
 use crate::GraphError;
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
+use crate::soft::{cut_soft, soft_bytes, soft_strengths};
 use crate::spectral::{SPECTRAL, SpectralDiagnostics, bytes, counted, cut, cut_each};
 
 /// Settings of [`lwgp`]. Start from `default()` and change what you mean to change.
@@ -108,6 +109,21 @@ pub fn lwgp(
     cut(&rows, &strengths, &search, seed, monitor)
 }
 
+/// [`lwgp`] of soft base clusterings: an edge weighs the share of the object times ECI of the cluster, whose entropies are those of
+/// the products of shares.
+fn lwgp_soft(
+    problem: &Problem<'_>,
+    shares: &Memberships,
+    settings: &LwgpSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<SpectralDiagnostics>, FitError> {
+    let clusters = problem.given_clusters(INFO.name)?;
+    let strengths = soft_strengths(problem, shares, settings.theta, settings.trust_rounds);
+    let search =
+        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    Ok(cut_soft(problem, shares, &strengths, &search, monitor)?)
+}
+
 /// [`lwgp`] for several numbers of clusters, whose eigenvectors are looked for once. Labels may differ from those of single calls
 /// where eigenvectors differ by their tolerance.
 ///
@@ -172,6 +188,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "lwgp",
     summary: "normalised cut of objects and base clusters, of which those the others break up count less; the default",
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
+    capabilities: Capabilities { soft_bases: SoftBases::Native, ..SPECTRAL.capabilities },
     ..SPECTRAL
 };
 
@@ -185,7 +202,7 @@ impl Method for Lwgp {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
-        bytes(size, settings.restarts)
+        bytes(size, settings.restarts).saturating_add(soft_bytes(size))
     }
 
     fn fit(
@@ -194,6 +211,9 @@ impl Method for Lwgp {
         settings: &LwgpSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
+        if let Some(shares) = problem.ensemble.memberships() {
+            return lwgp_soft(problem, shares, settings, monitor);
+        }
         let clusters = problem.given_clusters(INFO.name)?;
         Ok(lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
     }

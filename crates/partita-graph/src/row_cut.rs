@@ -5,7 +5,9 @@ use std::num::Saturating;
 
 use partita_coassoc::Overlap;
 use partita_core::ndarray::Array2;
-use partita_core::{BLOCK_ROWS, Monitor, PassRunner, ProblemSize, RowFit, RowSample, Seed, sums_under_way};
+use partita_core::{
+    BLOCK_ROWS, Monitor, PassRunner, ProblemSize, ProgressCounter, RowFit, RowSample, Seed, sums_under_way,
+};
 use partita_kmeans::embedded::{Search, best_start, sample_rows};
 use partita_spectral::{LanczosSettings, lanczos};
 
@@ -13,6 +15,10 @@ use crate::GraphError;
 use crate::bipartite::{inverse_roots, multiply};
 use crate::row_kmeans::{Embedding, lloyd};
 use crate::spectral::{SpectralDiagnostics, warnings};
+
+/// Units of progress: the cluster graph and its eigenvectors, and k-means on embedded rows.
+const GRAPH: u64 = 300;
+const KMEANS: u64 = 700;
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, over rows of which
 /// `sizes` of each base cluster are known. The same as the cut of rows in memory but for the order of additions, and that
@@ -25,6 +31,7 @@ pub(crate) fn cut(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
+    let progress = ProgressCounter::new(monitor, GRAPH + KMEANS);
     let inverse_root = inverse_roots(sizes, strengths);
     let mut graph = Overlap::shared(rows, strengths)?.into_table();
     let scale: Vec<f64> = strengths.iter().zip(&inverse_root).map(|(s, r)| s * r).collect();
@@ -33,12 +40,16 @@ pub(crate) fn cut(
     let settings = LanczosSettings::default();
     let pairs = lanczos(side, count, |x, y| multiply(graph.view(), x, y), seed.child(0), &settings)?;
     drop(graph);
+    progress.add(GRAPH);
+    if progress.stopped() {
+        return Err(GraphError::Interrupted);
+    }
     let total = (rows.source().rows() as f64).sqrt();
     let mut table = pairs.vectors.as_standard_layout().into_owned();
     for ((mut line, root), strength) in table.outer_iter_mut().zip(&inverse_root).zip(strengths) {
         line.mapv_inplace(|x| x * root * strength * total);
     }
-    let mut fit = grouped(rows, &table, strengths, search, seed, monitor)?;
+    let mut fit = grouped(rows, &table, strengths, search, seed, &progress.part(KMEANS))?;
     let eigenvalues = pairs.values.to_vec();
     // Sizes are known once rows have labels: here all clusters pass for large.
     fit.warnings.extend(warnings(&vec![2; search.clusters], &eigenvalues, pairs.next));

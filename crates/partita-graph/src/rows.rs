@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use partita_core::ndarray::ArrayView2;
-use partita_core::{BaseWeights, ClustersError, Ensemble, Label, LabelRows};
+use partita_core::{BaseWeights, ClustersError, Ensemble, Label, LabelRows, ObjectWeights};
 
 use crate::GraphError;
 
@@ -39,6 +39,25 @@ impl<'a> Rows<'a> {
             (sizes.iter().enumerate()).flat_map(|(row, &size)| (0..size).map(move |_| row as u32)).collect();
         let weights = sizes.into_iter().map(f64::from).collect();
         Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), offsets, weights, of_object })
+    }
+
+    /// The rows of an ensemble whose objects have weights, or those of [`new`](Self::new).
+    pub(crate) fn weighted(
+        ensemble: &'a Ensemble,
+        clusters: usize,
+        weights: Option<&ObjectWeights>,
+    ) -> Result<Self, GraphError> {
+        match weights {
+            Some(weights) => Self::each_object(ensemble, clusters, weights.as_slice().to_vec()),
+            None => Self::new(ensemble, clusters),
+        }
+    }
+
+    /// A row for every object, also where labels are equal.
+    pub(crate) fn each_object(ensemble: &'a Ensemble, clusters: usize, weights: Vec<f64>) -> Result<Self, GraphError> {
+        check(ensemble, clusters)?;
+        let of_object = (0..ensemble.objects() as u32).collect();
+        Ok(Self { ensemble: Cow::Borrowed(ensemble), offsets: ensemble.offsets(), weights, of_object })
     }
 
     /// The ensemble of the rows.

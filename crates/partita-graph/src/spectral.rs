@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::Overlap;
 use partita_core::{
-    Capabilities, Flow, MethodInfo, Monitor, Objective, Outcome, Partition, PassRunner, ProblemSize, Seed, Sense,
-    Weights,
+    Capabilities, MethodInfo, Monitor, Objective, Outcome, Partition, PassRunner, ProblemSize, ProgressCounter, Seed,
+    Sense, Weights,
 };
 use partita_kmeans::embedded::{Search, kmeans};
 use serde::Serialize;
@@ -25,6 +25,10 @@ pub struct SpectralDiagnostics {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distinct_rows: Option<usize>,
 }
+
+/// Units of progress: the search for eigenvectors, and k-means on them.
+const EIGENVECTORS: u64 = 700;
+const KMEANS: u64 = 300;
 
 /// What k-means minimises.
 pub(crate) const SPECTRAL_LOSS: &str = "squared distance to the centroids of the embedding";
@@ -47,15 +51,18 @@ pub(crate) fn cut(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
-    let total = u64::from(search.rounds) + 1;
-    if monitor.tick(0, total) == Flow::Stop {
+    let progress = ProgressCounter::new(monitor, EIGENVECTORS + KMEANS);
+    if progress.stopped() {
         return Err(GraphError::Interrupted);
     }
-    let embedding = info_span!("eigenvectors").in_scope(|| embed(rows, strengths, search.clusters, seed.child(0)))?;
-    if monitor.tick(1, total) == Flow::Stop {
+    let part = progress.part(EIGENVECTORS);
+    let embedding =
+        info_span!("eigenvectors").in_scope(|| embed(rows, strengths, search.clusters, seed.child(0), &part))?;
+    drop(part);
+    if progress.stopped() {
         return Err(GraphError::Interrupted);
     }
-    Ok(grouped(rows, embedding, search, seed, monitor))
+    Ok(grouped(rows, embedding, search, seed, &progress.part(KMEANS)))
 }
 
 /// [`cut`] into several numbers of clusters: the eigenvectors are looked for once.
@@ -67,18 +74,22 @@ pub(crate) fn cut_each(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Outcome<SpectralDiagnostics>>, GraphError> {
-    let embeddings = info_span!("eigenvectors").in_scope(|| embed_each(rows, strengths, clusters, seed.child(0)))?;
+    let progress = ProgressCounter::new(monitor, EIGENVECTORS + KMEANS * clusters.len() as u64);
+    let part = progress.part(EIGENVECTORS);
+    let embeddings =
+        info_span!("eigenvectors").in_scope(|| embed_each(rows, strengths, clusters, seed.child(0), &part))?;
+    drop(part);
     let one = |(embedding, &clusters): (Embedding, &usize)| {
-        if monitor.tick(1, 2) == Flow::Stop {
+        if progress.stopped() {
             return Err(GraphError::Interrupted);
         }
-        Ok(grouped(rows, embedding, &Search { clusters, ..*search }, seed, monitor))
+        Ok(grouped(rows, embedding, &Search { clusters, ..*search }, seed, &progress.part(KMEANS)))
     };
     embeddings.into_iter().zip(clusters).map(one).collect()
 }
 
 /// The groups of embedded rows as the clusters of objects.
-fn grouped(
+pub(crate) fn grouped(
     rows: &Rows<'_>,
     embedding: Embedding,
     search: &Search,

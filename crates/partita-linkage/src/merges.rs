@@ -92,31 +92,7 @@ pub(crate) fn in_order(mut merged: Vec<Merged>, weights: &[u32]) -> Dendrogram {
 /// # Panics
 /// If a leaf has no object, or an object no leaf.
 pub fn unfold(tree: &Dendrogram, group: &[u32]) -> Dendrogram {
-    let (groups, n) = (tree.objects(), group.len());
-    let mut node: Vec<u32> = vec![u32::MAX; groups];
-    let mut sizes = vec![0u32; groups];
-    let mut merges = Vec::with_capacity(n.saturating_sub(1));
-    for (object, &group) in group.iter().enumerate() {
-        let (node, size) = (&mut node[group as usize], &mut sizes[group as usize]);
-        *size += 1;
-        if *node == u32::MAX {
-            *node = object as u32;
-        } else {
-            let (left, right) = ((*node).min(object as u32), (*node).max(object as u32));
-            merges.push(Merge { left, right, height: 0.0, size: *size });
-            *node = (n + merges.len() - 1) as u32;
-        }
-    }
-    assert!(!node.contains(&u32::MAX), "every leaf stands for an object");
-    let inner = merges.len();
-    for merge in tree.merges() {
-        let name = |part: u32| {
-            if (part as usize) < groups { node[part as usize] } else { (part as usize - groups + n + inner) as u32 }
-        };
-        let (a, b) = (name(merge.left), name(merge.right));
-        merges.push(Merge { left: a.min(b), right: a.max(b), ..*merge });
-    }
-    Dendrogram::new(n, merges)
+    tree.unfolded(group)
 }
 
 /// [`unfold`] when the objects of group `g` merge at `heights[g]`, which is not above the height at which the group

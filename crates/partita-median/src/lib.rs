@@ -12,6 +12,7 @@
 //! | [`plurality`] | votes after alignment to a reference | n M K | 8 n K |
 //! | [`median_vi`], [`median_binder`] | mean loss against the base clusterings; they find K | restarts · sweeps · n M K | 80 n + 8 restarts ΣJ K |
 //! | [`nmfc`] | squared error of non-negative factors of the co-association | rounds · n (M + K) K | 72 n K |
+//! | [`soft_mean`] | squares of memberships about matched memberships | restarts · rounds · n M K | 16 n K + 12 n M |
 //! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
 //! All but [`nmfc`] and the medians by loss read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
@@ -40,6 +41,7 @@ mod median;
 mod nmfc;
 mod pass_kinds;
 mod plurality;
+mod soft_mean;
 
 pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cumulative_rows};
 pub use error::MedianError;
@@ -54,3 +56,6 @@ pub use median::{
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
 pub use pass_kinds::{LABELLERS, PASSES};
 pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};
+pub use soft_mean::{
+    ColumnMatching, ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMean, SoftMeanDiagnostics, SoftMeanSettings, soft_mean,
+};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{
     BaseWeights, Capabilities, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, Problem, ProblemSize, Seed, Sense, Settings, SoftPartition, Stopped, Weights, chunks,
+    Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftPartition, Stopped, Weights, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -88,9 +88,15 @@ pub fn nmfc(
 ) -> Result<Outcome<()>, MedianError> {
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
-    let start = centre(ensemble, weights, clusters, seed, monitor)?;
-    Ok(with_rows(ensemble, Search { start, base_weights: base_weights(ensemble.bases(), weights), settings, monitor }))
+    let progress = ProgressCounter::new(monitor, START + ROUNDS);
+    let start = centre(ensemble, weights, clusters, seed, &progress.part(START))?;
+    let (base_weights, monitor) = (base_weights(ensemble.bases(), weights), &progress.part(ROUNDS));
+    Ok(with_rows(ensemble, Search { start, base_weights, settings, monitor }))
 }
+
+/// Units of progress: the start, and rounds.
+const START: u64 = 3_000;
+const ROUNDS: u64 = 7_000;
 
 struct Search<'a> {
     start: Partition,

@@ -22,28 +22,4 @@ pub enum ModesError {
         /// Its objects.
         others: usize,
     },
-    /// A row that is not a distribution.
-    #[error("'{run}', row {}: the shares sum to {sum}, not to 1; {remedy}", .row + 1)]
-    Shares {
-        /// Name of the run.
-        run: String,
-        /// The row, from 0.
-        row: usize,
-        /// The sum of its shares.
-        sum: f64,
-        /// What to do.
-        remedy: &'static str,
-    },
-    /// A share that is not between 0 and 1.
-    #[error("'{run}', row {}, column {}: {value} is not a share between 0 and 1", .row + 1, .column + 1)]
-    Share {
-        /// Name of the run.
-        run: String,
-        /// The row, from 0.
-        row: usize,
-        /// The column, from 0.
-        column: usize,
-        /// The value.
-        value: f64,
-    },
 }

@@ -6,7 +6,9 @@
 //! shares its labels with those of 2(n−2) other pairs, and by how much they repeat each other depends on the ensemble.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Clusters, Ensemble, Flow, Monitor, Outcome, Problem, SoftPartition, Stopped};
+use partita_core::{
+    BaseWeights, Clusters, Ensemble, Monitor, Outcome, Problem, ProgressCounter, SoftPartition, Stopped,
+};
 
 use crate::diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics};
 use crate::divergence::Divergence;
@@ -20,6 +22,10 @@ const MARGIN: f64 = 1e-3;
 
 /// Numbers of clusters in a row that predict worse, after which the search ends.
 const PATIENCE: usize = 2;
+
+/// Units of progress: of a run, and of the search for K.
+const RUN: u64 = 10_000;
+const SEARCH: u64 = 40_000;
 
 /// Relative gap at which halves are compared.
 const ROUGH: f64 = 1e-3;
@@ -36,13 +42,14 @@ pub(crate) fn auto(
     let most = settings.most_clusters(problem.ensemble.objects());
     let mut rough = settings.clone();
     rough.tolerance = rough.tolerance.max(ROUGH);
-    let first = solve(problem, most, divergence, &rough, monitor)?;
+    let progress = ProgressCounter::new(monitor, 2 * RUN + SEARCH);
+    let first = solve(problem, most, divergence, &rough, &progress.part(RUN))?;
     let live = first.partition.live_clusters();
     if first.stopped == Stopped::Interrupted {
         return Ok(first);
     }
-    let (chosen, held_out) = descend(problem, live, divergence, &rough, monitor)?;
-    let mut outcome = solve(problem, chosen, divergence, settings, monitor)?;
+    let (chosen, held_out) = descend(problem, live, divergence, &rough, &progress.part(SEARCH))?;
+    let mut outcome = solve(problem, chosen, divergence, settings, &progress.part(RUN))?;
     let live_at_most = LiveAtMost { clusters: most, live };
     outcome.details.choice = Some(PccChoice { chosen, live_at_most, held_out });
     Ok(outcome)
@@ -59,21 +66,27 @@ fn descend(
     let bases = problem.ensemble.bases().len() as u32;
     let parity = |odd: u32| (0..bases).filter(|u| u % 2 == odd).collect::<Vec<u32>>();
     let objects: Vec<u32> = (0..problem.ensemble.objects() as u32).collect();
-    let halves = [0, 1].map(|odd| problem.ensemble.select(&objects, &parity(odd)));
+    let weights = |odd: u32| {
+        let given = problem.weights?;
+        BaseWeights::new(parity(odd).iter().map(|&u| given.as_slice()[u as usize]).collect()).ok()
+    };
+    let halves = [0, 1].map(|odd| (problem.ensemble.select(&objects, &parity(odd)), weights(odd)));
     let (mut tried, mut told, mut worse) = (Vec::new(), Vec::new(), 0);
     if bases < 2 {
         return Ok((live, told));
     }
+    let progress = ProgressCounter::new(monitor, 2 * live as u64 * RUN);
     for clusters in (1..=live).rev() {
         let [one, two] = [(0, 1), (1, 0)].map(|(fitted, seen)| {
-            held_out_divergence(problem, (&halves[fitted], &halves[seen]), clusters, divergence, settings, monitor)
+            let (pair, part) = ((&halves[fitted], &halves[seen]), progress.part(RUN));
+            held_out_divergence(problem, pair, clusters, divergence, settings, &part)
         });
         let value = one? + two?;
         told.push(HeldOut { clusters, divergence: value });
         tried.push((clusters, value));
         let best = tried.iter().map(|&(_, value)| value).fold(f64::INFINITY, f64::min);
         worse = if value > best * (1.0 + MARGIN) { worse + 1 } else { 0 };
-        if worse >= PATIENCE || monitor.tick((live - clusters) as u64, live as u64) == Flow::Stop {
+        if worse >= PATIENCE || progress.stopped() {
             break;
         }
     }
@@ -82,25 +95,28 @@ fn descend(
     Ok((enough.map_or(live, |&(clusters, _)| clusters), told))
 }
 
+/// Half of the base clusterings, and their weights.
+type Half = (Ensemble, Option<BaseWeights>);
+
 /// Divergence of the base clusterings in `seen` from what those in `fitted` predict.
 fn held_out_divergence(
     problem: &Problem<'_>,
-    (fitted, seen): (&Ensemble, &Ensemble),
+    (fitted, seen): (&Half, &Half),
     clusters: usize,
     divergence: Divergence,
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<f64, PccError> {
-    let half = |ensemble| {
-        let mut half = Problem::new(ensemble, Clusters::Exactly(clusters));
-        (half.seed, half.budget) = (problem.seed, problem.budget);
-        half
-    };
-    let outcome = solve(&half(fitted), clusters, divergence, settings, monitor)?;
+    fn half<'a>(half: &'a Half, whole: &Problem<'_>, clusters: usize) -> Problem<'a> {
+        let mut made = Problem::new(&half.0, Clusters::Exactly(clusters));
+        (made.seed, made.budget, made.weights) = (whole.seed, whole.budget, half.1.as_ref());
+        made
+    }
+    let outcome = solve(&half(fitted, problem, clusters), clusters, divergence, settings, monitor)?;
     let soft = outcome.soft.expect("PCC is soft");
-    let soft = smoothed(&soft, fitted);
+    let soft = smoothed(&soft, &fitted.0);
     counted(
-        &half(seen),
+        &half(seen, problem, clusters),
         settings,
         monitor,
         |dense, _| Ok(held_out(&dense, &soft, divergence)),

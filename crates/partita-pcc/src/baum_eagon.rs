@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings,
+    Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter,
+    Settings,
 };
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::{Dense, Evidence, NormalisedCounts, Sparse};
 use crate::methods::{bytes, info};
-use crate::on_ensemble::{counted, named};
+use crate::on_ensemble::{EVIDENCE, RUNS, counted, named};
 use crate::pcc::pcc;
 use crate::settings::{PccSettings, Solver};
 
@@ -99,22 +100,23 @@ fn solve(
     }
     let (common, weighted) = (settings.common(), settings.weighted);
     let what = (problem, clusters);
+    let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
     let outcome = counted(
         problem,
         &common,
-        monitor,
+        &progress.part(EVIDENCE),
         |dense: Dense, bases| {
             if weighted {
-                go(&dense, bases, what, &common, monitor)
+                go(&dense, bases, what, &common, &progress.part(RUNS))
             } else {
-                go(&NormalisedCounts::new(dense), bases, what, &common, monitor)
+                go(&NormalisedCounts::new(dense), bases, what, &common, &progress.part(RUNS))
             }
         },
         |sparse: Sparse, bases| {
             if weighted {
-                go(&sparse, bases, what, &common, monitor)
+                go(&sparse, bases, what, &common, &progress.part(RUNS))
             } else {
-                go(&NormalisedCounts::new(sparse), bases, what, &common, monitor)
+                go(&NormalisedCounts::new(sparse), bases, what, &common, &progress.part(RUNS))
             }
         },
     )?;

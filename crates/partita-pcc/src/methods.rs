@@ -82,6 +82,9 @@ pub static PCC: Pcc = Pcc;
 
 static PCC_INFO: MethodInfo = info("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5");
 
+const PAIRS_INSIDE: &str =
+    "objects that one row stands for are pairs with each other, which its objective of pairs of rows leaves out";
+
 pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInfo {
     MethodInfo {
         name,
@@ -97,7 +100,8 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
             auto_clusters: true,
             clusters_is_maximum: true,
             seeded: true,
-            base_weights: Weights::Refused("it counts how often objects are together"),
+            base_weights: Weights::Native,
+            object_weights: Weights::Refused(PAIRS_INSIDE),
             ..Capabilities::HARD_LABELS
         },
     }

@@ -1,6 +1,6 @@
 //! An ensemble as evidence, and the consensus from it: pairs counted or sampled, objects without partners named.
 
-use partita_core::{Ensemble, Monitor, Outcome, Problem};
+use partita_core::{Ensemble, Monitor, Outcome, Problem, ProgressCounter};
 use tracing::info_span;
 
 use crate::diagnostics::PccDiagnostics;
@@ -24,16 +24,21 @@ pub(crate) fn counted<T>(
     sparse: impl FnOnce(Sparse, Option<&Ensemble>) -> Result<T, PccError>,
 ) -> Result<T, PccError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
+    let source = problem.weighted();
     let objects = ensemble.objects();
     if let Some(partners) = settings.sampled(objects) {
-        let sample = || Sparse::sample(ensemble, partners, problem.seed.child(PAIRS), budget, monitor);
+        let sample = || Sparse::sample(source, partners, problem.seed.child(PAIRS), budget, monitor);
         let evidence = info_span!("evidence").in_scope(sample)?;
         return info_span!("solve").in_scope(|| sparse(evidence, Some(ensemble)));
     }
     let bases = (objects > TREE).then_some(ensemble);
-    let evidence = info_span!("evidence").in_scope(|| Dense::count(ensemble, budget, monitor))?;
+    let evidence = info_span!("evidence").in_scope(|| Dense::count(source, budget, monitor))?;
     info_span!("solve").in_scope(|| dense(evidence, bases))
 }
+
+/// Units of progress: pairs counted, and runs from all starts.
+pub(crate) const EVIDENCE: u64 = 1_000;
+pub(crate) const RUNS: u64 = 19_000;
 
 /// The ensemble as evidence, and the consensus.
 pub(crate) fn solve(
@@ -44,12 +49,13 @@ pub(crate) fn solve(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     let seed = problem.seed;
+    let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
     let outcome = counted(
         problem,
         settings,
-        monitor,
-        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, settings, monitor),
-        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, settings, monitor),
+        &progress.part(EVIDENCE),
+        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, settings, &progress.part(RUNS)),
+        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, settings, &progress.part(RUNS)),
     )?;
     Ok(named(outcome, problem.ensemble))
 }

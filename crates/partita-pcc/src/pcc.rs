@@ -130,26 +130,30 @@ pub fn pcc_from<D: Bregman>(
         return Err(PccError::Start { found: start.soft.objects(), expected: objects });
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
-    let progress = ProgressCounter::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
     let mut rough = settings.clone();
     let alone = starts.len() == 1 && evidence.layout() == Layout::Rows;
     rough.tolerance = if alone { settings.tolerance } else { settings.tolerance.max(ROUGH) };
+    let finals = if rough.tolerance > settings.tolerance { FINALISTS as u64 } else { 0 };
+    let progress = ProgressCounter::new(monitor, (starts.len() as u64 + finals) * RUN + SPLITS);
     let mut names: Vec<String> = starts.iter().map(|start| start.name.clone()).collect();
     let mut runs: Vec<Descent> = (starts.into_par_iter())
         .map(|start| {
             let table = Memberships::of(start.soft.rows(), evidence.layout());
             drop(start);
-            run(bregman, evidence, table, &rough, &progress)
+            run(bregman, evidence, table, &rough, &progress.part(RUN))
         })
         .collect();
     let mut last = SELECT.finalists(&objectives(&runs), FINALISTS, BEHIND);
     if rough.tolerance > settings.tolerance {
-        runs = (runs.into_par_iter().enumerate())
-            .map(|(at, run)| if last.contains(&at) { finish(bregman, evidence, run, settings, &progress) } else { run })
-            .collect();
+        runs =
+            (runs.into_par_iter().enumerate())
+                .map(|(at, run)| {
+                    if last.contains(&at) { finish(bregman, evidence, run, settings, &progress.part(RUN)) } else { run }
+                })
+                .collect();
     }
     let mut kept = SELECT.best_among(&objectives(&runs), last.iter().copied()).expect("a run goes on");
-    if let Some(fuller) = split_empty_clusters(bregman, evidence, &runs[kept], &rough, &progress) {
+    if let Some(fuller) = split_empty_clusters(bregman, evidence, &runs[kept], &rough, &progress.part(SPLITS)) {
         names.push(format!("{}, split", names[kept]));
         runs.push(finish(bregman, evidence, fuller, settings, &progress));
         kept = runs.len() - 1;
@@ -161,6 +165,10 @@ pub fn pcc_from<D: Bregman>(
 
 /// Relative gap at which starts are compared; only the best go on from there.
 const ROUGH: f64 = 1e-3;
+
+/// Units of progress: of a run, and of all splits.
+const RUN: u64 = 1000;
+const SPLITS: u64 = 200;
 
 /// Runs that go on, at most.
 const FINALISTS: usize = 2;
@@ -181,13 +189,13 @@ fn finish<D: Bregman>(
     evidence: &dyn Evidence,
     rough: Descent,
     settings: &PccSettings,
-    progress: &ProgressCounter<'_>,
+    monitor: &dyn Monitor,
 ) -> Descent {
     let left = u64::from(settings.rounds.get()).saturating_sub(rough.rounds);
     let (Some(left), Stopped::Converged) = (NonZeroU32::new(left as u32), rough.stopped) else { return rough };
     let mut settings = settings.clone();
     settings.rounds = left;
-    let end = run(bregman, evidence, Memberships::of(rough.soft.rows(), evidence.layout()), &settings, progress);
+    let end = run(bregman, evidence, Memberships::of(rough.soft.rows(), evidence.layout()), &settings, monitor);
     let trace = rough.trace.iter().chain(&end.trace[1..]).copied().collect();
     Descent { trace, rounds: rough.rounds + end.rounds, ..end }
 }

@@ -5,7 +5,7 @@
 //! that need no more clusters the halves grow together again.
 
 use partita_core::ndarray::Array2;
-use partita_core::{ProgressCounter, SoftPartition, Stopped};
+use partita_core::{Monitor, ProgressCounter, SoftPartition, Stopped};
 
 use crate::bregman::Bregman;
 use crate::evidence::{Evidence, LocalPairs};
@@ -19,6 +19,8 @@ const GAIN: f64 = 1e-3;
 const HALF: f64 = 0.9;
 /// Splits tried, at most.
 const TRIALS: usize = 16;
+/// Units of progress of a trial.
+const UNITS: u64 = 1000;
 
 /// A run with a lower objective that fills empty clusters, if splits lead to one. Only where all pairs are known, and with the
 /// block solver: the others are here to be compared with, and slow.
@@ -27,9 +29,10 @@ pub(crate) fn split_empty_clusters<D: Bregman>(
     evidence: &dyn Evidence,
     from: &Descent,
     settings: &PccSettings,
-    progress: &ProgressCounter<'_>,
+    monitor: &dyn Monitor,
 ) -> Option<Descent> {
     let mut best: Option<Descent> = None;
+    let progress = ProgressCounter::new(monitor, TRIALS as u64 * UNITS);
     let (mut trials, mut tried) = (0, Vec::new());
     let fit = evidence.layout() == Layout::Columns && settings.solver == Solver::Block;
     while fit && trials < TRIALS {
@@ -43,7 +46,8 @@ pub(crate) fn split_empty_clusters<D: Bregman>(
         let (Some(&(empty, _)), Some(&(cluster, _)), Stopped::Converged) = (empty, full, now.stopped) else { break };
         (trials, tried) = (trials + 1, [&tried[..], &[cluster]].concat());
         let Some(start) = split(evidence, &now.soft, cluster, empty) else { continue };
-        let end = run(bregman, evidence, Memberships::of(start.rows(), Layout::Columns), settings, progress);
+        let end =
+            run(bregman, evidence, Memberships::of(start.rows(), Layout::Columns), settings, &progress.part(UNITS));
         if end.objective < now.objective * (1.0 - GAIN) {
             (best, tried) = (Some(end), Vec::new());
         }

@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use partita::generate::Recipe;
 use partita::ndarray::Array2;
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Outcome};
+use partita::{BaseWeights, Outcome, WeightError};
 use partita_app::{
     ClustersAsked, Data, Experiment, Finished, Input, InputFile, MethodChoice, TableInput, WeightSource, json_text,
 };
@@ -45,7 +45,17 @@ impl Asked {
     }
 
     fn weights(&self, py: Python<'_>) -> PyResult<Option<BaseWeights>> {
-        let wrong = |(at, value)| input_error(py, &format!("base_weights[{at}] is {value}; weights are above 0"));
+        let wrong = |error: WeightError| {
+            input_error(
+                py,
+                &match error {
+                    WeightError::Value { place, value } => {
+                        format!("base_weights[{place}] is {value}; weights are 0 or above")
+                    }
+                    other => format!("base_weights: {other}"),
+                },
+            )
+        };
         self.weights.clone().map(|weights| BaseWeights::new(weights).map_err(wrong)).transpose()
     }
 }

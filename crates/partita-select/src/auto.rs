@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use partita::graph::{LwgpSettings, lwgp_each};
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{MemoryBudget, Monitor, Seed};
+use partita_core::{MemoryBudget, Monitor, ProgressCounter, Seed};
 use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale, scale_by_evidence};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,11 @@ const SPLITS: u32 = 3;
 /// Base clusterings at each number of clusters of the table, and of tables without clusters.
 const RUNS: NonZeroU32 = NonZeroU32::new(50).expect("50 is not 0");
 const DRAW_RUNS: NonZeroU32 = NonZeroU32::new(12).expect("12 is not 0");
+
+/// Units of progress: the comparison with tables without clusters, a way to make base clusterings, and a phase of that.
+const COMPARED: u64 = 8000;
+const CANDIDATE: u64 = 1000;
+const PHASE: u64 = 1000;
 
 /// What is added to both sides of the ratio of two gaps: a cut this small passes for none.
 const CUT: f64 = 1e-3;
@@ -109,10 +114,12 @@ pub fn choose_recipe<'a>(
         None => numbers(&range, objects.len(), usual.subsample)?.0,
     };
     let most = clusters.last().copied().unwrap_or(1);
-    let choice = given.is_none().then(|| compared(&scaled, &range, seed, budget, monitor)).transpose()?;
+    let progress = ProgressCounter::new(monitor, if given.is_none() { COMPARED } else { 0 } + 2 * CANDIDATE);
+    let compare = || compared(&scaled, &range, seed, budget, &progress.part(COMPARED));
+    let choice = given.is_none().then(compare).transpose()?;
     let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
     let one = |(at, recipe): (usize, &Recipe)| {
-        candidate(scaled.view(), recipe, &clusters, seed.child(5).child(at as u64), budget, monitor)
+        candidate(scaled.view(), recipe, &clusters, seed.child(5).child(at as u64), budget, &progress.part(CANDIDATE))
     };
     let mut candidates =
         recipes(objects.len()).par_iter().enumerate().map(one).collect::<Result<Vec<_>, SelectError>>()?;
@@ -172,18 +179,19 @@ fn candidate(
     budget: MemoryBudget,
     monitor: &dyn Monitor,
 ) -> Result<AutoCandidate, SelectError> {
-    let made = generate(values, recipe, seed.child(0), budget, monitor)?;
+    let progress = ProgressCounter::new(monitor, 3 * PHASE);
+    let made = generate(values, recipe, seed.child(0), budget, &progress.part(PHASE))?;
     if made.finished < made.asked {
         return Err(SelectError::Interrupted);
     }
-    let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), monitor)?;
+    let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), &progress.part(PHASE))?;
     let gaps = if let [_] = clusters {
         Vec::new()
     } else {
         let mut settings = LwgpSettings::default();
         settings.restarts = 1;
         let most = clusters.iter().copied().max().unwrap_or(1) + 1;
-        let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, monitor)?.swap_remove(0);
+        let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, &progress.part(PHASE))?.swap_remove(0);
         clusters.iter().map(|&clusters| gap(&cut.details.eigenvalues, clusters)).collect()
     };
     Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps })

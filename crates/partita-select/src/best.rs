@@ -1,15 +1,16 @@
 //! The method that agrees most with the ensemble.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use partita_core::{
-    Consensus, ConsensusError, Ensemble, Flow, Monitor, Outcome, Partition, Problem, Stopped, consense,
+    Consensus, ConsensusError, Ensemble, Monitor, Outcome, Partition, Problem, ProgressCounter, Stopped, consense,
 };
 use partita_metrics::{Contingency, MetricsError, anmi};
 use serde::Serialize;
 use tracing::info_span;
 
 use crate::SelectError;
+
+/// Units of progress of a method.
+const UNITS: u64 = 1000;
 
 /// How far a partition agrees with an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -97,16 +98,15 @@ pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, monitor: &dyn Mon
     if methods.is_empty() {
         return Err(SelectError::NoMethods);
     }
-    let stopped = AtomicBool::new(false);
+    let progress = ProgressCounter::new(monitor, methods.len() as u64 * UNITS);
     let mut table: Vec<Entry> = Vec::with_capacity(methods.len());
     let mut leader: Option<(f64, usize, Outcome)> = None;
     for (at, method) in methods.iter().enumerate() {
         let name = method.info().name;
-        let share = Share { monitor, stopped: &stopped, before: at as u64, all: methods.len() as u64 };
-        let (verdict, outcome) = if share.tick(0, 1) == Flow::Stop {
+        let (verdict, outcome) = if progress.stopped() {
             (Verdict::Refused { reason: ConsensusError::Interrupted.to_string() }, None)
         } else {
-            info_span!("method", name).in_scope(|| tried(*method, problem, &share))
+            info_span!("method", name).in_scope(|| tried(*method, problem, &progress.part(UNITS)))
         };
         if let (Verdict::Found { agreement, .. }, Some(outcome)) = (&verdict, outcome)
             && leader.as_ref().is_none_or(|(highest, ..)| agreement.anmi > *highest)
@@ -117,7 +117,7 @@ pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, monitor: &dyn Mon
     }
     match leader {
         Some((_, winner, outcome)) => Ok(Best { table, winner, outcome }),
-        None if stopped.into_inner() => Err(SelectError::Interrupted),
+        None if progress.was_stopped() => Err(SelectError::Interrupted),
         None => {
             let reason = |entry: Entry| match entry.verdict {
                 Verdict::Refused { reason } => (entry.method, reason),
@@ -155,27 +155,5 @@ fn tried(method: &dyn Consensus, problem: &Problem<'_>, monitor: &dyn Monitor) -
             (Verdict::Found { agreement, certainty, stopped: outcome.stopped }, Some(outcome))
         }
         Err(error) => refused(error.to_string()),
-    }
-}
-
-/// A method's share of the progress; remembers a wish to stop, so that the next method is not begun.
-struct Share<'a> {
-    monitor: &'a dyn Monitor,
-    stopped: &'a AtomicBool,
-    before: u64,
-    all: u64,
-}
-
-impl Monitor for Share<'_> {
-    fn tick(&self, done: u64, total: u64) -> Flow {
-        const UNITS: u64 = 1000;
-        let part = (done.min(total) as f64 / total.max(1) as f64 * UNITS as f64) as u64;
-        let asked = self.stopped.load(Ordering::Relaxed)
-            || self.monitor.tick(self.before * UNITS + part, self.all * UNITS) == Flow::Stop;
-        if asked {
-            self.stopped.store(true, Ordering::Relaxed);
-            return Flow::Stop;
-        }
-        Flow::Continue
     }
 }

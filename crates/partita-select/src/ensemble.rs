@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
     Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, Outcome, Problem,
-    Seed, Sense, Settings, Stopped, consense,
+    ProgressCounter, Seed, Sense, Settings, Stopped, consense,
 };
 use partita_eac::certainty;
 use partita_linkage::{cut, longest_lifetime};
@@ -16,7 +16,6 @@ use tracing::info_span;
 use crate::choice::{Choice, ChoiceRow, Criterion, ObjectiveValue};
 use crate::ensemble_criteria::{compare, decide};
 use crate::pair_histogram::draw;
-use crate::progress::Steps;
 use crate::table::numbers;
 use crate::{EnsembleChoiceSettings, SelectError};
 
@@ -101,6 +100,9 @@ fn features_of(problem: &Problem<'_>, objects: &[u32]) -> (Vec<String>, Option<A
     (features.columns().to_vec(), Some(features.values().select(Axis(0), &rows)))
 }
 
+/// Units of progress of a consensus.
+const CONSENSUS: u64 = 1000;
+
 fn choose(
     method: &dyn Consensus,
     problem: &Problem<'_>,
@@ -110,12 +112,12 @@ fn choose(
 ) -> Result<Choice, SelectError> {
     let ensemble = problem.ensemble;
     let (numbers, shortened) = numbers(&range, ensemble.objects(), 1.0)?;
-    let steps = Steps::in_turn(numbers.len() * (1 + settings.draws as usize), monitor);
-    let mut solved = info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &steps))?;
+    let progress = ProgressCounter::new(monitor, (numbers.len() * (1 + settings.draws as usize)) as u64 * CONSENSUS);
+    let mut solved = info_span!("ensemble").in_scope(|| solve(method, problem, &numbers, &progress))?;
     let criterion = settings.criterion.unwrap_or_else(|| solved.criterion());
     let choosing = decide(&solved.rows, criterion, method.info().name)?;
     let asked = if solved.tree.is_some() { numbers } else { vec![choosing.clusters] };
-    let drawn = if steps.stopped() { Vec::new() } else { draws(method, problem, &asked, settings, &steps)? };
+    let drawn = if progress.stopped() { Vec::new() } else { draws(method, problem, &asked, settings, &progress)? };
     compare(&mut solved.rows, &drawn);
     let decision = choosing.decision(&solved.rows, settings.significance);
     let mut warnings: Vec<String> = shortened.into_iter().chain(decision.warnings).collect();
@@ -132,7 +134,7 @@ fn choose(
         criterion,
         rows: solved.rows,
         objects: None,
-        interrupted: steps.stopped(),
+        interrupted: progress.stopped(),
         warnings,
         settings: json!({ "method": method.info().name, "choice": settings }),
         seed: problem.seed.number(),
@@ -163,7 +165,7 @@ fn solve(
     method: &dyn Consensus,
     problem: &Problem<'_>,
     numbers: &[usize],
-    steps: &Steps<'_>,
+    progress: &ProgressCounter<'_>,
 ) -> Result<Solved, SelectError> {
     let mut solved = Solved { rows: Vec::with_capacity(numbers.len()), tree: None };
     let mut inner = problem.clone();
@@ -174,11 +176,12 @@ fn solve(
             row.lifetime = Some(lifetime(tree, clusters));
             row.take(problem.ensemble, partition.clone(), &certainty(problem.ensemble, &partition))?;
             solved.rows.push(row);
-            steps.finished_one();
+            progress.add(CONSENSUS);
             continue;
         }
         inner.clusters = Clusters::Exactly(clusters);
-        let outcome = match consense(method, &inner, steps).map_err(SelectError::from) {
+        let part = progress.part(CONSENSUS);
+        let outcome = match consense(method, &inner, &part).map_err(SelectError::from) {
             Err(SelectError::Interrupted) if !solved.rows.is_empty() => break,
             other => other?,
         };
@@ -186,7 +189,7 @@ fn solve(
         let (row, tree) = taken(problem.ensemble, clusters, outcome)?;
         solved.rows.push(row);
         solved.tree = tree.filter(|_| method.info().capabilities.cuts_tree);
-        steps.finished_one();
+        drop(part);
         if stopped {
             break;
         }
@@ -242,7 +245,7 @@ fn draws(
     problem: &Problem<'_>,
     numbers: &[usize],
     settings: &EnsembleChoiceSettings,
-    steps: &Steps<'_>,
+    progress: &ProgressCounter<'_>,
 ) -> Result<Vec<Vec<ChoiceRow>>, SelectError> {
     let mut drawn = Vec::with_capacity(settings.draws as usize);
     let objects = draw(problem.ensemble.objects(), settings.objects, problem.seed.child(1));
@@ -255,8 +258,8 @@ fn draws(
         inner.settings = problem.settings.clone();
         let features = values.as_ref().map(|values| Features::new(&columns, values.view()));
         inner.features = features.transpose().map_err(SelectError::Table)?;
-        match info_span!("reference").in_scope(|| solve(method, &inner, numbers, steps)) {
-            Ok(solved) if !steps.stopped() => drawn.push(solved.rows),
+        match info_span!("reference").in_scope(|| solve(method, &inner, numbers, progress)) {
+            Ok(solved) if !progress.stopped() => drawn.push(solved.rows),
             Ok(_) | Err(SelectError::Interrupted) => break,
             Err(error) => return Err(error),
         }

@@ -57,7 +57,6 @@ mod evidence;
 mod method;
 mod null_model;
 mod pair_histogram;
-mod progress;
 mod settings;
 mod split_half;
 mod table;

@@ -1,7 +1,7 @@
 //! Split-half stability: how far consensus clusterings of two halves of the base clusterings agree.
 
 use partita::graph::{LwgpSettings, lwgp_each};
-use partita_core::{Ensemble, Monitor, Partition, Seed};
+use partita_core::{Ensemble, Monitor, Partition, ProgressCounter, Seed};
 use partita_metrics::Contingency;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -54,13 +54,17 @@ pub fn split_half(
         [bases, right]
     });
     let halves: Vec<Vec<u32>> = halves.collect();
+    let progress = ProgressCounter::new(monitor, halves.len() as u64 * HALF);
     let one = |mut bases: Vec<u32>| -> Result<Vec<Partition>, SelectError> {
         bases.sort_unstable();
-        partitions(&ensemble.select(&objects, &bases), clusters, seed.child(u64::MAX), monitor)
+        partitions(&ensemble.select(&objects, &bases), clusters, seed.child(u64::MAX), &progress.part(HALF))
     };
     let found: Vec<Vec<Partition>> = halves.into_par_iter().map(one).collect::<Result<_, _>>()?;
     clusters.iter().enumerate().map(|(at, &clusters)| stability(&found, at, clusters)).collect()
 }
+
+/// Units of progress of one half.
+const HALF: u64 = 1000;
 
 /// The agreement of each two halves at one place.
 fn stability(found: &[Vec<Partition>], at: usize, clusters: usize) -> Result<Stability, SelectError> {

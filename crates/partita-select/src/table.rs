@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Monitor, Problem, Seed, consense};
+use partita_core::{Clusters, Consensus, Ensemble, MemoryBudget, Monitor, Problem, ProgressCounter, Seed, consense};
 use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale};
 use rayon::prelude::*;
 use serde_json::json;
@@ -13,7 +13,6 @@ use crate::choice::{Choice, ChoiceRow, Criterion, Spread};
 use crate::decision::{Draw, Measured, compare, decide, log};
 use crate::null_model::Scores;
 use crate::pair_histogram::{PairHistogram, draw};
-use crate::progress::Steps;
 use crate::{ChooseSettings, SelectError};
 
 /// Chooses the number of clusters of a table (n objects × d finite numbers, dense, sparse or in groups of rows) by how
@@ -70,7 +69,7 @@ pub fn choose_clusters<'a>(
     let scores = Scores::of(table.view(), settings.variance)?;
     let look = Look::new(&scores, range, seed, settings, budget, monitor)?;
     let mut rows = look.rows()?;
-    let draws = if look.steps.stopped() { Vec::new() } else { look.draws()? };
+    let draws = if look.progress.stopped() { Vec::new() } else { look.draws()? };
     compare(&mut rows, &draws);
     let decision = decide(&rows, settings.significance);
     Ok(Choice {
@@ -79,7 +78,7 @@ pub fn choose_clusters<'a>(
         criterion: Criterion::Rcsi,
         rows,
         objects,
-        interrupted: look.steps.stopped(),
+        interrupted: look.progress.stopped(),
         warnings: warnings.into_iter().chain(decision.warnings).collect(),
         settings: json!(settings),
         seed: seed.number(),
@@ -121,6 +120,10 @@ pub(crate) fn numbers(
     Ok((numbers, cut))
 }
 
+/// Units of progress of a base clustering, and how many of those a consensus is worth.
+const RUN: u64 = 100;
+const CONSENSUS: usize = 20;
+
 /// A table that is looked at.
 struct Look<'a> {
     scores: &'a Scores,
@@ -131,7 +134,7 @@ struct Look<'a> {
     base: BaseSpec,
     draw_base: BaseSpec,
     consensus: &'static dyn Consensus,
-    steps: Steps<'a>,
+    progress: ProgressCounter<'a>,
 }
 
 impl<'a> Look<'a> {
@@ -146,11 +149,11 @@ impl<'a> Look<'a> {
         let kind = settings.base.parse()?;
         let (runs, draw_runs) = (settings.runs.get() as usize, settings.draw_runs.get() as usize);
         let all = runs + settings.nulls.len() * settings.draws as usize * draw_runs;
-        let steps = Steps::new((numbers.len() * all) as u64, monitor);
+        let progress = ProgressCounter::new(monitor, (numbers.len() * (all + CONSENSUS)) as u64 * RUN);
         let (base, draw_base) = (BaseSpec::new(kind, runs), BaseSpec::new(kind, draw_runs));
         let missing = || SelectError::Method(settings.consensus.clone());
         let consensus = partita::method(&settings.consensus).ok_or_else(missing)?;
-        Ok(Self { scores, numbers, seed, settings, budget, base, draw_base, consensus, steps })
+        Ok(Self { scores, numbers, seed, settings, budget, base, draw_base, consensus, progress })
     }
 
     /// A line for every K that is finished.
@@ -178,7 +181,8 @@ impl<'a> Look<'a> {
     }
 
     fn row(&self, clusters: usize, seed: Seed) -> Result<ChoiceRow, SelectError> {
-        let (ensemble, dispersion) = self.ensemble(self.scores.values.view(), &self.base, clusters, seed.child(0))?;
+        let values = self.scores.values.view();
+        let (ensemble, dispersion) = self.ensemble(values, &self.base, clusters, seed.child(0))?;
         let histogram = self.histogram(&ensemble, seed.child(1))?;
         let mut row = ChoiceRow::of(clusters, &histogram);
         row.dispersion = dispersion;
@@ -186,9 +190,8 @@ impl<'a> Look<'a> {
         let mut problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
         problem.seed = seed.child(2);
         problem.budget = self.budget;
-        let outcome = consense(self.consensus, &problem, &self.steps)?;
+        let outcome = consense(self.consensus, &problem, &self.progress.part(CONSENSUS as u64 * RUN))?;
         row.take(&ensemble, outcome.partition, &outcome.certainty)?;
-        self.steps.finished(self.base.runs as u64);
         Ok(row)
     }
 
@@ -204,7 +207,8 @@ impl<'a> Look<'a> {
         recipe.base = vec![base.clone()];
         recipe.base_k = BaseK::Turns(vec![clusters]);
         recipe.subsample = self.settings.subsample;
-        let made = generate(table, &recipe, seed, self.budget, &self.steps)?;
+        let part = self.progress.part(base.runs as u64 * RUN);
+        let made = generate(table, &recipe, seed, self.budget, &part)?;
         if made.finished < made.asked {
             return Err(SelectError::Interrupted);
         }
@@ -216,7 +220,7 @@ impl<'a> Look<'a> {
     }
 
     fn histogram(&self, ensemble: &Ensemble, seed: Seed) -> Result<PairHistogram, SelectError> {
-        PairHistogram::of(ensemble, self.settings.pairs, seed, self.budget, &self.steps)
+        PairHistogram::of(ensemble, self.settings.pairs, seed, self.budget, &self.progress)
     }
 
     /// Standard error of the log disagreement, from parts of the base clusterings.
@@ -253,7 +257,6 @@ impl<'a> Look<'a> {
             let seed = seed.child(clusters as u64);
             let (ensemble, dispersion) = self.ensemble(table.view(), &self.draw_base, clusters, seed.child(0))?;
             let histogram = self.histogram(&ensemble, seed.child(1))?;
-            self.steps.finished(self.draw_base.runs as u64);
             Ok(Measured { clusters, pac: histogram.pac(), disagreement: histogram.disagreement(), dispersion })
         };
         let measured = self.numbers.iter().map(one).collect::<Result<_, SelectError>>()?;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{Monitor, Seed};
+use partita_core::{Monitor, ProgressCounter, Seed};
 use rand::{RngExt, seq::index};
 
 use crate::aligned_labels::MISSING;
@@ -19,6 +19,9 @@ const GAMMAS: [f64; 5] = [100.0, 10.0, 1.0, 0.1, 0.01];
 /// more objects than that.
 const TRIED: usize = 1000;
 const FOLDS: usize = 3;
+
+/// Units of progress of a trial.
+const UNITS: u64 = 1000;
 
 /// Rounds of a trial.
 const ROUNDS: u32 = 5;
@@ -61,13 +64,11 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Rounds that choosing may take.
-    pub(crate) fn ticks(&self, settings: &SsceSettings) -> u64 {
-        if settings.gamma.is_some() { 0 } else { GAMMAS.len() as u64 * self.rounds_of_one(settings) }
-    }
-
-    fn rounds_of_one(&self, settings: &SsceSettings) -> u64 {
-        (self.held() * settings.rounds.get().min(ROUNDS) as usize) as u64
+    /// Units of progress that choosing is worth, where a round over all objects is worth `round`.
+    pub(crate) fn units(&self, settings: &SsceSettings, round: u64) -> u64 {
+        let rounds = GAMMAS.len() * self.held() * settings.rounds.get().min(ROUNDS) as usize;
+        let share = self.design.rows().min(TRIED) as f64 / self.design.rows().max(1) as f64;
+        if settings.gamma.is_some() { 0 } else { (rounds as f64 * share * round as f64).ceil() as u64 }
     }
 
     /// Parts that are held out.
@@ -83,14 +84,14 @@ impl<'a> Task<'a> {
         &self,
         seed: Seed,
         settings: &SsceSettings,
-        (monitor, mut done, total): (&dyn Monitor, u64, u64),
+        monitor: &dyn Monitor,
     ) -> Result<Choice, SsceError> {
         let parts = self.parts(seed);
         let most = self.most(&parts);
         let mut tried: Vec<(f64, f64)> = Vec::new();
+        let progress = ProgressCounter::new(monitor, GAMMAS.len() as u64 * UNITS);
         for gamma in GAMMAS {
-            let agreement = self.held_out(&parts, gamma, settings, (monitor, done, total))?;
-            done += self.rounds_of_one(settings);
+            let agreement = self.held_out(&parts, gamma, settings, &progress.part(UNITS))?;
             let worse = tried.last().is_some_and(|last| agreement < last.1);
             tried.push((gamma, agreement));
             if worse || agreement >= most - SLACK {
@@ -120,12 +121,14 @@ impl<'a> Task<'a> {
         parts: &Parts,
         gamma: f64,
         settings: &SsceSettings,
-        (monitor, done, total): (&dyn Monitor, u64, u64),
+        monitor: &dyn Monitor,
     ) -> Result<f64, SsceError> {
         let mut short = settings.clone();
         short.rounds = short.rounds.min(NonZeroU32::new(ROUNDS).expect("not zero"));
         let (mut sum, mut all) = (0.0, 0.0);
+        let progress = ProgressCounter::new(monitor, parts.held as u64 * UNITS);
         for held in 0..parts.held {
+            let part = progress.part(UNITS);
             let seen = parts.seen(held);
             if seen.is_empty() {
                 continue;
@@ -134,8 +137,7 @@ impl<'a> Task<'a> {
             let some = Task { design: &design, codes: &codes, ..*self };
             // The tie of all objects, for the share of them that is seen.
             let gamma = gamma * seen.len() as f64 / self.design.rows() as f64;
-            let ticks = (monitor, done + held as u64 * u64::from(short.rounds.get()), total);
-            let centre = fit(&some.loss(), gamma, &short, ticks)?.centre;
+            let centre = fit(&some.loss(), gamma, &short, &part)?.centre;
             let unseen = parts.unseen(held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());
             for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {

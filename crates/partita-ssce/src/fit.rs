@@ -1,9 +1,10 @@
 //! Block coordinate descent: the classifiers W, their centre μ and their covariance Ω in turn.
 
+use std::cell::Cell;
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView1, s};
-use partita_core::{Flow, Monitor, Settings, Stopped};
+use partita_core::{Monitor, ProgressCounter, Settings, Stopped};
 use partita_spectral::symmetric_eigen;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ use crate::prior::{Prior, RIDGE};
 
 /// Inputs up to which the curvature of the loss is known by its eigenvectors, beyond by its diagonal.
 const EIGEN_WIDTH: usize = 400;
+
+/// Units of progress of a round.
+const UNITS: u64 = 100;
 
 /// Rounds of descent on W for one μ and Ω, and the share of the gradient that is left where it stops.
 const DESCENT: (usize, f64) = (5, 1e-2);
@@ -90,19 +94,20 @@ pub(crate) struct Fit {
     pub(crate) stopped: Stopped,
 }
 
-/// Fits all classifiers of a loss. `ticks` are `(done, total)` before this fit.
+/// Fits all classifiers of a loss.
 pub(crate) fn fit(
     loss: &Loss<'_>,
     gamma: f64,
     settings: &SsceSettings,
-    (monitor, done, total): (&dyn Monitor, u64, u64),
+    monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
     let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
     let mut prior = Prior::start((gamma, gamma), loss.base_weights, RIDGE)?;
     let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
     let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
-    for round in 0..u64::from(settings.rounds.get()) {
-        let (likelihood, next) = classifiers(loss, &prior, &centre, w)?;
+    let progress = ProgressCounter::new(monitor, u64::from(settings.rounds.get()) * UNITS);
+    for _ in 0..settings.rounds.get() {
+        let (likelihood, next) = classifiers(loss, &prior, &centre, w, &progress.part(UNITS))?;
         w = next;
         centre = prior.centre(&w, settings.shrink, settings.exact);
         prior = prior.adapted(&w, &centre, RIDGE, settings.exact)?;
@@ -114,7 +119,7 @@ pub(crate) fn fit(
             stopped = Stopped::Converged;
             break;
         }
-        if monitor.tick(done + round + 1, total) == Flow::Stop {
+        if progress.stopped() {
             stopped = Stopped::Interrupted;
             break;
         }
@@ -128,8 +133,12 @@ fn classifiers(
     prior: &Prior,
     centre: &Array2<f64>,
     w: Array2<f64>,
+    monitor: &dyn Monitor,
 ) -> Result<(f64, Array2<f64>), SsceError> {
+    let evaluations = Cell::new(0);
     let evaluate = |w: &Array2<f64>| {
+        // A round is finished even where somebody wants to stop.
+        let _ = monitor.tick(evaluations.replace(evaluations.get() + 1), DESCENT.0 as u64 + 1);
         let ((likelihood, mut gradient), (tied, pull)) = (loss.evaluate(w), prior.evaluate(w, centre));
         gradient += &pull;
         (likelihood + tied, gradient)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, Features, Monitor, Objective, Outcome, ProblemSize, Seed, Sense, Settings,
-    SoftPartition, WeightsError,
+    BaseWeights, Clusters, Ensemble, Features, Monitor, Objective, Outcome, ProblemSize, ProgressCounter, Seed, Sense,
+    Settings, SoftPartition, WeightsError,
 };
 use serde::Serialize;
 
@@ -132,6 +132,9 @@ fn check(
     Ok(settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?)
 }
 
+/// Units of progress of a round over all objects.
+const UNITS: u64 = 100;
+
 fn solve(
     ensemble: &Ensemble,
     design: Design,
@@ -144,13 +147,13 @@ fn solve(
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
     let base_weights = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
     let task = Task { design: &design, codes: &targets.codes, base_weights: &base_weights, clusters };
-    let (before, last) = (task.ticks(settings), u64::from(settings.rounds.get()));
-    let ticks = (monitor, 0, before + last);
+    let (before, last) = (task.units(settings, UNITS), UNITS * u64::from(settings.rounds.get()));
+    let progress = ProgressCounter::new(monitor, before + last);
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice { gamma, tried: Vec::new() },
-        None => task.choose(seed, settings, ticks)?,
+        None => task.choose(seed, settings, &progress.part(before))?,
     };
-    let Fit { centre, trace, stopped } = fit(&task.loss(), gamma, settings, (monitor, before, ticks.2))?;
+    let Fit { centre, trace, stopped } = fit(&task.loss(), gamma, settings, &progress.part(last))?;
     let soft = SoftPartition::new(probabilities(&design, centre.view())).expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = trace.len() as u64;

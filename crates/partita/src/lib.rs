@@ -55,10 +55,11 @@ pub use partita_core::{
     ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow,
     Fragments, GroupRows, LABELS_BY_BLOCKS, Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller,
     LabellerKind, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput, ModelReads,
-    Monitor, Objective, Outcome, Partition, PartitionError, PassEngine, PassError, PassJob, PassKind, PassRunner,
-    Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice, SettingInfo,
-    SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition, SourceError,
-    Stopped, TakePart, Unread, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
+    Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine, PassError, PassJob, PassKind,
+    PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice,
+    SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition,
+    SourceError, Stopped, TakePart, Unread, WeightError, WeightedEnsemble, Weights, WeightsError, consense,
+    consense_rows, fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
@@ -134,6 +135,7 @@ methods! {
     "median" => partita_median::IPVC,
     "median" => partita_median::NMFC,
     "median" => partita_median::PLURALITY,
+    "median" => partita_median::SOFT_MEAN,
     "median" => partita_median::URCV,
     "median" => partita_median::RCV,
     "median" => partita_median::ACV,

@@ -10,7 +10,7 @@ use partita::{
     Clusters, Consensus, ConsensusError, EnsembleRows, Features, METHODS, Problem, Reads, RowProblem, Seed, SettingMap,
     Silent, consense, consense_rows,
 };
-use partita_conformance::{check_with, planted};
+use partita_conformance::{check_soft, check_with, planted};
 
 /// Counts the bytes held and their peak.
 struct Counting;
@@ -156,4 +156,12 @@ fn memory() {
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
+    let checked: Vec<(&str, usize)> =
+        METHODS.iter().map(|method| (method.info().name, check_soft(*method, usual(method.info().name).0))).collect();
+    let native: Vec<&str> = checked.iter().filter(|checked| checked.1 > 1).map(|checked| checked.0).collect();
+    assert!(["lwgp", "hbgf", "soft-mean"].iter().all(|name| native.contains(name)), "{native:?}");
 }

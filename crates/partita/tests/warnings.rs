@@ -1,8 +1,9 @@
-//! What every method says of a result that is not to be trusted.
+//! What methods say: their progress, and warnings about a result that is not to be trusted.
 
 use partita::ndarray::Array2;
 use partita::{Clusters, Consensus, Ensemble, EnsembleBuilder, Features, METHODS, Outcome, Problem, Reads, SettingMap};
-use partita::{ConsensusError, Silent, Stopped, consense};
+use partita::{ConsensusError, Seed, Silent, Stopped, consense, method};
+use partita_conformance::{planted, progress};
 
 const OBJECTS: usize = 90;
 
@@ -91,4 +92,26 @@ fn an_ensemble_that_says_nothing_is_said() {
     assert!(solved >= 25 && sampled >= 31, "{solved} {sampled}");
     let clear = solve(partita::method("lwgp").unwrap(), &ensemble(80), &[]).unwrap();
     assert_eq!(clear.warnings, [""; 0]);
+}
+
+/// A bar that stands still says that nothing happens: what takes long tells its progress often, in small steps.
+#[test]
+fn long_fits_tell_their_progress() {
+    let cases: [(&str, &[&str], usize, usize); 7] = [
+        ("lwgp", &[], 2000, 10),
+        ("hbgf", &[], 2000, 10),
+        ("pcc-kl", &["restarts=2"], 300, 60),
+        ("pcc-l2", &["restarts=2"], 300, 60),
+        ("pcc-kl", &["partners=10"], 600, 60),
+        ("ssce", &[], 400, 20),
+        ("ssce-p", &[], 400, 20),
+    ];
+    for (name, settings, objects, least) in cases {
+        let (drawn, settings) = (planted(objects, 12, 6, Seed::new(1)), SettingMap::parse(settings).unwrap());
+        let shares = progress(method(name).unwrap(), &drawn, Clusters::Exactly(6), &settings);
+        let steps = shares.array_windows().filter(|[before, after]| after > before).count();
+        let longest = shares.array_windows().map(|[before, after]| after - before).fold(0.0, f64::max);
+        assert!(shares.is_sorted() && steps >= least, "{name} told {steps} steps: {shares:?}");
+        assert!(longest < 0.4, "{name} leaps by {longest}: {shares:?}");
+    }
 }

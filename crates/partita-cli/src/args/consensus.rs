@@ -9,7 +9,7 @@ use partita_app::{ClustersAsked, WeightSource};
 use super::ComputeArgs;
 use super::parts::weight_source;
 use super::suggested::{method_names, setting_names};
-use super::table::ReadArgs;
+use super::table::EnsembleReadArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -42,7 +42,7 @@ pub(crate) struct ConsensusArgs {
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
     pub(crate) clusters: ClustersAsked,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
+    pub(crate) read: EnsembleReadArgs,
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::table::{FileArgs, ReadArgs};
+use super::table::{EnsembleReadArgs, FileArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -19,7 +19,7 @@ pub(crate) struct ModesArgs {
     /// An ensemble: one row an object, one column a base clustering.
     pub(crate) ensemble: PathBuf,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
+    pub(crate) read: EnsembleReadArgs,
     /// Threads to use; all cores if not given or 0. The result does not depend on it.
     #[arg(long, value_name = "T")]
     pub(crate) threads: Option<usize>,

@@ -107,6 +107,24 @@ pub(crate) struct ReadArgs {
     pub(crate) file: FileArgs,
 }
 
+/// How an ensemble is read.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct EnsembleReadArgs {
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// All columns are shares of objects in clusters: name.p0, name.p1, … of the soft base clustering name, others of one
+    /// that is called like the file. Without it, columns called so are, if their values are shares.
+    #[arg(long)]
+    pub(crate) soft_bases: bool,
+    /// The most shares of an object in a soft base clustering that are kept; the largest are, divided by their sum.
+    #[arg(long, value_name = "R", default_value = "8")]
+    pub(crate) most_shares: NonZeroUsize,
+    /// Take soft base clusterings as hard: every object is in the cluster of its largest share.
+    #[arg(long)]
+    pub(crate) harden: bool,
+}
+
 /// How a table is read.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Reading")]
@@ -187,6 +205,16 @@ impl ReadArgs {
     pub(crate) fn options(&self, budget: MemoryBudget) -> ReadOptions {
         let mut options = self.file.options(budget);
         options.truth = if self.no_truth { Truth::None } else { self.truth.clone().into() };
+        options
+    }
+}
+
+impl EnsembleReadArgs {
+    /// How the reader is told, within this memory.
+    pub(crate) fn options(&self, budget: MemoryBudget) -> ReadOptions {
+        let mut options = self.read.options(budget);
+        options.most_shares = self.most_shares.get();
+        (options.soft_bases, options.harden) = (self.soft_bases, self.harden);
         options
     }
 }

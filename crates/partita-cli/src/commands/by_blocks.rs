@@ -104,7 +104,7 @@ impl RowSource {
 fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
-        (!is_text(args.output.as_deref(), args.read.file.format), "only text is written block by block"),
+        (!is_text(args.output.as_deref(), args.read.read.file.format), "only text is written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (model, "--model learns from the labels of all objects"),

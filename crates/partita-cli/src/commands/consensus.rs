@@ -38,7 +38,7 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
         print(&finished.record.to_json()?)?;
     } else if args.output.as_deref().is_none_or(is_stream) {
         let numbers = [("certainty", &outcome.certainty[..]), ("confidence", &finished.confidences[0][..])];
-        print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers, args.read.file.format)?;
+        print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers, args.read.read.file.format)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
@@ -65,7 +65,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
 fn features_options(args: &ConsensusArgs) -> ReadOptions {
     let mut options = ReadOptions::default();
     options.truth = args.features_label.clone().into();
-    options.missing.clone_from(&args.read.file.missing);
+    options.missing.clone_from(&args.read.read.file.missing);
     options
 }
 

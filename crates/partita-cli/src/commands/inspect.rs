@@ -120,11 +120,25 @@ fn classes(label: &LabelColumn) -> Value {
     json!({ "name": label.name, "classes": counts })
 }
 
+/// The mean over the objects that a base clustering knows of their largest share: 1 where it is hard.
+fn mean_largest_share(ensemble: &Ensemble, base: usize) -> f64 {
+    let shares = ensemble.base_shares(base);
+    let rows = shares.rows();
+    let largest = rows.outer_iter().map(|row| row.fold(0.0, |most: f64, &share| most.max(share)));
+    let known: Vec<f64> = largest.filter(|&share| share > 0.0).collect();
+    known.iter().sum::<f64>() / known.len().max(1) as f64
+}
+
 fn ensemble_facts(ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Value {
     let fragments = ensemble.fragments().weights().len();
     let base = |u: usize| {
         let labelled = ensemble.column(u).flatten().count();
-        json!({ "name": ensemble.bases()[u].name(), "clusters": ensemble.bases()[u].clusters(), "labelled": labelled })
+        let (base, soft) = (&ensemble.bases()[u], ensemble.memberships().is_some());
+        let mut facts = json!({ "name": base.name(), "clusters": base.clusters(), "labelled": labelled });
+        if soft {
+            facts["mean_largest_share"] = json!(mean_largest_share(ensemble, u));
+        }
+        facts
     };
     let recipe = ensemble.recipe().map(|text| serde_json::from_str(text).unwrap_or_else(|_| json!(text)));
     json!({
@@ -132,6 +146,7 @@ fn ensemble_facts(ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Value {
         "objects": ensemble.objects(),
         "base_clusterings": ensemble.bases().len(),
         "missing_labels": ensemble.missing(),
+        "soft": ensemble.memberships().is_some(),
         "unlabelled_object": ensemble.first_unlabelled().map(|object| ensemble.object_name(object)),
         "distinct_label_rows": fragments,
         "truth": truth.map(classes),

@@ -1,7 +1,9 @@
 //! Counts against a twin that is written for clarity, over drawn ensembles with missing labels.
 
-use partita_coassoc::{CoAssociation, CoassocError, EvidenceRows, Seen, SparseEvidence, StrongestSettings, recall};
-use partita_core::{Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent};
+use partita_coassoc::{
+    CoAssociation, CoassocError, Counts, EvidenceRows, Seen, SparseEvidence, StrongestSettings, recall,
+};
+use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, WeightedEnsemble};
 use rand::RngExt;
 
 /// Of these two thirds, 200, have missing labels.
@@ -96,7 +98,7 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
             assert_eq!(sparse, in_pool(2, sample), "seed {seed}");
             assert_eq!(sparse.pairs() as u64, pairs);
             assert_eq!(sparse.each_pair().count() as u64, pairs);
-            let matrix = sparse.together();
+            let matrix = sparse.together().expect("no weights");
             for i in 0..n as usize {
                 assert!(sparse.neighbours(i).is_sorted_by(|a, b| a < b));
                 for (j, c, n) in sparse.row(i) {
@@ -114,8 +116,78 @@ fn sparse_evidence_of_all_pairs_is_dense_and_of_some_a_part_of_it() {
 
 fn from_its_parts(evidence: &SparseEvidence) -> SparseEvidence {
     let (starts, neighbours) = (evidence.starts().to_vec(), evidence.all_neighbours().to_vec());
-    let (together, seen) = (evidence.all_together().to_vec(), evidence.all_seen().map(<[u16]>::to_vec));
+    let words = |counts: Counts<'_>| match counts {
+        Counts::Words(counts) => counts.to_vec(),
+        _ => unreachable!("no weights"),
+    };
+    let (together, seen) = (words(evidence.all_together()), evidence.all_seen().map(words));
     SparseEvidence::from_parts(evidence.base_clusterings(), starts, neighbours, together, seen).expect("its own parts")
+}
+
+/// The ensemble in which base clustering u is there `1 + u % 3` times, and weights that say the same.
+fn copied(ensemble: &Ensemble) -> (Ensemble, BaseWeights) {
+    let often = |u: u32| 1 + u % 3;
+    let bases: Vec<u32> = (0..ensemble.bases().len() as u32).flat_map(|u| (0..often(u)).map(move |_| u)).collect();
+    let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
+    let weights = (0..ensemble.bases().len() as u32).map(|u| 0.1 * f64::from(often(u))).collect();
+    (ensemble.select(&objects, &bases), BaseWeights::new(weights).unwrap())
+}
+
+/// Whole proportions are exact: a weight of 2 is two copies.
+#[test]
+fn a_weight_is_so_many_copies() {
+    for seed in 0..ENSEMBLES / 3 {
+        let ensemble = draw(seed);
+        let (copies, weights) = copied(&ensemble);
+        let weighted = WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() };
+        let unlimited = MemoryBudget::UNLIMITED;
+        let (dense, expected) = (
+            CoAssociation::count(weighted, unlimited, &Silent).unwrap(),
+            CoAssociation::count(&copies, unlimited, &Silent).unwrap(),
+        );
+        let n = ensemble.objects();
+        for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+            assert_eq!(dense.pair(i, j), expected.pair(i, j), "seed {seed}");
+        }
+        let (rows, all) = (EvidenceRows::new(weighted).unwrap(), EvidenceRows::new(&copies).unwrap());
+        let row = |rows: &EvidenceRows| {
+            let mut row = Vec::new();
+            rows.for_each(n / 2, |j, c, seen| row.push((j, c, seen)));
+            row
+        };
+        assert_eq!(row(&rows), row(&all), "seed {seed}");
+        let near = |source: WeightedEnsemble<'_>| {
+            let settings = StrongestSettings::default();
+            let near = SparseEvidence::strongest(source, 3, Seed::new(seed), &settings, unlimited, &Silent).unwrap();
+            near.each_pair().collect::<Vec<_>>()
+        };
+        assert_eq!(near(weighted), near((&copies).into()), "seed {seed}");
+    }
+}
+
+/// Weights in no whole proportions are rounded to one part in 2³¹.
+#[test]
+fn weights_of_any_proportion_are_summed() {
+    for seed in 0..ENSEMBLES / 3 {
+        let ensemble = draw(seed);
+        let given: Vec<f64> = (0..ensemble.bases().len()).map(|u| (1.0 + u as f64).sqrt()).collect();
+        let weights = BaseWeights::new(given).unwrap();
+        let weighted = WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() };
+        let dense = CoAssociation::count(weighted, MemoryBudget::UNLIMITED, &Silent).unwrap();
+        let weight = |u: usize| weights.as_slice()[u] / ensemble.bases().len() as f64;
+        for (i, j) in (0..ensemble.objects()).flat_map(|i| (0..i).map(move |j| (j, i))) {
+            let (mut c, mut n) = (0.0, 0.0);
+            for u in 0..ensemble.bases().len() {
+                if let (Some(a), Some(b)) = (ensemble.label(i, u), ensemble.label(j, u)) {
+                    n += weight(u);
+                    c += if a == b { weight(u) } else { 0.0 };
+                }
+            }
+            let found = dense.pair(i, j);
+            let share = |count: u32| f64::from(count) / f64::from(dense.unit());
+            assert!((share(found.0) - c).abs() < 1e-6 && (share(found.1) - n).abs() < 1e-6, "seed {seed}");
+        }
+    }
 }
 
 #[test]

@@ -5,3 +5,4 @@ mod guarantees;
 mod naive_reference;
 mod pools;
 mod sparse_files;
+mod weights;

@@ -1,19 +1,27 @@
 //! Sparse evidence on disk, in SciPy's layout.
 
-use partita_coassoc::SparseEvidence;
+use partita_coassoc::{Counts, SparseEvidence};
 use partita_core::{MemoryBudget, Seed, Silent};
 use partita_files::{SparseCounts, read_sparse_npz, write_sparse_npz};
+
+fn words(counts: Counts<'_>) -> &[u16] {
+    match counts {
+        Counts::Words(counts) => counts,
+        _ => unreachable!("base clusterings count alike"),
+    }
+}
 
 /// The matrix of c, with M and, where labels are missing, N beside it.
 fn counts(evidence: &SparseEvidence) -> SparseCounts<'_> {
     let bases = vec![evidence.base_clusterings() as u16];
     let mut beside = vec![("base_clusterings".to_owned(), bases.into())];
-    beside.extend(evidence.all_seen().filter(|seen| !seen.is_empty()).map(|seen| ("seen".to_owned(), seen.into())));
+    let seen = evidence.all_seen().map(words).filter(|seen| !seen.is_empty());
+    beside.extend(seen.map(|seen| ("seen".to_owned(), seen.into())));
     SparseCounts {
         shape: (evidence.objects(), evidence.objects()),
         starts: evidence.starts().into(),
         columns: evidence.all_neighbours().into(),
-        values: evidence.all_together().into(),
+        values: words(evidence.all_together()).into(),
         beside,
     }
 }

@@ -1,5 +1,6 @@
 //! File formats: one file each, and one line each in [`FORMATS`].
 
+pub(crate) mod ancestry;
 pub(crate) mod array_claim;
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -52,10 +53,22 @@ pub(crate) static FORMATS: &[Format] = &[
 /// The files that a path stands for: itself, or those of a folder that are read as one table, in the order of their names.
 ///
 /// # Errors
-/// [`FileError::Directory`] for a folder without files whose rows are read in groups (Parquet, Arrow, NPY), and
-/// [`FileError::Damaged`] for files of two formats.
+/// [`FileError::Directory`] for a folder without files whose rows are read in groups (Parquet, Arrow, NPY) and without files of
+/// ancestry (`.Q`, …), and [`FileError::Damaged`] for files of two formats.
 pub fn input_parts(path: &Path) -> Result<Vec<PathBuf>, FileError> {
-    if path.is_dir() { folder::parts(FORMATS, path).map(|(_, parts)| parts) } else { Ok(vec![path.into()]) }
+    if !path.is_dir() {
+        return Ok(vec![path.into()]);
+    }
+    match folder::parts(FORMATS, path) {
+        Err(FileError::Directory(_)) => ancestry::files(path),
+        found => found.map(|(_, parts)| parts),
+    }
+}
+
+/// The files of ancestry that a path stands for: itself, or those of a folder; none where it is something else.
+pub(crate) fn ancestry_files(path: &Path) -> Option<Vec<PathBuf>> {
+    let named = |parts: &Vec<PathBuf>| parts.iter().all(|part| ancestry::fits(part));
+    if path.is_dir() { input_parts(path).ok().filter(named) } else { ancestry::fits(path).then(|| vec![path.into()]) }
 }
 
 /// The format of a file, by the ending of its name, or of the files of a folder.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget};
+use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares};
 
 use super::frame::{Frame, Wanted};
 use super::input_warnings::{about_bases, same_names};
@@ -10,8 +10,8 @@ use super::label_column::LabelColumn;
 use super::label_rows::{self, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::ReadOptions;
 use super::roles::{self, Roles, SPLIT};
-use super::stored_ensemble;
 use super::table::without_names;
+use super::{soft_columns, stored_ensemble};
 use crate::dictionary::Dictionary;
 use crate::error::{FileError, Row};
 use crate::format::description::{Format, Writes};
@@ -43,6 +43,10 @@ pub struct LoadedEnsemble {
 /// NaN are missing like empty fields and the words of [`ReadOptions::missing`]; clusters are numbered in the order of their
 /// labels. [`load_ensemble`] says what was taken for what.
 ///
+/// Columns `name.p0`, `name.p1`, … whose values are shares (between 0 and 1, rows sum to 1) are one soft base clustering `name`
+/// ([`ReadOptions::soft_bases`] insists, also for columns that are called otherwise). A file `.Q`, `.meanQ`, `.indivq` or `_f` of
+/// ADMIXTURE, fastStructure, CLUMPP or STRUCTURE is one soft base clustering, a folder of them one a file.
+///
 /// # Errors
 /// [`FileError`] names the file, the row, the column, the value, and what to do.
 ///
@@ -57,7 +61,11 @@ pub fn read_ensemble(path: &Path, options: &ReadOptions) -> Result<LoadedEnsembl
 /// # Errors
 /// As [`read_ensemble`].
 pub fn load_ensemble(path: &Path, options: &ReadOptions) -> Result<(LoadedEnsemble, Roles), FileError> {
-    load(FORMATS, path, options)
+    let (mut loaded, roles) = load(FORMATS, path, options)?;
+    if options.harden {
+        loaded.ensemble = loaded.ensemble.hardened();
+    }
+    Ok((loaded, roles))
 }
 
 pub(crate) fn load(
@@ -65,18 +73,43 @@ pub(crate) fn load(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<(LoadedEnsemble, Roles), FileError> {
+    if let Some(files) = format::ancestry_files(path) {
+        let (ensemble, roles) = soft_columns::of_ancestry(path, &files, options)?;
+        return Ok((LoadedEnsemble { ensemble, truth: None }, roles));
+    }
     let reader = open_reader(formats, path, options)?;
     if let Some(meta) = reader.note(stored_ensemble::META)? {
         let (ensemble, truth, roles) = stored_ensemble::read(&*reader, &meta, options, &limit(options.budget, 0))?;
         return Ok((LoadedEnsemble { ensemble, truth }, roles));
     }
     let mut frame = open_frame(reader, options)?;
-    let loaded =
-        if frame.reader.typed() { from_columns(&mut frame, options)? } else { from_text(&mut frame, options)? };
+    let groups = soft_columns::mark(&mut frame, options);
+    let soft = match groups.is_empty() {
+        true => None,
+        false => soft_columns::ensemble(&mut frame, &groups, options, &limit(options.budget, 0))?,
+    };
+    let loaded = match soft {
+        Some(soft) if frame.roles.data().is_empty() => {
+            let limit = limit(options.budget, 0);
+            let truth = frame.truth(&limit)?;
+            finish(&frame, soft, frame.object_names(&limit)?, truth)?
+        }
+        Some(soft) => {
+            let hard = labels(&mut frame, options)?;
+            let wrong = |source| FileError::Ensemble { path: path.into(), source };
+            LoadedEnsemble { ensemble: hard.ensemble.beside(&soft).map_err(wrong)?, ..hard }
+        }
+        None => labels(&mut frame, options)?,
+    };
     let ensemble = &loaded.ensemble;
     about_bases(&mut frame.roles, ensemble.bases(), ensemble.objects());
     frame.roles.warnings.extend(ensemble.object_names().and_then(same_names));
     Ok((loaded, frame.roles))
+}
+
+/// The base clusterings in columns of labels.
+fn labels(frame: &mut Frame, options: &ReadOptions) -> Result<LoadedEnsemble, FileError> {
+    if frame.reader.typed() { from_columns(frame, options) } else { from_text(frame, options) }
 }
 
 pub(crate) fn open_reader(
@@ -234,7 +267,8 @@ pub fn write_ensemble(path: &Path, ensemble: &Ensemble, truth: Option<&LabelColu
     }
     check_readable(path, ensemble)?;
     let whole = whole_numbers(ensemble);
-    (format.write)(path, columns(ensemble, truth, &whole))
+    let soft = soft_columns::named_columns(ensemble);
+    (format.write)(path, columns(ensemble, truth, &whole, &soft))
 }
 
 /// The labels of every base clustering as whole numbers, where all of them are such.
@@ -242,12 +276,23 @@ fn whole_numbers(ensemble: &Ensemble) -> Vec<Option<Vec<i64>>> {
     ensemble.bases().iter().map(|base| base.values().iter().map(|value| value.parse().ok()).collect()).collect()
 }
 
-fn columns<'a>(ensemble: &'a Ensemble, truth: Option<&'a LabelColumn>, whole: &'a [Option<Vec<i64>>]) -> Contents<'a> {
+fn columns<'a>(
+    ensemble: &'a Ensemble,
+    truth: Option<&'a LabelColumn>,
+    whole: &'a [Option<Vec<i64>>],
+    soft: &'a [(Vec<String>, Shares)],
+) -> Contents<'a> {
     let mut columns: Vec<(&str, Data<'_>)> = Vec::new();
     if let Some(names) = ensemble.object_names() {
         columns.push(("object", Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))))));
     }
-    for (u, (base, whole)) in ensemble.bases().iter().zip(whole).enumerate() {
+    for (names, shares) in soft {
+        for (name, column) in names.iter().zip(shares.rows().columns()) {
+            columns.push((name, Data::Float(Box::new(column.to_vec().into_iter()))));
+        }
+    }
+    let hard = ensemble.bases().iter().zip(whole).enumerate().filter(|_| soft.is_empty());
+    for (u, (base, whole)) in hard {
         let labels = ensemble.column(u);
         let data = match whole {
             Some(whole) => Data::Integer(Box::new(labels.map(|label| label.map(|cluster| whole[cluster])))),

@@ -17,6 +17,7 @@ use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::ReadOptions;
 use super::roles::Roles;
+use super::soft_columns;
 use super::{numbers, table};
 use crate::error::{Cell, FileError, Row};
 use crate::format::reader::{Form, Layout, Limit};
@@ -122,6 +123,7 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] as [`read_ensemble`](crate::read_ensemble).
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
+<<<<<<< HEAD
         let Some(columns) = GroupedColumns::open(path, options)? else { return Ok(None) };
         if columns.words().is_some() {
             return Ok(None);
@@ -137,6 +139,25 @@ impl LabelGroups {
     pub(super) fn of_labels(columns: GroupedColumns, labels: Vec<Vec<u64>>, room: Arc<AtomicU64>) -> Self {
         let base = |(name, labels): (&String, &Vec<u64>)| {
             BaseClustering::new(name, labels.iter().map(ToString::to_string).collect())
+=======
+        if options.transpose || format::ancestry_files(path).is_some() || !format::of(FORMATS, path)?.grouped {
+            return Ok(None);
+        }
+        let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        if !soft_columns::mark(&mut frame, options).is_empty() {
+            return Ok(None);
+        }
+        if frame.roles.data().into_iter().any(|column| frame.reader.is_text(column)) {
+            return Ok(None);
+        }
+        let limit = ensemble::limit(options.budget, 0);
+        limit.check(path, frame.transient())?;
+        let places = ensemble::places(&frame);
+        let items = label_rows::items(&places);
+        let labels = distinct(&frame, &places, &items, &limit)?;
+        let base = |(column, labels): (usize, &Vec<u64>)| {
+            BaseClustering::new(&frame.names[column], labels.iter().map(ToString::to_string).collect())
+>>>>>>> main
         };
         let bases: Vec<BaseClustering> = columns.names().zip(&labels).map(base).collect();
         let encoded = bases.iter().cloned().zip(labels);

@@ -17,6 +17,7 @@ pub(crate) mod read_options;
 pub(crate) mod roles;
 pub(crate) mod run_tables;
 pub(crate) mod soft;
+mod soft_columns;
 pub(crate) mod sparse_counts;
 pub(crate) mod sparse_table;
 mod stored_ensemble;

@@ -118,6 +118,16 @@ pub struct ReadOptions {
     /// Rows are columns and columns are rows: one row a base clustering or a feature (text and arrays).
     #[serde(default)]
     pub transpose: bool,
+    /// All columns of an ensemble are shares of objects in clusters: those called `name.p0`, `name.p1`, … of the soft base
+    /// clustering `name`, others of one called like the file. Without it columns are shares if their names and values say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub soft_bases: bool,
+    /// The most shares of an object in one soft base clustering that are kept; the largest are, and divided by their sum.
+    #[serde(default = "most_shares", skip_serializing_if = "is_most_shares")]
+    pub most_shares: usize,
+    /// Soft base clusterings become hard: every object is in the cluster of its largest share.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub harden: bool,
     /// What becomes of columns that hold words (tables of text).
     #[serde(default)]
     pub encode: Option<Encode>,
@@ -143,6 +153,17 @@ fn yes() -> bool {
     true
 }
 
+/// Shares of an object in a soft base clustering that are kept where nothing is said.
+pub(crate) const MOST_SHARES: usize = 8;
+
+fn most_shares() -> usize {
+    MOST_SHARES
+}
+
+fn is_most_shares(shares: &usize) -> bool {
+    *shares == MOST_SHARES
+}
+
 impl Default for ReadOptions {
     fn default() -> Self {
         Self {
@@ -154,6 +175,9 @@ impl Default for ReadOptions {
             header: Header::default(),
             delimiter: None,
             transpose: false,
+            soft_bases: false,
+            most_shares: MOST_SHARES,
+            harden: false,
             encode: None,
             impute: None,
             means: BTreeMap::new(),

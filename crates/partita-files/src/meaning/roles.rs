@@ -24,6 +24,8 @@ pub(crate) const SPLIT: &str = "split";
 pub enum Role {
     /// A feature of a table, or a base clustering of an ensemble.
     Data,
+    /// The shares of objects in one cluster of a soft base clustering.
+    Share,
     /// The true classes, or the labels that were asked for.
     Truth,
     /// Names of the objects.
@@ -83,9 +85,16 @@ pub struct Roles {
     /// Words that were taken for missing values, and how often each was found. Empty fields are not counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
+    /// Rows of shares that did not quite sum to 1 and were divided by their sums, over all soft base clusterings.
+    #[serde(default, skip_serializing_if = "none")]
+    pub rescaled: u64,
     /// What looks as if it were meant otherwise, and the flag that settles it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+fn none(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Roles {
@@ -96,6 +105,11 @@ impl Roles {
     /// Positions of the features or base clusterings, from 0.
     pub fn data(&self) -> Vec<usize> {
         self.of(Role::Data).collect()
+    }
+
+    /// Positions of the columns of soft base clusterings, from 0.
+    pub(crate) fn shares(&self) -> Vec<usize> {
+        self.of(Role::Share).collect()
     }
 
     /// Position of the column with the true classes, from 0.
@@ -112,7 +126,7 @@ impl Roles {
     #[must_use]
     pub fn brief(&self) -> Self {
         let mut brief = self.clone();
-        brief.columns.retain(|column| column.role != Role::Data);
+        brief.columns.retain(|column| !matches!(column.role, Role::Data | Role::Share));
         brief
     }
 
@@ -122,7 +136,7 @@ impl Roles {
         let said = |column: &&ColumnRole| match column.role {
             Role::Data | Role::ColumnNames => false,
             Role::Objects => column.name != "object" || column.reason != Reason::Name,
-            Role::Truth | Role::Skipped => true,
+            Role::Truth | Role::Skipped | Role::Share => true,
         };
         let by_itself = |column: &ColumnRole| !matches!(column.reason, Reason::Asked | Reason::Rest);
         let columns = self.columns.iter().chain(&self.arrays);
@@ -159,6 +173,9 @@ impl fmt::Display for Roles {
                 parts.push(format!("{word} {}", names.join(", ")));
             }
         }
+        if self.of(Role::Share).next().is_some() {
+            parts.push(self.soft_bases());
+        }
         if !self.missing.is_empty() {
             let all: u64 = self.missing.values().sum();
             let words: Vec<&str> = self.missing.keys().map(String::as_str).collect();
@@ -173,10 +190,39 @@ impl fmt::Display for Roles {
     }
 }
 
+/// The base clustering and the cluster that a column of shares is called after: `name.p0`, `name.p1`, …
+pub(crate) fn share_of(column: &str) -> Option<(&str, &str)> {
+    let (name, share) = column.rsplit_once(".p")?;
+    (!name.is_empty() && !share.is_empty() && share.bytes().all(|byte| byte.is_ascii_digit())).then_some((name, share))
+}
+
 /// The most columns of one kind that a line names.
 const MOST_SHOWN: usize = 8;
 
 impl Roles {
+    /// Such as `soft base clusterings 'a' (3 shares), 'b' (4 shares)`.
+    fn soft_bases(&self) -> String {
+        let mut named: Vec<(&str, usize)> = Vec::new();
+        for column in self.columns.iter().filter(|column| column.role == Role::Share) {
+            let name = share_of(&column.name).map_or(column.name.as_str(), |(name, _)| name);
+            match named.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, shares)) => *shares += 1,
+                None => named.push((name, 1)),
+            }
+        }
+        let shown: Vec<String> =
+            named.iter().take(MOST_SHOWN).map(|(name, shares)| format!("'{name}' ({shares} shares)")).collect();
+        let more = named.len().saturating_sub(MOST_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let rescaled = match self.rescaled {
+            0 => String::new(),
+            rows => {
+                format!("; {} rows of shares that did not quite sum to 1 were divided by their sums", grouped(rows))
+            }
+        };
+        format!("soft base clusterings {}{more}{rescaled}", shown.join(", "))
+    }
+
     fn shown(&self, column: &ColumnRole) -> String {
         let ColumnRole { name, role, reason } = column;
         let name = crate::error::shown(name);

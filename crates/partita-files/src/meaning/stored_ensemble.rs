@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use partita_core::{BaseClustering, Ensemble};
+use partita_core::{BaseClustering, Ensemble, Memberships};
 use serde::{Deserialize, Serialize};
 
 use super::frame::first_of;
@@ -15,13 +15,18 @@ use crate::error::FileError;
 use crate::format::reader::{Column, Form, Limit, Reader};
 use crate::format::writer::{Array, Contents, Elements};
 use crate::label_encoder::{EncodedArray, LabelNumber};
-use crate::typed_array::TypedArray;
+use crate::typed_array::{Scalar, TypedArray};
 
 /// The member that says how the arrays are meant.
 pub(crate) const META: &str = "ensemble.json";
 const FORMAT: &str = "partita ensemble 1";
 const LABELS: &str = "labels";
 const TRUTH: &str = "truth";
+/// The shares of a soft ensemble as sparse rows (CSR): where the entries of each object start, the base cluster of each entry
+/// (those of all base clusterings numbered through), and the share.
+const SHARE_STARTS: &str = "share_starts";
+const SHARE_CLUSTERS: &str = "share_clusters";
+const SHARES: &str = "shares";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Meta {
@@ -62,6 +67,14 @@ pub(crate) fn contents<'a>(ensemble: &'a Ensemble, truth: Option<&LabelColumn>) 
         _ => Elements::I32(Box::new(labels.map(|label| label.map_or(-1, |j| j as i32)))),
     };
     let mut arrays = vec![(LABELS, Array::new(shape, elements))];
+    if let Some(soft) = ensemble.memberships() {
+        let (starts, clusters, shares) = soft.parts();
+        let starts = starts.iter().map(|&start| start as i64);
+        let clusters = clusters.iter().map(|&cluster| i64::from(cluster));
+        arrays.push((SHARE_STARTS, Array::new([soft.objects() + 1], Elements::I64(Box::new(starts)))));
+        arrays.push((SHARE_CLUSTERS, Array::new([soft.len()], Elements::I64(Box::new(clusters)))));
+        arrays.push((SHARES, Array::floats([soft.len()], shares.iter().copied())));
+    }
     if let Some(codes) = truth_codes {
         arrays.push((TRUTH, Array::new([shape[0]], Elements::I32(Box::new(codes.into_iter())))));
     }
@@ -108,6 +121,10 @@ pub(crate) fn read(
     let rows = ensemble(labels, bases).ok_or_else(|| unfit(format!("'{LABELS}' does not fit {META}")))?;
     let wrong = |source| FileError::Ensemble { path: path.into(), source };
     let mut ensemble = rows.map_err(wrong)?;
+    if let Some(soft) = memberships(reader, &ensemble, limit)? {
+        let bases = ensemble.bases().to_vec();
+        ensemble = Ensemble::from_memberships(soft, bases).map_err(wrong)?;
+    }
     if let Some(objects) = meta.objects {
         ensemble = ensemble.with_object_names(objects).map_err(wrong)?;
     }
@@ -119,6 +136,32 @@ pub(crate) fn read(
         return Err(FileError::damaged(path, reason));
     }
     if options.skip.is_empty() { Ok((ensemble, truth, roles)) } else { without(path, &ensemble, truth, roles, options) }
+}
+
+/// The shares of a soft ensemble, if it is one.
+fn memberships(reader: &dyn Reader, labels: &Ensemble, limit: &Limit) -> Result<Option<Memberships>, FileError> {
+    let [Some(starts), Some(clusters), Some(shares)] =
+        [SHARE_STARTS, SHARE_CLUSTERS, SHARES].map(|name| first_of(reader, &[name]))
+    else {
+        return Ok(None);
+    };
+    let rows = [starts, clusters, shares].map(|item| reader.extent(item).map(|extent| extent.rows()));
+    let bytes = rows.into_iter().try_fold(0u64, |sum, rows| Ok::<_, FileError>(sum.saturating_add(rows?)))?;
+    limit.check(reader.path(), bytes.saturating_mul(16))?;
+    let numbers = |item| match reader.read_whole(item, Form::Numbers { gaps: false, words: false }, limit)? {
+        Column::Array(array) if array.columns == 1 => {
+            Ok((0..array.rows).filter_map(|row| array.scalar(row, 0)).collect())
+        }
+        _ => Ok::<Vec<Scalar>, FileError>(Vec::new()),
+    };
+    let whole = |number: Scalar| usize::try_from(number.float() as i64).unwrap_or(usize::MAX);
+    let starts = numbers(starts)?.into_iter().map(whole).collect();
+    let clusters =
+        numbers(clusters)?.into_iter().map(|number| u32::try_from(whole(number)).unwrap_or(u32::MAX)).collect();
+    let shares = numbers(shares)?.into_iter().map(Scalar::float).collect();
+    let found = Memberships::from_parts(starts, clusters, shares, &labels.offsets());
+    let found = found.filter(|found| found.objects() == labels.objects());
+    found.map(Some).ok_or_else(|| unfit(reader.path(), &format!("'{SHARES}' does not fit {META}")))
 }
 
 /// The same without the base clusterings that are to be left out.

@@ -6,3 +6,4 @@ mod datasets;
 mod folder;
 mod peers;
 mod round_trips;
+mod soft_bases;

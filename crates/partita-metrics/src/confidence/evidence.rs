@@ -7,7 +7,7 @@ use crate::contingency::check_sizes;
 use crate::{Contingency, MetricsError};
 
 /// Weight of a base clustering that says nothing, beside those that vote.
-const SILENT_WEIGHT: f64 = 1.0;
+pub(super) const SILENT_WEIGHT: f64 = 1.0;
 
 /// The objects of one cluster in one base cluster.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl ClusterEvidence {
 
     /// [`calibrated_confidence`] of a margin among the clusters that have objects, in six digits.
     pub(super) fn calibrated(&self, margin: f64) -> f64 {
-        (calibrated_confidence(margin, self.live) * 1e6).round() / 1e6
+        calibrated_in_six_digits(margin, self.live)
     }
 
     /// The margins of some objects with these `labels`, one a row, in -1..=1: the evidence for the own cluster less that for the best
@@ -158,6 +158,11 @@ impl ClusterEvidence {
         }
         (for_own - votes.take_largest()) / (weight + SILENT_WEIGHT)
     }
+}
+
+/// [`calibrated_confidence`] in six digits.
+pub(super) fn calibrated_in_six_digits(margin: f64, clusters: usize) -> f64 {
+    (calibrated_confidence(margin, clusters) * 1e6).round() / 1e6
 }
 
 /// Votes for the other clusters of one object.

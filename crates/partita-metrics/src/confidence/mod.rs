@@ -26,12 +26,14 @@
 
 mod calibration;
 mod evidence;
+mod soft;
 
 use partita_core::{BaseWeights, Ensemble, EnsembleRows, Label, Partition, PassRunner, RowBlock, RowMap, Silent};
 
 use crate::MetricsError;
 pub use calibration::{CALIBRATION, calibrated_confidence};
 pub use evidence::ClusterEvidence;
+use evidence::calibrated_in_six_digits;
 
 /// Confidence of every object's label, n numbers in 0..=1: the share of the ensemble's evidence for its cluster, calibrated as the
 /// probability that the label is right. Comparable between methods. Numbers have six digits.
@@ -65,8 +67,9 @@ pub fn confidence(
     partition: &Partition,
     weights: Option<&BaseWeights>,
 ) -> Result<Vec<f64>, MetricsError> {
-    let evidence = ClusterEvidence::of(ensemble, partition, weights)?;
-    Ok(margins(&evidence, ensemble, partition).into_iter().map(|margin| evidence.calibrated(margin)).collect())
+    let live = partition.live_clusters();
+    let margins = confidence_margins(ensemble, partition, weights)?;
+    Ok(margins.into_iter().map(|margin| calibrated_in_six_digits(margin, live)).collect())
 }
 
 /// The margins that [`confidence`](confidence()) calibrates, n numbers in -1..=1.
@@ -78,7 +81,10 @@ pub fn confidence_margins(
     partition: &Partition,
     weights: Option<&BaseWeights>,
 ) -> Result<Vec<f64>, MetricsError> {
-    Ok(margins(&ClusterEvidence::of(ensemble, partition, weights)?, ensemble, partition))
+    match ensemble.memberships() {
+        Some(shares) => soft::margins(shares, ensemble, partition, weights),
+        None => Ok(margins(&ClusterEvidence::of(ensemble, partition, weights)?, ensemble, partition)),
+    }
 }
 
 fn margins(evidence: &ClusterEvidence, ensemble: &Ensemble, partition: &Partition) -> Vec<f64> {

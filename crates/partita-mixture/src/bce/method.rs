@@ -51,7 +51,7 @@ impl Method for Bce {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<BceDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(bce(&WeightedRows::of(problem.ensemble), clusters, problem.seed, settings, monitor)?)
+        Ok(bce(&WeightedRows::of_weighted(problem.weighted()), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

@@ -94,7 +94,7 @@ impl BceModel {
 
 impl Model for BceModel {
     fn to_json(&self) -> Value {
-        saved_model::write(saved_model::MIXED, &self.bases, &self.parameters.alpha, &self.parameters.theta)
+        saved_model::write(saved_model::MIXED, (&self.bases, None), &self.parameters.alpha, &self.parameters.theta)
     }
 
     fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {

@@ -72,7 +72,8 @@ impl MmSettings {
 /// | ϑ_mj(k) | θ_kuj, label shares within a cluster |
 /// | `E[z_im]` | the soft result |
 ///
-/// The product runs over the labels that are there. The objective never falls from one round to the next. A cluster
+/// The product runs over the labels that are there. Where base clusterings have weights, ln θ_kuj counts as often as the weight of u
+/// says, as if u were there so often: in the product, and with its pseudo-counts. The objective never falls from one round to the next. A cluster
 /// may die; it keeps its number.
 ///
 /// # Cost
@@ -143,7 +144,8 @@ fn round(rows: &WeightedRows<'_>, model: &RowModel, pseudo_count: f64) -> (f64, 
 /// The same from what the rows expect.
 pub(crate) fn advance(sums: SufficientStatistics, model: &RowModel, pseudo_count: f64) -> (f64, RowModel) {
     let prior = if pseudo_count > 0.0 { pseudo_count * model.logs().lines.iter().sum::<f64>() } else { 0.0 };
-    (sums.log_sum + prior, RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0))
+    let next = RowModel::of_sums(model.bases.clone(), &sums, |_| pseudo_count, 0.0).weighted(model.base_weights());
+    (sums.log_sum + prior, next)
 }
 
 fn outcome(rows: &WeightedRows<'_>, run: Run<RowModel>, objective_by_restart: Vec<f64>) -> Outcome<MmDiagnostics> {

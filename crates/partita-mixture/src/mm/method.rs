@@ -1,7 +1,7 @@
 //! MM as a method: its info, memory and entry points.
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, Weights,
 };
 
 use super::em::{MmDiagnostics, MmSettings, mm};
@@ -21,7 +21,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "mm",
     summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
     reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
-    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
+    capabilities: Capabilities { streams: true, base_weights: Weights::Native, ..MIXTURE.capabilities },
     ..MIXTURE
 };
 
@@ -45,7 +45,7 @@ impl Method for Mm {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MmDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(mm(&WeightedRows::of(problem.ensemble), clusters, problem.seed, settings, monitor)?)
+        Ok(mm(&WeightedRows::of_weighted(problem.weighted()), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(
@@ -55,7 +55,7 @@ impl Method for Mm {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<MmDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(mm_rows(&problem.passes(), clusters, problem.seed, settings, monitor)?)
+        Ok(mm_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &MmSettings) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use partita_core::{BaseClustering, Monitor, PassRunner, RowFit, Seed};
+use partita_core::{BaseClustering, BaseWeights, Monitor, PassRunner, RowFit, Seed};
 
 use super::em::{MmDiagnostics, MmSettings, advance, compete, objective};
 use crate::error::MixtureError;
@@ -23,6 +23,7 @@ use crate::shared::row_passes::{MostProbable, Usage};
 /// As [`mm`](fn@crate::mm), and [`MixtureError::Pass`] when rows cannot be read.
 pub fn mm_rows(
     rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
     clusters: usize,
     seed: Seed,
     settings: &MmSettings,
@@ -35,7 +36,10 @@ pub fn mm_rows(
         (clusters, seed),
         (settings, settings.limits()),
         monitor,
-        |sample, progress| compete(sample, clusters, seed, settings, progress),
+        |sample, progress| {
+            let weights = weights.map(|weights| weights.as_slice().to_vec());
+            compete(&sample.clone().with_base_weights(weights), clusters, seed, settings, progress)
+        },
         |model| Ok(advance(expect(rows, &offsets, model.logs())?, model, settings.pseudo_count)),
     )?;
     let (model, logs) = (run.result, |model: &RowModel| model.logs().clone());

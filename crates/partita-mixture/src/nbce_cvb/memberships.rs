@@ -68,7 +68,7 @@ impl Memberships {
             let mut part = SufficientStatistics::zero(rows.label_values(), clusters);
             let (mut product, mut line, mut change) = (ScaledProduct::new(clusters), vec![0.0; clusters], 0f64);
             for (i, own) in range.zip(soft.chunks_exact_mut(clusters)) {
-                counts.conditional(labels.row(i), own, &mut product);
+                counts.conditional(labels.row(i), own, rows.weights()[i].min(1.0), &mut product);
                 let sum = product.weights(&mut line);
                 for (own, new) in own.iter_mut().zip(&mut line) {
                     *new /= sum;
@@ -136,17 +136,18 @@ impl<'a> Counts<'a> {
     }
 
     /// The conditional of one row up to its sum, when its own memberships do not count.
-    fn conditional<L: Label>(&self, row: ArrayView1<'_, L>, own: &[f64], product: &mut ScaledProduct) {
+    /// A row that stands for less than an object leaves out what it counts.
+    fn conditional<L: Label>(&self, row: ArrayView1<'_, L>, own: &[f64], one: f64, product: &mut ScaledProduct) {
         let clusters = own.len();
-        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - own).max(0.0));
-        self.prior.shares(sizes, self.total - 1.0, self.alpha0, product);
+        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
+        self.prior.shares(sizes, self.total - one, self.alpha0, product);
         let mut pending = 1;
         for (u, label) in row.iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
             let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
             for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
-                *m *= (label - own).max(self.beta) / (total - own).max(self.pseudo_totals[u]);
+                *m *= (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
             }
             pending += 1;
             if pending == RENORMALISE_AFTER {

@@ -2,7 +2,7 @@
 
 use std::num::Saturating;
 
-use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize};
+use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Weights};
 
 use super::chain_diagnostics::NbceGibbsDiagnostics;
 use super::sampler::nbce_gibbs;
@@ -17,6 +17,8 @@ pub struct NbceGibbs;
 /// NBCE by collapsed Gibbs sampling, [`nbce_gibbs`].
 pub static NBCE_GIBBS: NbceGibbs = NbceGibbs;
 
+const WHOLE: &str = "it samples a cluster for every object, each of which counts once; nbce-vb takes them";
+
 static INFO: MethodInfo = MethodInfo {
     name: "nbce-gibbs",
     summary: "nonparametric mixture by Gibbs sampling: finds K itself and says how sure it is",
@@ -24,7 +26,7 @@ static INFO: MethodInfo = MethodInfo {
     time: "chains · sweeps · n M K + kept² n",
     memory: "n M + 4 n · kept + 8 chains · (ΣJ + 2 M) K + 4 kept K² bytes",
     remedy: "allow fewer clusters, set keep or sweeps lower, or take nbce-vb",
-    capabilities: Capabilities { soft: false, ..NBCE.capabilities },
+    capabilities: Capabilities { soft: false, object_weights: Weights::Refused(WHOLE), ..NBCE.capabilities },
     ..NBCE
 };
 

@@ -47,7 +47,7 @@ impl Method for NbceVb {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<NbceDiagnostics>, FitError> {
         let clusters = truncated(&problem.size()).clusters;
-        Ok(nbce_vb(&WeightedRows::of(problem.ensemble), clusters, problem.seed, settings, monitor)?)
+        Ok(nbce_vb(&WeightedRows::of_weighted(problem.weighted()), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

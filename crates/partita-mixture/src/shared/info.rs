@@ -17,7 +17,8 @@ pub(crate) const MIXTURE: MethodInfo = MethodInfo {
         soft: true,
         seeded: true,
         predicts: true,
-        base_weights: Weights::Refused("its likelihood counts every label once"),
+        base_weights: Weights::Refused("its posterior counts every label once; mm takes them"),
+        object_weights: Weights::Native,
         ..Capabilities::HARD_LABELS
     },
 };

@@ -80,6 +80,7 @@ pub(crate) fn model(rows: &WeightedRows<'_>, sums: &SufficientStatistics) -> Row
     let ends = rows.offsets();
     let spread = |u: usize| RowModel::PSEUDO_LABELS / (ends[u + 1] - ends[u]) as f64;
     RowModel::of_sums(rows.ensemble().bases().to_vec(), sums, spread, 1.0 / sums.sizes.len() as f64)
+        .weighted(rows.base_weights())
 }
 
 /// About `most` rows in proportion to their weights, which stand for all; none where there are not more than twice
@@ -107,7 +108,8 @@ pub(crate) fn sample(rows: &WeightedRows<'_>, most: usize, seed: Seed) -> Option
     }
     let bases: Vec<u32> = (0..rows.ensemble().bases().len() as u32).collect();
     let ensemble = rows.ensemble().select(&chosen, &bases);
-    Some(WeightedRows::weighted(&ensemble, &weights).expect("positive weights, one a row"))
+    let sample = WeightedRows::weighted(&ensemble, &weights).expect("positive weights, one a row");
+    Some(sample.with_base_weights(rows.base_weights().map(<[f64]>::to_vec)))
 }
 
 /// The nearest of K rows, drawn as k-means++ does, for every row. The distance of

@@ -22,6 +22,7 @@ const CHUNK: usize = 1024;
 /// ```text
 /// p(row) = Σ_k π_k Π_u θ_kuℓ(u)        the product runs over the labels that are there
 /// ```
+/// Where base clusterings have weights, the factor of u is raised to the power of its weight.
 ///
 /// Every consensus of an ensemble has one ([`RowModel::of_consensus`]), so that the outcome of any method can label
 /// new label rows. New rows need the model's base clusterings, by name and in any order; base clusterings that the
@@ -40,6 +41,8 @@ pub struct RowModel {
     pub(crate) prior: Vec<f64>,
     /// θ, ΣJ lines of K values.
     pub(crate) theta: Vec<f64>,
+    /// What a label of every base clustering counts, where they differ: the exponent of its factor.
+    weights: Option<Vec<f64>>,
     logs: LogProbabilities,
 }
 
@@ -87,7 +90,23 @@ impl RowModel {
     pub(crate) fn from_parts(bases: Vec<BaseClustering>, prior: Vec<f64>, theta: Vec<f64>) -> Self {
         let logs = |values: &[f64]| values.iter().map(|p| p.ln()).collect();
         let logs = LogProbabilities { prior: logs(&prior), lines: logs(&theta) };
-        Self { bases, prior, theta, logs }
+        Self { bases, prior, theta, weights: None, logs }
+    }
+
+    /// The same in which a label of base clustering u counts `weights[u]` times.
+    pub(crate) fn weighted(mut self, weights: Option<&[f64]>) -> Self {
+        let Some(weights) = weights else { return self };
+        let clusters = self.clusters();
+        for (ends, weight) in BaseClustering::offsets(&self.bases).windows(2).zip(weights) {
+            self.logs.lines[ends[0] * clusters..ends[1] * clusters].iter_mut().for_each(|log| *log *= weight);
+        }
+        self.weights = Some(weights.to_vec());
+        self
+    }
+
+    /// What a label of every base clustering counts, where they differ.
+    pub fn base_weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
     }
 
     /// Number of clusters, K.
@@ -128,7 +147,8 @@ impl RowModel {
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
         let (bases, prior, theta) = saved_model::read(value, saved_model::ROWS)?;
         saved_model::check_sum("the shares of the clusters", &prior)?;
-        Ok(Self::from_parts(bases, prior, theta))
+        let weights = saved_model::weights(value)?;
+        Ok(Self::from_parts(bases, prior, theta).weighted(weights.as_deref()))
     }
 
     /// Natural logarithm of the probability of every row of `ensemble` under the model; 0 for a row without any
@@ -200,7 +220,7 @@ impl RowModel {
 
 impl Model for RowModel {
     fn to_json(&self) -> Value {
-        saved_model::write(saved_model::ROWS, &self.bases, &self.prior, &self.theta)
+        saved_model::write(saved_model::ROWS, (&self.bases, self.base_weights()), &self.prior, &self.theta)
     }
 
     fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {

@@ -27,16 +27,25 @@ struct Saved {
 struct SavedBase {
     name: String,
     values: Vec<String>,
+    /// What a label counts, where that differs between base clusterings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
     /// J lists of K probabilities, one list a value.
     probabilities: Vec<Vec<f64>>,
 }
 
-pub(crate) fn write(format: &str, bases: &[BaseClustering], prior: &[f64], theta: &[f64]) -> Value {
+pub(crate) fn write(
+    format: &str,
+    (bases, weights): (&[BaseClustering], Option<&[f64]>),
+    prior: &[f64],
+    theta: &[f64],
+) -> Value {
     let offsets = BaseClustering::offsets(bases);
     let lines: Vec<&[f64]> = theta.chunks_exact(prior.len()).collect();
     let base = |(u, base): (usize, &BaseClustering)| SavedBase {
         name: base.name().to_owned(),
         values: base.values().to_vec(),
+        weight: weights.map(|weights| weights[u]),
         probabilities: lines[offsets[u]..offsets[u + 1]].iter().map(|line| line.to_vec()).collect(),
     };
     let base_clusterings = bases.iter().enumerate().map(base).collect();
@@ -72,6 +81,22 @@ pub(crate) fn read(value: &Value, wanted: &str) -> Result<Read, ModelError> {
         bases.push(BaseClustering::new(base.name, base.values));
     }
     Ok((bases, saved.prior, theta))
+}
+
+/// What a label of every base clustering counts; none where all count 1.
+pub(crate) fn weights(value: &Value) -> Result<Option<Vec<f64>>, ModelError> {
+    let saved = Saved::deserialize(value).map_err(|error| damaged(error.to_string()))?;
+    let given: Vec<f64> = saved.base_clusterings.iter().filter_map(|base| base.weight).collect();
+    if given.is_empty() {
+        return Ok(None);
+    }
+    if given.len() < saved.base_clusterings.len() {
+        return Err(damaged("some base clusterings have a weight and others have none".into()));
+    }
+    match given.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+        Some(bad) => Err(damaged(format!("a base clustering has weight {bad}"))),
+        None => Ok(Some(given)),
+    }
 }
 
 fn check_base(base: &SavedBase, clusters: usize) -> Result<(), ModelError> {

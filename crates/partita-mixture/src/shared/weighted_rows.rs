@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{Clusters, Ensemble, Fragments, ProblemSize, chunks};
+use partita_core::{Clusters, Ensemble, Fragments, ProblemSize, WeightedEnsemble, chunks};
 use rayon::prelude::*;
 
 use crate::error::MixtureError;
@@ -21,6 +21,8 @@ pub struct WeightedRows<'a> {
     source: Source<'a>,
     weights: Vec<f64>,
     offsets: Vec<usize>,
+    /// What a label of every base clustering counts, where they differ.
+    base_weights: Option<Vec<f64>>,
 }
 
 #[derive(Clone, Debug)]
@@ -53,19 +55,36 @@ impl<'a> WeightedRows<'a> {
         }
     }
 
+    /// The distinct rows of an ensemble with weights of its objects and base clusterings, where there are some.
+    pub(crate) fn of_weighted(source: WeightedEnsemble<'_>) -> Self {
+        let rows =
+            Self::folded(source.ensemble, |object| source.multiplicities().map_or(1.0, |weights| weights[object]));
+        Self { base_weights: source.shares().map(<[f64]>::to_vec), ..rows }
+    }
+
+    /// What a label of every base clustering counts, where they differ.
+    pub(crate) fn base_weights(&self) -> Option<&[f64]> {
+        self.base_weights.as_deref()
+    }
+
+    /// The same with these weights of base clusterings.
+    pub(crate) fn with_base_weights(self, base_weights: Option<Vec<f64>>) -> Self {
+        Self { base_weights, ..self }
+    }
+
     fn folded(ensemble: &Ensemble, weight: impl Fn(usize) -> f64) -> Self {
         let fragments = ensemble.fragments();
         let mut weights = vec![0.0; fragments.weights().len()];
         for (object, &fragment) in fragments.of_object().iter().enumerate() {
             weights[fragment as usize] += weight(object);
         }
-        Self { source: Source::Distinct(fragments), weights, offsets: ensemble.offsets() }
+        Self { source: Source::Distinct(fragments), weights, offsets: ensemble.offsets(), base_weights: None }
     }
 
     /// Every object of an ensemble for itself, repeated rows repeated.
     pub fn unfolded(ensemble: &'a Ensemble) -> Self {
         let weights = vec![1.0; ensemble.objects()];
-        Self { source: Source::Each(ensemble), weights, offsets: ensemble.offsets() }
+        Self { source: Source::Each(ensemble), weights, offsets: ensemble.offsets(), base_weights: None }
     }
 
     /// The rows.

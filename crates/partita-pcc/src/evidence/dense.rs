@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use partita_coassoc::{CoAssociation, Counts, Seen, square};
-use partita_core::{Ensemble, MemoryBudget, Monitor};
+use partita_coassoc::{CoAssociation, Counts, Seen, square, whole_weights};
+use partita_core::{MemoryBudget, Monitor, WeightedEnsemble};
 use partita_kernels::{LANES, dispatch};
 
 use super::view::{Evenness, LocalPairs, View};
@@ -16,6 +16,7 @@ use crate::pair_counts::PairCounts;
 enum Store {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
+    Wide(Vec<u32>),
 }
 
 impl Store {
@@ -23,6 +24,7 @@ impl Store {
         match self {
             Self::Bytes(counts) => counts[place].into(),
             Self::Words(counts) => counts[place].into(),
+            Self::Wide(counts) => counts[place].into(),
         }
     }
 
@@ -30,6 +32,7 @@ impl Store {
         match self {
             Self::Bytes(counts) => dispatch(Widen { from: &counts[range], to }),
             Self::Words(counts) => dispatch(Widen { from: &counts[range], to }),
+            Self::Wide(counts) => dispatch(Widen { from: &counts[range], to }),
         }
     }
 }
@@ -43,6 +46,8 @@ pub struct Dense {
     c: Store,
     /// N of every pair, or one for all where no label is missing.
     n: Result<Store, f64>,
+    /// What a part of a count is worth: 1 unless base clusterings have weights.
+    scale: f64,
     weights: Vec<f64>,
     evenness: Evenness,
 }
@@ -56,10 +61,19 @@ impl Dense {
     ///
     /// # Cost
     /// O(n² M) byte comparisons; [`Dense::bytes`] of memory.
-    pub fn count(ensemble: &Ensemble, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, PccError> {
-        let needed = Self::bytes(ensemble.objects(), ensemble.bases().len());
+    pub fn count<'a>(
+        source: impl Into<WeightedEnsemble<'a>>,
+        budget: MemoryBudget,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, PccError> {
+        let source = source.into();
+        let objects = source.ensemble.objects();
+        let needed = match whole_weights(source)? {
+            None => Self::bytes(objects, source.ensemble.bases().len()),
+            Some(weights) => Self::bytes_of_unit(objects, weights.iter().sum()),
+        };
         budget.check("the evidence of all pairs", needed, REMEDY)?;
-        Ok(Self::new(&CoAssociation::count(ensemble, budget, monitor)?))
+        Ok(Self::new(&CoAssociation::count(source, budget, monitor)?))
     }
 
     /// The same counts, laid out for the solvers.
@@ -69,13 +83,16 @@ impl Dense {
         let c = match pairs.together() {
             Counts::Bytes(triangle) => Store::Bytes(square(triangle, objects, stride)),
             Counts::Words(triangle) => Store::Words(square(triangle, objects, stride)),
+            Counts::Wide(triangle) => Store::Wide(square(triangle, objects, stride)),
         };
         let n = match pairs.seen() {
-            Seen::Always(bases) => Err(f64::from(bases)),
+            Seen::Always(_) => Err(pairs.base_clusterings() as f64),
             Seen::Counts(Counts::Bytes(triangle)) => Ok(Store::Bytes(square(triangle, objects, stride))),
             Seen::Counts(Counts::Words(triangle)) => Ok(Store::Words(square(triangle, objects, stride))),
+            Seen::Counts(Counts::Wide(triangle)) => Ok(Store::Wide(square(triangle, objects, stride))),
         };
-        let mut evidence = Self { objects, stride, c, n, weights: Vec::new(), evenness: Evenness::Uneven };
+        let (scale, evenness) = (pairs.scale(), Evenness::Uneven);
+        let mut evidence = Self { objects, stride, c, n, scale, weights: Vec::new(), evenness };
         let mut row = PairCounts::default();
         let (mut least, mut most) = (f64::INFINITY, 0.0);
         for i in 0..objects {
@@ -100,6 +117,14 @@ impl Dense {
             + 2 * n * (n + LANES as u64) * if base_clusterings <= 255 { 1 } else { 2 }
     }
 
+    /// The same for counts up to `unit`.
+    const fn bytes_of_unit(objects: usize, unit: u32) -> u64 {
+        let n = objects as u64;
+        let triangles = CoAssociation::bytes_of_unit(objects, unit, true);
+        let width = CoAssociation::bytes_of_unit(2, unit, false);
+        triangles + 2 * n * (n + LANES as u64) * width
+    }
+
     fn fill(&self, i: usize, counts: &mut PairCounts) {
         counts.c.resize(self.stride, 0.0);
         counts.n.resize(self.stride, 0.0);
@@ -111,6 +136,12 @@ impl Dense {
                 counts.n[..self.objects].fill(*bases);
                 counts.n[self.objects..].fill(0.0);
                 counts.n[i] = 0.0;
+            }
+        }
+        if self.scale != 1.0 {
+            counts.c.iter_mut().for_each(|c| *c *= self.scale);
+            if self.n.is_ok() {
+                counts.n.iter_mut().for_each(|n| *n *= self.scale);
             }
         }
     }
@@ -164,8 +195,8 @@ impl View for Dense {
         for (at, &i) in objects.iter().enumerate() {
             for (other, &j) in objects.iter().enumerate().skip(at + 1) {
                 let place = i * self.stride + j;
-                let n = self.n.as_ref().map_or_else(|bases| *bases, |store| store.at(place));
-                visit(at, other, self.c.at(place), n);
+                let n = self.n.as_ref().map_or_else(|bases| *bases, |store| store.at(place) * self.scale);
+                visit(at, other, self.c.at(place) * self.scale, n);
             }
         }
     }

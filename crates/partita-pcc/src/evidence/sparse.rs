@@ -1,7 +1,7 @@
 //! Evidence of some pairs: counts in sparse rows.
 
-use partita_coassoc::SparseEvidence;
-use partita_core::{Ensemble, MemoryBudget, Monitor, Seed};
+use partita_coassoc::{Counts, SparseEvidence};
+use partita_core::{MemoryBudget, Monitor, Seed, WeightedEnsemble};
 use partita_kernels::{LANES, dispatch};
 
 use super::view::{LocalPairs, View};
@@ -25,21 +25,23 @@ impl Sparse {
     ///
     /// # Cost
     /// O(pairs · (M + log pairs)) time.
-    pub fn sample(
-        ensemble: &Ensemble,
+    pub fn sample<'a>(
+        source: impl Into<WeightedEnsemble<'a>>,
         partners: u32,
         seed: Seed,
         budget: MemoryBudget,
         monitor: &dyn Monitor,
     ) -> Result<Self, PccError> {
-        let objects = ensemble.objects() as u64;
+        let source = source.into();
+        let objects = source.ensemble.objects() as u64;
         let pairs = (objects * u64::from(partners)).div_ceil(2).min(objects * objects.saturating_sub(1) / 2);
-        Ok(Self::new(SparseEvidence::sample(ensemble, pairs, seed, budget, monitor)?))
+        Ok(Self::new(SparseEvidence::sample(source, pairs, seed, budget, monitor)?))
     }
 
     /// The same counts for the solvers.
     pub fn new(pairs: SparseEvidence) -> Self {
-        let weight = |i: usize| pairs.row(i).map(|(_, _, n)| f64::from(n)).sum();
+        let scale = pairs.scale();
+        let weight = |i: usize| pairs.row(i).map(|(_, _, n)| f64::from(n)).sum::<f64>() * scale;
         let weights = (0..pairs.objects()).map(weight).collect();
         Self { pairs, weights }
     }
@@ -51,6 +53,19 @@ impl Sparse {
 }
 
 impl Sparse {
+    /// Counts from the one at `from` on as numbers.
+    fn widen(&self, counts: Counts<'_>, from: usize, to: &mut [f64]) {
+        match counts {
+            Counts::Bytes(counts) => dispatch(Widen { from: &counts[from..], to }),
+            Counts::Words(counts) => dispatch(Widen { from: &counts[from..], to }),
+            Counts::Wide(counts) => {
+                dispatch(Widen { from: &counts[from..], to });
+                let scale = self.pairs.scale();
+                to.iter_mut().for_each(|count| *count *= scale);
+            }
+        }
+    }
+
     /// The neighbours of `i` from the one at `from` on.
     fn pairs_from<'a>(
         &self,
@@ -70,12 +85,11 @@ impl Sparse {
         counts.c.resize(local.stride, 0.0);
         counts.n.resize(local.stride, 0.0);
         let (together, seen) = self.pairs.counts(i);
-        dispatch(Widen { from: &together[from..], to: &mut counts.c });
+        self.widen(together, from, &mut counts.c);
         counts.c[local.objects..].fill(0.0);
-        if let Some(seen) = seen {
-            dispatch(Widen { from: &seen[from..], to: &mut counts.n });
-        } else {
-            counts.n.fill(self.pairs.base_clusterings() as f64);
+        match seen {
+            Some(seen) => self.widen(seen, from, &mut counts.n),
+            None => counts.n.fill(self.pairs.base_clusterings() as f64),
         }
         counts.n[local.objects..].fill(0.0);
         (local, counts)
@@ -129,7 +143,8 @@ impl View for Sparse {
             }
             for (j, c, n) in self.pairs.row(i).skip(after).take_while(|&(j, ..)| j as usize <= last) {
                 if let Ok(other) = objects[at + 1..].binary_search(&(j as usize)) {
-                    visit(at, at + 1 + other, c.into(), n.into());
+                    let scale = self.pairs.scale();
+                    visit(at, at + 1 + other, f64::from(c) * scale, f64::from(n) * scale);
                 }
             }
         }

@@ -84,8 +84,10 @@ impl Block {
             self.anderson.start(&iterate.table.values);
         }
         let mut worst = 0.0;
-        for range in chunks(iterate.evidence.count(), self.group) {
-            if iterate.stop() {
+        let groups = chunks(iterate.evidence.count(), self.group);
+        let share = 1.0 / groups.len().max(1) as f64;
+        for range in groups {
+            if iterate.stop_after(share) {
                 return Round::Stopped;
             }
             worst = f64::max(worst, self.group(iterate, range, limits));

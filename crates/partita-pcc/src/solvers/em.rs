@@ -11,7 +11,7 @@ use crate::bregman::{Bregman, EDGE};
 
 /// One map: `y_ik ← y_ik Σ_j [c_ij Y_jk/a_ij + (N_ij−c_ij)(1−Y_jk)/(1−a_ij)] / Σ_j N_ij`.
 pub(crate) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
-    if iterate.stop() {
+    if iterate.stop_after(1.0) {
         return Round::Stopped;
     }
     let (bregman, evidence, table, clusters) =

@@ -74,7 +74,7 @@ impl Greedy {
         }
         let watched = (WATCHED / (iterate.evidence.degree(0).max(1) * iterate.table.clusters)).max(1);
         for step in 0..iterate.evidence.count() {
-            if step % watched == 0 && iterate.stop() {
+            if step % watched == 0 && iterate.stop_after(watched as f64 / iterate.evidence.count() as f64) {
                 return Round::Stopped;
             }
             if self.step(iterate).is_none() {
@@ -208,7 +208,6 @@ mod tests {
     use crate::Dense;
     use crate::bregman::{Kl, L2, beta};
     use crate::solvers::objective::objective;
-    use partita_core::ProgressCounter;
     use partita_core::ndarray::Array2;
     use partita_core::{EnsembleBuilder, MemoryBudget, Silent};
     use serde_json::Value;
@@ -229,9 +228,8 @@ mod tests {
         let start: Vec<Vec<f64>> = serde_json::from_value(fixtures["Y0"].clone()).unwrap();
         let start = Array2::from_shape_fn((24, 4), |(i, k)| start[i][k]);
         let table = Memberships::of(start.view(), Layout::Columns);
-        let progress = ProgressCounter::new(&Silent, 1);
         let mut greedy = Greedy::new(bregman, &evidence, &table);
-        let mut iterate = Iterate::new(bregman, &evidence, table, 1e-5, &progress);
+        let mut iterate = Iterate::new(bregman, &evidence, table, 1e-5, &Silent);
         let step = greedy.step(&mut iterate).unwrap();
         let expected = &fixtures["pcc"][name]["first_step"];
         let place = |name: &str| expected[name].as_u64().unwrap() as usize;

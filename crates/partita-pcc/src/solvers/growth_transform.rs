@@ -11,7 +11,7 @@ use crate::bregman::Bregman;
 
 /// One map: `y_ik ← y_ik [Σ_j c_ij Y_jk + Σ_j N_ij − Σ_j N_ij a_ij Y_jk] / norm`.
 pub(crate) fn growth<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
-    if iterate.stop() {
+    if iterate.stop_after(1.0) {
         return Round::Stopped;
     }
     let (bregman, evidence, table, clusters) =

@@ -1,6 +1,6 @@
 //! What a solver works on between two rounds, and what a round came to.
 
-use partita_core::ProgressCounter;
+use partita_core::{Flow, Monitor, tick_open_ended};
 
 use super::objective::{Costs, scale};
 use crate::bregman::Bregman;
@@ -31,8 +31,13 @@ pub(crate) struct Iterate<'a, D> {
     pub(crate) objective: f64,
     /// What it is the sum of. Solvers say here what they moved.
     pub(crate) costs: Costs,
-    progress: &'a ProgressCounter<'a>,
+    monitor: &'a dyn Monitor,
+    /// Rounds done, and the share of one that is.
+    rounds: f64,
 }
+
+/// Rounds after which half of a run passes for done.
+const ROUNDS: f64 = 8.0;
 
 impl<'a, D: Bregman> Iterate<'a, D> {
     pub(crate) fn new(
@@ -40,14 +45,16 @@ impl<'a, D: Bregman> Iterate<'a, D> {
         evidence: &'a dyn Evidence,
         table: Memberships,
         tolerance: f64,
-        progress: &'a ProgressCounter<'a>,
+        monitor: &'a dyn Monitor,
     ) -> Self {
         let mut costs = Costs::new(evidence.count());
         let (scale, objective) = (scale(evidence), costs.objective(bregman, evidence, &table));
-        Self { bregman, evidence, table, scale, tolerance: tolerance * scale, objective, costs, progress }
+        Self { bregman, evidence, table, scale, tolerance: tolerance * scale, objective, costs, monitor, rounds: 0.0 }
     }
 
-    pub(crate) fn stop(&self) -> bool {
-        self.progress.stopped()
+    /// Whether to stop, after `share` of a round more.
+    pub(crate) fn stop_after(&mut self, share: f64) -> bool {
+        self.rounds += share;
+        tick_open_ended(self.monitor, self.rounds, ROUNDS) == Flow::Stop
     }
 }

@@ -1,6 +1,6 @@
 //! Minimises the objective from one initialization, with any solver.
 
-use partita_core::{Monitor, ProgressCounter, Settings, SoftPartition, Stopped};
+use partita_core::{Monitor, Settings, SoftPartition, Stopped};
 
 use super::block::Block;
 use super::em::em;
@@ -54,8 +54,7 @@ pub fn descend<D: Bregman>(
     }
     let table = Memberships::of(start.rows(), evidence.layout());
     feasible(bregman, evidence, &table)?;
-    let progress = ProgressCounter::new(monitor, u64::from(settings.rounds.get()));
-    Ok(run(bregman, evidence, table, settings, &progress))
+    Ok(run(bregman, evidence, table, settings, monitor))
 }
 
 pub(crate) fn check<D: Bregman>(bregman: &D, settings: &PccSettings) -> Result<(), PccError> {
@@ -96,7 +95,7 @@ pub(crate) fn run<D: Bregman>(
     evidence: &dyn Evidence,
     table: Memberships,
     settings: &PccSettings,
-    progress: &ProgressCounter<'_>,
+    monitor: &dyn Monitor,
 ) -> Descent {
     let mut state = match settings.solver {
         Solver::Block => State::Block(Box::new(Block::new(evidence, table.clusters))),
@@ -104,7 +103,7 @@ pub(crate) fn run<D: Bregman>(
         Solver::Em => State::Em,
         Solver::Growth => State::Growth,
     };
-    let mut iterate = Iterate::new(bregman, evidence, table, settings.tolerance, progress);
+    let mut iterate = Iterate::new(bregman, evidence, table, settings.tolerance, monitor);
     let mut trace = vec![iterate.objective];
     let mut stopped = Stopped::RoundLimit;
     let mut certificate = None;
@@ -123,7 +122,6 @@ pub(crate) fn run<D: Bregman>(
             block.extrapolate(&mut iterate);
         }
         trace.push(iterate.objective);
-        progress.add(1);
         certificate = None;
         if round == Round::Stopped {
             stopped = Stopped::Interrupted;

@@ -1,0 +1,415 @@
+//! Soft means: the memberships that are closest to those of all base clusterings after their columns are matched.
+
+mod matching;
+mod rows;
+
+use std::num::{NonZeroU32, Saturating};
+
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, s};
+use partita_core::{
+    BaseWeights, Capabilities, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, MultiStart, ObjectWeights,
+    Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, SettingChoice, Settings, SoftBases,
+    SoftPartition, Stopped, Weights,
+};
+use partita_kmeans::labels::{base_weights, quick_partition};
+use serde::{Deserialize, Serialize};
+
+use crate::MedianError;
+use crate::error::check;
+use rows::{Means, WeightedShares};
+
+/// Rounds of a start before the best go on, and how many go on.
+const ROUGH_ROUNDS: u32 = 3;
+const FINALISTS: usize = 2;
+
+/// How many columns of the consensus a base cluster may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColumnMatching {
+    /// Merge where the median base clustering has more than 1.5 K clusters, else one-to-one.
+    #[default]
+    Auto,
+    /// Every base cluster has a column of its own; those beyond K are spread evenly over all columns.
+    OneToOne,
+    /// Base clusters may share a column; all go to one of the K.
+    Merge,
+}
+
+/// What the rows of the consensus may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConsensusRows {
+    /// Any shares that sum to 1 (method SE of clue).
+    #[default]
+    Soft,
+    /// One cluster (method HE of clue). The probabilities are then those of the matched columns.
+    Hard,
+}
+
+/// How the columns are matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+pub enum MatchingOrder {
+    /// All base clusterings again and again until nothing improves.
+    #[default]
+    Search,
+    /// One base clustering after the other, each once, to the mean of those before (method DWH of clue).
+    Stream,
+}
+
+/// Settings of [`soft_mean`]. Start from `default()` and change what you mean to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SoftMeanSettings {
+    /// Whether base clusters may share a column: one-to-one, merge, or auto (merge where the median base clustering has more than
+    /// 1.5 K clusters).
+    pub matching: ColumnMatching,
+    /// What rows of the consensus may be: soft (shares), or hard (one cluster).
+    pub rows: ConsensusRows,
+    /// How columns are matched: search (all, until nothing improves), or stream (each once, to the mean of those before).
+    pub order: MatchingOrder,
+    /// Starts: k-means on labels, base clusterings with K clusters. The best is kept.
+    #[setting(alias = "n_init")]
+    pub restarts: NonZeroU32,
+    /// Rounds of each, at most.
+    #[setting(alias = "max_iter")]
+    pub rounds: NonZeroU32,
+    /// Stop when a round gains at most this share.
+    #[setting(range = 0.0.., alias = "tol")]
+    pub tolerance: f64,
+}
+
+impl Default for SoftMeanSettings {
+    fn default() -> Self {
+        let number = |number| NonZeroU32::new(number).expect("above 0");
+        Self {
+            matching: ColumnMatching::default(),
+            rows: ConsensusRows::default(),
+            order: MatchingOrder::default(),
+            restarts: number(8),
+            rounds: number(100),
+            tolerance: 1.5e-8,
+        }
+    }
+}
+
+/// Facts about a soft mean.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SoftMeanDiagnostics {
+    /// How base clusters were matched to columns: one-to-one or merge.
+    pub matching: ColumnMatching,
+    /// The objective of every start that went on to the end.
+    pub objectives: Vec<f64>,
+}
+
+/// The consensus memberships that are closest to those of all base clusterings, when the columns of each are matched to them.
+///
+/// ```text
+/// min over Y (n × K, rows on the simplex, or one-hot) and matchings Π_u   Σ_u w_u Σ_i v_i ‖Y_i − (Q_u Π_u)_i‖²
+/// ```
+///
+/// | paper | here |
+/// |---|---|
+/// | Q_u | shares of the objects in the clusters of base clustering u; a missing row does not count |
+/// | Π_u | the column of every base cluster: one each, or several to one column (merge) |
+/// | w_u, v_i | weights of base clusterings and objects |
+///
+/// Matchings and rows are found in turn, so the objective falls in every round. A base clustering with more than K clusters has columns
+/// beyond the K; the shares in them are spread evenly.
+///
+/// # Cost
+/// O(restarts · rounds · (n M r K + M J³)) time for r shares of an object in a base clustering; 16 n K + 12 n M r bytes.
+///
+/// # Differences from the paper
+/// Starts from k-means on labels and from base clusterings, where clue starts at random; base clusterings may be merged; missing rows;
+/// weights.
+///
+/// # Errors
+/// [`MedianError`] if K is out of range, weights or settings do not fit, or an object has no label.
+///
+/// # References
+/// Dimitriadou, Weingessel, Hornik, *A combination scheme for fuzzy clustering*, Int. J. Pattern Recognition 16 (2002); Gordon, Vichi,
+/// *Fuzzy partition models for fitting a set of partitions*, Psychometrika 66 (2001); Hornik, *A CLUE for CLUster Ensembles*, J. Stat.
+/// Software 14 (2005).
+#[doc(alias("clue", "SE", "HE", "DWH", "fuzzy consensus"))]
+pub fn soft_mean(
+    ensemble: &Ensemble,
+    weights: (Option<&BaseWeights>, Option<&ObjectWeights>),
+    clusters: usize,
+    seed: Seed,
+    settings: &SoftMeanSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<SoftMeanDiagnostics>, MedianError> {
+    let _span = tracing::info_span!("soft-mean", objects = ensemble.objects(), clusters).entered();
+    check(ensemble, weights.0, clusters, settings)?;
+    let shares = ensemble.shares();
+    let object_weights = weights.1.map(ObjectWeights::as_slice);
+    let base_weights = base_weights(ensemble.bases(), weights.0);
+    let rows = WeightedShares::new(&shares, ensemble.offsets(), base_weights, object_weights, clusters);
+    let search = Search::new(&rows, settings, monitor);
+    let runs = match settings.order {
+        MatchingOrder::Stream => vec![search.stream(ensemble, seed)],
+        MatchingOrder::Search => search.multi_start(ensemble, seed),
+    };
+    Ok(search.outcome(runs))
+}
+
+/// One start and where it led.
+struct Run {
+    codes: Vec<u32>,
+    means: Means,
+    trace: Vec<f64>,
+    stopped: Stopped,
+}
+
+struct Search<'a> {
+    rows: &'a WeightedShares<'a>,
+    settings: &'a SoftMeanSettings,
+    monitor: &'a dyn Monitor,
+    matching: ColumnMatching,
+    /// Products of the shares within each base clustering, where its clusters may share a column.
+    co_shares: Vec<Array2<f64>>,
+}
+
+impl<'a> Search<'a> {
+    fn new(rows: &'a WeightedShares<'a>, settings: &'a SoftMeanSettings, monitor: &'a dyn Monitor) -> Self {
+        let mut sizes: Vec<usize> = rows.offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
+        sizes.sort_unstable();
+        let many = 2 * sizes[sizes.len() / 2] > 3 * rows.clusters;
+        let matching = match settings.matching {
+            ColumnMatching::Auto if many => ColumnMatching::Merge,
+            ColumnMatching::Auto => ColumnMatching::OneToOne,
+            asked => asked,
+        };
+        let co_shares = if matching == ColumnMatching::Merge { rows.co_shares() } else { Vec::new() };
+        Self { rows, settings, monitor, matching, co_shares }
+    }
+
+    /// The columns of all base clusters that fit `rows` (n × K), from `codes` on where there are some.
+    fn matched(&self, rows: &Array2<f64>, codes: Option<&[u32]>) -> Vec<u32> {
+        let products = self.rows.products(rows.view());
+        let bases = self.rows.offsets.windows(2).enumerate();
+        let base = |(u, ends): (usize, &[usize])| {
+            self.matched_base(u, products.slice(s![ends[0]..ends[1], ..]), codes.map(|codes| &codes[ends[0]..ends[1]]))
+        };
+        bases.flat_map(base).collect()
+    }
+
+    /// The columns of one base clustering by its products (J × K).
+    fn matched_base(&self, u: usize, products: ArrayView2<'_, f64>, codes: Option<&[u32]>) -> Vec<u32> {
+        if self.matching == ColumnMatching::OneToOne {
+            return matching::one_to_one(products, self.rows.wide());
+        }
+        let largest = |row: ArrayView1<'_, f64>| {
+            (1..row.len()).fold(0, |best, at| if row[at] > row[best] { at } else { best }) as u32
+        };
+        let mut columns = codes.map_or_else(|| products.outer_iter().map(largest).collect(), <[u32]>::to_vec);
+        matching::merged(products, self.co_shares[u].view(), &mut columns);
+        columns
+    }
+
+    fn means(&self, codes: &[u32]) -> Means {
+        self.rows.means(codes, self.settings.rows == ConsensusRows::Hard)
+    }
+
+    /// Matchings and rows in turn, from these columns on.
+    fn run(&self, codes: Vec<u32>, rounds: u32) -> Run {
+        let means = self.means(&codes);
+        let mut run = Run { codes, trace: vec![means.loss], means, stopped: Stopped::RoundLimit };
+        for _ in 0..rounds {
+            let codes = self.matched(&run.means.rows, Some(&run.codes));
+            if codes == run.codes {
+                run.stopped = Stopped::Converged;
+                break;
+            }
+            let means = self.means(&codes);
+            let gain = run.means.loss - means.loss;
+            if gain <= self.settings.tolerance * run.means.loss {
+                run.stopped = Stopped::Converged;
+                break;
+            }
+            run.trace.push(means.loss);
+            (run.codes, run.means) = (codes, means);
+            if self.monitor.flow() == Flow::Stop {
+                run.stopped = Stopped::Interrupted;
+                break;
+            }
+        }
+        run
+    }
+
+    /// All starts for a few rounds, then the best to the end.
+    fn multi_start(&self, ensemble: &Ensemble, seed: Seed) -> Vec<Run> {
+        let total = u64::from(self.settings.restarts.get());
+        let mut rough: Vec<Run> = Vec::new();
+        for start in 0..self.settings.restarts.get() {
+            if self.monitor.tick(u64::from(start), total + FINALISTS as u64) == Flow::Stop && !rough.is_empty() {
+                break;
+            }
+            let rows = self.start(ensemble, start as usize, seed);
+            rough.push(self.run(self.matched(&rows, None), ROUGH_ROUNDS.min(self.settings.rounds.get())));
+        }
+        let objectives: Vec<f64> = rough.iter().map(|run| run.means.loss).collect();
+        let finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, FINALISTS, f64::INFINITY);
+        let mut runs: Vec<Option<Run>> = rough.into_iter().map(Some).collect();
+        let go_on = |at: usize| {
+            let run = runs[at].take().expect("every finalist once");
+            if run.stopped != Stopped::RoundLimit || run.trace.len() as u32 > self.settings.rounds.get() {
+                return run;
+            }
+            let rest = self.run(run.codes, self.settings.rounds.get() - (run.trace.len() as u32 - 1));
+            Run { trace: run.trace.into_iter().chain(rest.trace.into_iter().skip(1)).collect(), ..rest }
+        };
+        finalists.into_iter().map(go_on).collect()
+    }
+
+    /// The rows of a start: a base clustering with K clusters, or k-means on labels, by turns.
+    fn start(&self, ensemble: &Ensemble, start: usize, seed: Seed) -> Array2<f64> {
+        let k = self.rows.clusters;
+        let mut exact = (0..ensemble.bases().len()).filter(|&u| ensemble.bases()[u].clusters() == k);
+        if start % 2 == 1
+            && let Some(base) = exact.nth(start / 2)
+        {
+            let mut rows = ensemble.base_shares(base).rows().to_owned();
+            rows.outer_iter_mut().filter(|row| row.sum() == 0.0).for_each(|mut row| row.fill(1.0 / k as f64));
+            return rows;
+        }
+        one_hot(&quick_partition(ensemble, k, seed.child(start as u64)))
+    }
+
+    /// One base clustering after the other, those with K clusters first, each to the mean of those before.
+    fn stream(&self, ensemble: &Ensemble, seed: Seed) -> Run {
+        let (k, offsets) = (self.rows.clusters, &self.rows.offsets);
+        let mut order: Vec<usize> = (0..self.rows.base_weights.len()).collect();
+        order.sort_by_key(|&u| (ensemble.bases()[u].clusters() != k, u));
+        let exact = ensemble.bases()[order[0]].clusters() == k;
+        // Without a base clustering into K clusters, k-means on labels says what the columns are.
+        let mut rows = if exact { self.start(ensemble, 1, seed) } else { one_hot(&quick_partition(ensemble, k, seed)) };
+        let mut mean = RunningMean::new(rows.nrows(), self.rows.wide());
+        let mut codes = vec![0; offsets[order.len()]];
+        for (place, &u) in order.iter().enumerate() {
+            let own = self.matched_base(u, self.rows.base_products(u, rows.view()).view(), None);
+            codes[offsets[u]..offsets[u + 1]].copy_from_slice(&own);
+            mean.add(self.rows, u, &codes, &mut rows);
+            self.monitor.tick(place as u64 + 1, order.len() as u64);
+        }
+        let means = self.means(&codes);
+        Run { codes, trace: vec![means.loss], means, stopped: Stopped::Exact }
+    }
+
+    fn outcome(&self, runs: Vec<Run>) -> Outcome<SoftMeanDiagnostics> {
+        let objectives: Vec<f64> = runs.iter().map(|run| run.means.loss).collect();
+        let best = MultiStart::new(Sense::Minimise).best(&objectives).unwrap_or(0);
+        let run = runs.into_iter().nth(best).expect("at least one start");
+        let soft = match self.settings.rows {
+            ConsensusRows::Soft => run.means.rows,
+            ConsensusRows::Hard => self.rows.means(&run.codes, false).rows,
+        };
+        let soft = SoftPartition::new(soft).expect("means of shares are shares");
+        let mut outcome = Outcome::soft(soft, run.stopped);
+        outcome.rounds = run.trace.len() as u64;
+        outcome.objective = Some(Objective {
+            name: "squared distance to the memberships of all base clusterings",
+            sense: Sense::Minimise,
+            value: run.means.loss,
+            trace: run.trace,
+        });
+        outcome.with(SoftMeanDiagnostics { matching: self.matching, objectives })
+    }
+}
+
+/// The mean of the base clusterings so far: sums of their shares by column, n × wide, and of the weights of those that know an object.
+struct RunningMean {
+    sums: Array2<f64>,
+    totals: Vec<f64>,
+}
+
+impl RunningMean {
+    fn new(objects: usize, wide: usize) -> Self {
+        Self { sums: Array2::zeros((objects, wide)), totals: vec![0.0; objects] }
+    }
+
+    /// Adds a base clustering, and puts the means into the rows (n × K) of the objects that it knows.
+    fn add(&mut self, shares: &WeightedShares<'_>, u: usize, codes: &[u32], rows: &mut Array2<f64>) {
+        let (weight, k) = (shares.base_weights[u], rows.ncols());
+        for (object, mut row) in rows.outer_iter_mut().enumerate() {
+            let mut known = false;
+            for (cluster, share) in shares.of_base(object, u) {
+                self.sums[[object, codes[cluster] as usize]] += weight * share;
+                known = true;
+            }
+            if known {
+                self.totals[object] += weight;
+                let sums = self.sums.row(object);
+                let beyond = sums.slice(s![k..]).sum() / k as f64;
+                row.iter_mut().zip(sums).for_each(|(y, sum)| *y = (sum + beyond) / self.totals[object]);
+            }
+        }
+    }
+}
+
+fn one_hot(partition: &Partition) -> Array2<f64> {
+    SoftPartition::of(partition).into_rows()
+}
+
+/// [`soft_mean`] as a method.
+#[derive(Debug)]
+pub struct SoftMean;
+
+/// The soft mean, [`soft_mean`].
+pub static SOFT_MEAN: SoftMean = SoftMean;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "soft-mean",
+    family: "median",
+    summary: "the memberships that are closest to those of all base clusterings after matching; for soft base clusterings",
+    reference: "Dimitriadou, Weingessel, Hornik, A combination scheme for fuzzy clustering, IJPRAI 16 (2002)",
+    certainty: "mean share of the object in the columns matched to its cluster",
+    time: "restarts · rounds · n M K",
+    memory: "16 n K + 12 n M bytes",
+    remedy: "ask for fewer clusters",
+    capabilities: Capabilities {
+        soft: true,
+        soft_bases: SoftBases::Native,
+        base_weights: Weights::Native,
+        object_weights: Weights::Native,
+        seeded: true,
+        ..Capabilities::HARD_LABELS
+    },
+};
+
+impl Method for SoftMean {
+    type Settings = SoftMeanSettings;
+    type Diagnostics = SoftMeanDiagnostics;
+    type Error = FitError;
+
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
+        let [n, _, side, k] = size.saturating();
+        let starts = Saturating(u64::from(settings.restarts.get())) + Saturating(2);
+        let pieces = Saturating(2 * rayon::current_num_threads() as u64 + 2);
+        let widest = Saturating(size.largest_base_clustering as u64);
+        let quick = n * Saturating(40);
+        (n * k * Saturating(8) * starts
+            + Saturating(size.shares as u64) * Saturating(12)
+            + side * (k * pieces + widest) * Saturating(8)
+            + quick)
+            .0
+    }
+
+    fn fit(
+        &self,
+        problem: &Problem<'_>,
+        settings: &SoftMeanSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Outcome<SoftMeanDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        let weights = (problem.weights, problem.object_weights);
+        Ok(soft_mean(problem.ensemble, weights, clusters, problem.seed, settings, monitor)?)
+    }
+}

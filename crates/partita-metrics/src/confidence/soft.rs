@@ -1,0 +1,95 @@
+//! The evidence of soft base clusterings: shares take the place of labels, and the formulas of the module are otherwise the same.
+//!
+//! ```text
+//! r_u(i, k) = Σ_c q_ic Σ_j q_jc / n_uk        over the clusters c of u, and the objects j of cluster k that u knows (i left out)
+//! ```
+
+use partita_core::{BaseWeights, Ensemble, Memberships, Partition};
+
+use super::evidence::SILENT_WEIGHT;
+use crate::MetricsError;
+use crate::contingency::check_sizes;
+
+/// Sums of shares by cluster of a partition.
+struct Sums<'a> {
+    shares: &'a Memberships,
+    offsets: Vec<usize>,
+    clusters: usize,
+    /// Shares of the objects of every cluster in every base cluster, ΣJ × K.
+    inside: Vec<f64>,
+    /// Objects of every cluster that every base clustering knows, M × K.
+    known: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// The margins of a partition over soft base clusterings, n numbers in -1..=1.
+///
+/// # Errors
+/// [`MetricsError::Sizes`] if the partition labels another number of objects or there is not one weight a base clustering.
+///
+/// # Cost
+/// O(K) for every share.
+pub(super) fn margins(
+    shares: &Memberships,
+    ensemble: &Ensemble,
+    partition: &Partition,
+    weights: Option<&BaseWeights>,
+) -> Result<Vec<f64>, MetricsError> {
+    check_sizes(partition.objects(), ensemble.objects())?;
+    let bases = ensemble.bases().len();
+    let weights = weights.map_or_else(|| vec![1.0; bases], |weights| weights.as_slice().to_vec());
+    check_sizes(weights.len(), bases)?;
+    let (offsets, clusters) = (ensemble.offsets(), partition.clusters());
+    let (inside, known) = (vec![0.0; offsets[bases] * clusters], vec![0.0; bases * clusters]);
+    let mut sums = Sums { shares, offsets, clusters, inside, known, weights };
+    let labels = partition.labels();
+    labels.iter().enumerate().for_each(|(object, &label)| sums.add(object, label as usize));
+    Ok(labels.iter().enumerate().map(|(object, &own)| sums.margin(object, own as usize)).collect())
+}
+
+impl Sums<'_> {
+    /// The shares of an object in the order of base clusterings: the base clustering, and its part of the row.
+    fn parts(&self, object: usize) -> impl Iterator<Item = (usize, &[u32], &[f64])> {
+        let (clusters, shares) = self.shares.row(object);
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let first = *clusters.get(at)? as usize;
+            let base = self.offsets.partition_point(|&start| start <= first) - 1;
+            let end = at + clusters[at..].partition_point(|&c| (c as usize) < self.offsets[base + 1]);
+            let part = (base, &clusters[at..end], &shares[at..end]);
+            at = end;
+            Some(part)
+        })
+    }
+
+    fn add(&mut self, object: usize, label: usize) {
+        let parts: Vec<usize> = self.parts(object).map(|(base, ..)| base).collect();
+        parts.into_iter().for_each(|base| self.known[base * self.clusters + label] += 1.0);
+        let (clusters, shares) = self.shares.row(object);
+        for (&cluster, &share) in clusters.iter().zip(shares) {
+            self.inside[cluster as usize * self.clusters + label] += share;
+        }
+    }
+
+    fn margin(&self, object: usize, own: usize) -> f64 {
+        let (mut votes, mut weight) = (vec![0.0; self.clusters], 0.0);
+        for (base, clusters, shares) in self.parts(object) {
+            let rate = |k: usize| {
+                let alone = if k == own { 1.0 } else { 0.0 };
+                let others = self.known[base * self.clusters + k] - alone;
+                let together = clusters.iter().zip(shares).map(|(&cluster, &share)| {
+                    share * (self.inside[cluster as usize * self.clusters + k] - alone * share)
+                });
+                if others > 0.0 { (together.sum::<f64>() / others).max(0.0) } else { 0.0 }
+            };
+            let rates: Vec<f64> = (0..self.clusters).map(rate).collect();
+            let total: f64 = rates.iter().sum();
+            if total > 0.0 {
+                weight += self.weights[base];
+                votes.iter_mut().zip(rates).for_each(|(vote, rate)| *vote += self.weights[base] * rate / total);
+            }
+        }
+        let best_other = (0..self.clusters).filter(|&k| k != own).map(|k| votes[k]).fold(0.0, f64::max);
+        (votes[own] - best_other) / (weight + SILENT_WEIGHT)
+    }
+}
