@@ -5,14 +5,9 @@ use std::path::Path;
 use partita::coassoc::Overlap;
 use partita::files::{self, ReadOptions};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
-<<<<<<< HEAD
-use partita::{BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize};
-=======
 use partita::{
-    BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize, RowBlocks,
-    Silent, WeightError,
+    BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize, WeightError,
 };
->>>>>>> main
 
 use crate::AppError;
 use crate::experiment::WeightSource;

@@ -1,13 +1,8 @@
 //! What a method is given.
 
 use crate::{
-<<<<<<< HEAD
-    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, PassEngine, PassRunner, ProblemSize,
-    RowBlocks, Seed, SettingMap, Silent,
-=======
-    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights, PassRunner, ProblemSize,
-    RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
->>>>>>> main
+    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights, PassEngine, PassRunner,
+    ProblemSize, RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
 };
 
 /// One consensus to be found. Start from [`Problem::new`] and set what you mean to set.

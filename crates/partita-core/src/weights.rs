@@ -1,17 +1,12 @@
 //! Weights of base clusterings and of objects: how much each counts.
 
-<<<<<<< HEAD
 use serde::{Deserialize, Serialize};
 
-/// A positive weight for every base clustering, scaled so that the mean is 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-=======
 use crate::Ensemble;
 
 /// A weight for every base clustering, 0 or above, scaled so that the mean of those above 0 is 1. A base clustering of weight 0 is left
 /// out.
-#[derive(Clone, Debug, PartialEq)]
->>>>>>> main
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaseWeights(Vec<f64>);
 
 /// A weight for every object, 0 or above: how many objects it stands for. An object of weight 0 is left out of the fit, and labelled

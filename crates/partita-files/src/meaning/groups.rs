@@ -73,12 +73,15 @@ pub(super) struct GroupedColumns {
 }
 
 impl GroupedColumns {
-    /// Opens a file; none for a format without groups, and for arrays to be transposed.
+    /// Opens a file; none for a format without groups, for shares instead of labels, and for arrays to be transposed.
     pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
-        if options.transpose || !format::of(FORMATS, path)?.grouped {
+        if options.transpose || format::ancestry_files(path).is_some() || !format::of(FORMATS, path)?.grouped {
             return Ok(None);
         }
-        let frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        if !soft_columns::mark(&mut frame, options).is_empty() {
+            return Ok(None);
+        }
         let limit = ensemble::limit(options.budget, 0);
         limit.check(path, frame.transient())?;
         let places = ensemble::places(&frame);
@@ -123,7 +126,6 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] as [`read_ensemble`](crate::read_ensemble).
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
-<<<<<<< HEAD
         let Some(columns) = GroupedColumns::open(path, options)? else { return Ok(None) };
         if columns.words().is_some() {
             return Ok(None);
@@ -139,25 +141,6 @@ impl LabelGroups {
     pub(super) fn of_labels(columns: GroupedColumns, labels: Vec<Vec<u64>>, room: Arc<AtomicU64>) -> Self {
         let base = |(name, labels): (&String, &Vec<u64>)| {
             BaseClustering::new(name, labels.iter().map(ToString::to_string).collect())
-=======
-        if options.transpose || format::ancestry_files(path).is_some() || !format::of(FORMATS, path)?.grouped {
-            return Ok(None);
-        }
-        let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
-        if !soft_columns::mark(&mut frame, options).is_empty() {
-            return Ok(None);
-        }
-        if frame.roles.data().into_iter().any(|column| frame.reader.is_text(column)) {
-            return Ok(None);
-        }
-        let limit = ensemble::limit(options.budget, 0);
-        limit.check(path, frame.transient())?;
-        let places = ensemble::places(&frame);
-        let items = label_rows::items(&places);
-        let labels = distinct(&frame, &places, &items, &limit)?;
-        let base = |(column, labels): (usize, &Vec<u64>)| {
-            BaseClustering::new(&frame.names[column], labels.iter().map(ToString::to_string).collect())
->>>>>>> main
         };
         let bases: Vec<BaseClustering> = columns.names().zip(&labels).map(base).collect();
         let encoded = bases.iter().cloned().zip(labels);

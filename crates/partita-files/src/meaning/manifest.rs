@@ -143,8 +143,8 @@ impl Manifest {
 /// Opens the base clusterings of a file.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, FileError> {
     let Some(columns) = GroupedColumns::open(path, options)? else {
-        let expected = "Parquet, Arrow or NPY (write it again in one of these)";
-        return Err(FileError::kind(path, "the file", "not of a format whose rows are read in groups", expected));
+        let expected = "Parquet, Arrow or NPY with hard labels (write it again as one of these)";
+        return Err(FileError::kind(path, "the file", "not one whose label rows are read in groups", expected));
     };
     match columns.words() {
         Some(name) => {
