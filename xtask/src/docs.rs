@@ -37,6 +37,7 @@ struct Method {
     chooses_clusters: bool,
     clusters_is_maximum: bool,
     weighted: bool,
+    streams: bool,
     certainty: String,
     time: String,
     memory: String,
@@ -125,6 +126,7 @@ fn section(method: &Method) -> String {
         ("`-k`", clusters.to_owned()),
         ("probabilities", yes(method.soft)),
         ("weights of base clusterings", yes(method.weighted)),
+        ("rows in blocks", yes(method.streams)),
         ("certainty", method.certainty.clone()),
         ("time", method.time.clone()),
         ("memory", method.memory.clone()),
@@ -165,7 +167,7 @@ mod tests {
 
     const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "joins |x|", "reference": "A, 2005",
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
-        "clusters_is_maximum": true, "weighted": false, "seeded": true, "certainty": "share", "time": "O(n)",
+        "clusters_is_maximum": true, "weighted": false, "streams": true, "seeded": true, "certainty": "share", "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
         {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}]}"#;
 

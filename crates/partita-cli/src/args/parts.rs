@@ -8,7 +8,7 @@ use partita_app::WeightSource;
 
 use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
-use super::values::{parse_memory, parse_parts};
+use super::values::parse_memory;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -85,8 +85,10 @@ Examples:
   partita fold m.json -m lwgp -k 3 -o fit
 
 A consensus in rounds, on as many machines as there are, which share nothing but files:
-  while model=$(partita fold m.json -m lwgp -k 10 -o fit) && [ \"$model\" ]; do
-    partita pass m.json --model \"$model\" --part all || break
+  while :; do
+    model=$(partita fold m.json -m lwgp -k 10 -o fit) || exit
+    [ \"$model\" ] || break
+    partita pass m.json --model \"$model\" --part all || exit
   done
   cat fit/labels.*.csv > labels.csv
 
@@ -127,4 +129,18 @@ pub(crate) fn weight_source(given: Option<&Path>) -> Option<WeightSource> {
         Some("agreement") => WeightSource::Agreement,
         _ => WeightSource::File(given.to_owned()),
     })
+}
+
+/// A part, parts from a first to a last, or all.
+fn parse_parts(text: &str) -> Result<PartsAsked, String> {
+    let number = |text: &str| text.parse().map_err(|_| "write a number, numbers as 0..9, or all".to_owned());
+    match text.split_once("..") {
+        None if text == "all" => Ok(PartsAsked { first: 0, last: None }),
+        None => number(text).map(|part| PartsAsked { first: part, last: Some(part) }),
+        Some((first, last)) => {
+            let (first, last) = (number(first)?, number(last)?);
+            let reversed = || format!("{text} is reversed; write the parts as 0..9");
+            if first > last { Err(reversed()) } else { Ok(PartsAsked { first, last: Some(last) }) }
+        }
+    }
 }

@@ -5,27 +5,11 @@ use std::str::FromStr;
 
 use partita::MemoryBudget;
 
-use super::parts::PartsAsked;
-
 pub(super) fn parse_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let form = || "write the numbers of clusters as 2..12".to_owned();
     let (first, last) = text.split_once("..").ok_or_else(form)?;
     let (first, last) = (first.parse().map_err(|_| form())?, last.parse().map_err(|_| form())?);
     if first > last { Err(format!("{text} is reversed; {}", form())) } else { Ok(first..=last) }
-}
-
-/// A part, parts from a first to a last, or all.
-pub(super) fn parse_parts(text: &str) -> Result<PartsAsked, String> {
-    let number = |text: &str| text.parse().map_err(|_| "write a number, numbers as 0..9, or all".to_owned());
-    match text.split_once("..") {
-        None if text == "all" => Ok(PartsAsked { first: 0, last: None }),
-        None => number(text).map(|part| PartsAsked { first: part, last: Some(part) }),
-        Some((first, last)) => {
-            let (first, last) = (number(first)?, number(last)?);
-            let reversed = || format!("{text} is reversed; write the parts as 0..9");
-            if first > last { Err(reversed()) } else { Ok(PartsAsked { first, last: Some(last) }) }
-        }
-    }
 }
 
 pub(super) fn parse_memory(text: &str) -> Result<MemoryBudget, String> {

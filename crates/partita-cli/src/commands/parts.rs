@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use partita::files::{Manifest, ManifestRows};
-use partita::{MemoryBudget, SettingMap};
+use partita::{MemoryBudget, SettingMap, Silent};
 use partita_app::{Fold, Folded, PartDone, PartTask, PlanAsked, Waiting, default_budget};
 use serde_json::json;
 
@@ -66,7 +66,10 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
     let asked = PlanAsked { method, settings, clusters: args.clusters, seed: args.seed, base_weights };
     let (manifest, folder, sums) = (args.manifest.clone(), args.output.clone(), args.sums.clone());
     let fold = Fold { manifest, folder, sums, asked, budget };
-    match fold.run(&Progress::new("fold"))? {
+    // A fit that is replayed does not stop halfway: another number of rounds would be another fit.
+    let folded = fold.run(&Silent)?;
+    unless_interrupted(|| "what was folded is kept".into())?;
+    match folded {
         Folded::Waiting(waiting) => next(&waiting, args.json),
         Folded::Done { record, labels } => {
             let folder = args.output.display();

@@ -1,5 +1,6 @@
 //! Manifests: label rows in many files as one ensemble, cut into parts of about equal size, with the labels of all files.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
@@ -94,6 +95,7 @@ impl Manifest {
         for path in paths {
             all.extend(input_parts(path)?);
         }
+        named_once(&all)?;
         let (mut bases, mut notes): (Vec<ManifestBase>, Vec<String>) = (Vec::new(), Vec::new());
         let mut files = Vec::with_capacity(all.len());
         for path in &all {
@@ -140,8 +142,19 @@ impl Manifest {
     }
 }
 
+/// Refuses a file that is there twice: its rows would count double.
+fn named_once(paths: &[PathBuf]) -> Result<(), FileError> {
+    let mut seen = HashSet::new();
+    match paths.iter().find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()))) {
+        Some(path) => Err(FileError::damaged(path, "it is named twice; name each file once")),
+        None => Ok(()),
+    }
+}
+
 /// Opens the base clusterings of a file.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, FileError> {
+    // A missing file is the better thing to say.
+    size_and_time(path)?;
     let Some(columns) = GroupedColumns::open(path, options)? else {
         let expected = "Parquet, Arrow or NPY with hard labels (write it again as one of these)";
         return Err(FileError::kind(path, "the file", "not one whose label rows are read in groups", expected));
