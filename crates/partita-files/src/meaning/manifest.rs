@@ -145,7 +145,7 @@ impl Manifest {
 /// Refuses a file that is there twice: its rows would count double.
 fn named_once(paths: &[PathBuf]) -> Result<(), FileError> {
     let mut seen = HashSet::new();
-    match paths.iter().find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()))) {
+    match paths.iter().find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| (*path).clone()))) {
         Some(path) => Err(FileError::damaged(path, "it is named twice; name each file once")),
         None => Ok(()),
     }
