@@ -36,7 +36,9 @@ struct Method {
     soft: bool,
     chooses_clusters: bool,
     clusters_is_maximum: bool,
-    weighted: bool,
+    soft_bases: Value,
+    base_weights: Value,
+    object_weights: Value,
     streams: bool,
     certainty: String,
     time: String,
@@ -125,7 +127,9 @@ fn section(method: &Method) -> String {
         ("missing labels", method.missing.replace('-', " ")),
         ("`-k`", clusters.to_owned()),
         ("probabilities", yes(method.soft)),
-        ("weights of base clusterings", yes(method.weighted)),
+        ("soft base clusterings", taken(&method.soft_bases)),
+        ("weights of base clusterings", taken(&method.base_weights)),
+        ("weights of objects", taken(&method.object_weights)),
         ("rows in blocks", yes(method.streams)),
         ("certainty", method.certainty.clone()),
         ("time", method.time.clone()),
@@ -141,6 +145,11 @@ fn section(method: &Method) -> String {
         text.extend(method.settings.iter().map(setting));
     }
     text
+}
+
+/// Whether soft base clusterings or weights are taken, and why not.
+fn taken(weights: &Value) -> String {
+    weights["refused"].as_str().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"))
 }
 
 /// A line of an info as a sentence.
@@ -167,7 +176,7 @@ mod tests {
 
     const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "joins |x|", "reference": "A, 2005",
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
-        "clusters_is_maximum": true, "weighted": false, "streams": true, "seeded": true, "certainty": "share", "time": "O(n)",
+        "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "streams": true, "seeded": true, "certainty": "share", "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
         {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}]}"#;
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use partita::files::{self, ReadOptions, RunMemberships, RunTables, Table, read_runs};
 use partita::ndarray::{Array2, Axis};
+use partita::{Ensemble, EnsembleBuilder, EnsembleError};
 use partita_modes::{AlignedRun, Run, RunAlignment, RunMode, align_runs};
 use partita_report::{MembershipRow, membership_rows};
 use serde_json::{Value, json};
@@ -196,6 +197,24 @@ impl AlignedRuns {
         }
         write_text(&folder.join("memberships.svg"), &self.picture())?;
         write_json(&folder.join("alignment.json"), &self.to_json())
+    }
+
+    /// The runs as one ensemble, a base clustering a run with its columns as they were read.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] for a run that knows no object, or has too many columns.
+    pub fn ensemble(&self) -> Result<Ensemble, AppError> {
+        let request = |error: EnsembleError| AppError::request(error.to_string());
+        let mut builder = EnsembleBuilder::new(self.runs[0].objects());
+        for run in &self.runs {
+            let values = (0..run.clusters()).map(|column| column.to_string()).collect();
+            builder.push_soft(run.name(), values, run.shares(), run.clusters().max(1)).map_err(request)?;
+        }
+        let ensemble = builder.finish().map_err(request)?;
+        match &self.object_names {
+            Some(names) => ensemble.with_object_names(names.clone()).map_err(request),
+            None => Ok(ensemble),
+        }
     }
 
     /// A run with its columns in the order of their colours, called `c0`, `c1`, ….

@@ -51,8 +51,17 @@ pub fn choose_of_ensemble(
     observer: &dyn Observer,
 ) -> Result<Choice, AppError> {
     let monitor = observer.begin(&format!("number of clusters ({})", methods::name_of(method)));
-    choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
-        .map_err(|error| AppError::Select { input: source.into(), source: error })
+    let chosen = if problem.ensemble.memberships().is_some() {
+        observer
+            .note("the number of clusters is chosen by labels: every object is in the cluster of its largest share");
+        let ensemble = problem.ensemble.clone().hardened();
+        let mut hard = Problem::new(&ensemble, problem.clusters).settings(problem.settings.clone());
+        (hard.seed, hard.budget, hard.weights) = (problem.seed, problem.budget, problem.weights);
+        choose_clusters_of_ensemble(method, &hard, range, settings, &*monitor)
+    } else {
+        choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)
+    };
+    chosen.map_err(|error| AppError::Select { input: source.into(), source: error })
 }
 
 /// Spells one number of a row.
@@ -124,10 +133,12 @@ impl SavedChoice {
 /// Reads one number of a row.
 type Of = fn(&ChoiceRow) -> Option<f64>;
 
-/// The curves of a choice, for a report about so many objects: the labels at every number of clusters are kept only if
-/// they are those of all objects.
+/// The curves of a choice, for a report about so many objects: the labels at every number of clusters are kept if they are those
+/// of all objects, or of objects of which it is known which they are.
 pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
-    let partition = |row: &ChoiceRow| row.partition.clone().filter(|labels: &Partition| labels.objects() == objects);
+    let looked_at = choice.objects.clone().filter(|some| some.iter().all(|&object| (object as usize) < objects));
+    let labelled = looked_at.as_ref().map_or(objects, Vec::len);
+    let partition = |row: &ChoiceRow| row.partition.clone().filter(|labels: &Partition| labels.objects() == labelled);
     let bic = choice.rows.iter().any(|row| row.bic.is_some());
     ClusterCurves {
         chosen: Some(choice.clusters),
@@ -136,6 +147,7 @@ pub fn curves(choice: &Choice, objects: usize) -> ClusterCurves {
         objective_name: if bic { "BIC".into() } else { "objective".into() },
         measures: measures(&choice.rows),
         partitions: choice.rows.iter().map(partition).collect::<Option<Vec<_>>>().unwrap_or_default(),
+        objects: looked_at,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use partita::{BaseWeights, Clusters, Consensus, Ensemble, Features, MemoryBudget, Outcome, Problem, Seed, consense};
+use partita::{
+    BaseWeights, Clusters, Consensus, Ensemble, Features, MemoryBudget, ObjectWeights, Outcome, Problem, Seed, consense,
+};
 
 use crate::{AppError, MethodChoice, MethodRecord, Observer, Stopwatch, methods, phases, seeds};
 
@@ -12,6 +14,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) ensemble: &'a Ensemble,
     pub(crate) features: Option<Features<'a>>,
     pub(crate) weights: Option<&'a BaseWeights>,
+    pub(crate) object_weights: Option<&'a ObjectWeights>,
     pub(crate) clusters: Clusters,
     /// The seed of the run.
     pub(crate) seed: u64,
@@ -29,7 +32,8 @@ impl Shared<'_> {
         observer: &dyn Observer,
     ) -> Result<(Outcome, MethodRecord), AppError> {
         let mut problem = Problem::new(self.ensemble, self.clusters);
-        (problem.features, problem.weights) = (self.features, self.weights);
+        (problem.features, problem.weights, problem.object_weights) =
+            (self.features, self.weights, self.object_weights);
         (problem.seed, problem.budget) = (seeds::consensus(Seed::new(self.seed)), self.budget);
         problem.settings = choice.settings.clone();
         let name = methods::name_of(method);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use partita::{BaseWeights, Ensemble};
+use partita::{BaseWeights, Ensemble, ObjectWeights};
 
 use crate::{InputFile, InputTable};
 
@@ -15,6 +15,8 @@ pub struct Data<'a> {
     pub table: Option<InputTable<'a>>,
     /// Weights of the base clusterings, where the experiment names no source of them.
     pub weights: Option<BaseWeights>,
+    /// Weights of the objects, likewise.
+    pub object_weights: Option<ObjectWeights>,
     /// The files that the data were read from, for the record.
     pub files: Vec<InputFile>,
 }

@@ -36,6 +36,9 @@ pub struct Experiment {
     /// Weights of the base clusterings, for methods that take them.
     #[serde(default)]
     pub base_weights: Option<WeightSource>,
+    /// Weights of the objects, for methods that take them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object_weights: Option<ObjectWeightSource>,
     /// Where all random numbers start.
     pub seed: u64,
     /// Bytes that may be held at once; three quarters of the machine's memory if absent.
@@ -108,6 +111,16 @@ pub enum WeightSource {
     /// The mean NMI of each base clustering with the others.
     Agreement,
     /// A file with the columns `name` and `weight`.
+    File(PathBuf),
+}
+
+/// Where weights of objects come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObjectWeightSource {
+    /// A column of the ensemble's file, which is then not a base clustering.
+    Column(String),
+    /// A file with a column `weight`, and one of the objects' names where they have names.
     File(PathBuf),
 }
 
@@ -185,6 +198,7 @@ impl Experiment {
             methods,
             auto: false,
             base_weights: None,
+            object_weights: None,
             seed,
             max_memory: None,
             outputs: Outputs::default(),
@@ -229,6 +243,9 @@ impl Experiment {
         if let Some(WeightSource::File(file)) = &self.base_weights {
             files.push(file);
         }
+        if let Some(ObjectWeightSource::File(file)) = &self.object_weights {
+            files.push(file);
+        }
         files
     }
 
@@ -241,6 +258,9 @@ impl Experiment {
             }
         };
         if let Some(WeightSource::File(file)) = &mut self.base_weights {
+            files.push(file);
+        }
+        if let Some(ObjectWeightSource::File(file)) = &mut self.object_weights {
             files.push(file);
         }
         files

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use partita::files;
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Ensemble, Features};
+use partita::{BaseWeights, Ensemble, Features, ObjectWeights};
 use serde_json::Value;
 
-use crate::experiment::{Input, Outputs, WeightSource};
+use crate::experiment::{Input, ObjectWeightSource, Outputs, WeightSource};
 use crate::model::{model_of, with_origin};
 use crate::report::{Shown, page};
 use crate::result_files::{ENSEMBLE, MethodResult, REPORT, make_folder, write_text};
@@ -41,7 +41,11 @@ impl Finished {
     ///
     /// # Errors
     /// [`AppError`] for what cannot be written; [`AppError::Request`] for methods that read the table, which is not kept.
-    pub fn write_run(&self, folder: &Path, weights: Option<&BaseWeights>) -> Result<RunRecord, AppError> {
+    pub fn write_run(
+        &self,
+        folder: &Path,
+        (weights, object_weights): (Option<&BaseWeights>, Option<&ObjectWeights>),
+    ) -> Result<RunRecord, AppError> {
         let result = self.first()?;
         make_folder(folder)?;
         let mut record = self.record.clone();
@@ -54,6 +58,12 @@ impl Finished {
             write_text(&file, &weights_csv(&self.ensemble, weights))?;
             inputs.push(InputFile::of(&file)?);
             experiment.base_weights = Some(WeightSource::File(file));
+        }
+        if let Some(weights) = object_weights {
+            let file = folder.join("object_weights.csv");
+            write_text(&file, &object_weights_csv(&self.ensemble, weights))?;
+            inputs.push(InputFile::of(&file)?);
+            experiment.object_weights = Some(ObjectWeightSource::File(file));
         }
         experiment.input = Input::Ensemble { file, read: ReadOptions::default(), features: None };
         experiment.clusters = match &record.choice {
@@ -76,6 +86,14 @@ impl Finished {
             _ => Err(AppError::nothing_finished()),
         }
     }
+}
+
+/// Weights as [`object_weights`](crate::object_weights) reads them: by name, or in the order of the objects.
+fn object_weights_csv(ensemble: &Ensemble, weights: &ObjectWeights) -> String {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let line = |(i, weight): (usize, &f64)| format!("{},{weight}\n", quoted(&ensemble.object_name(i)));
+    let lines: String = weights.as_slice().iter().enumerate().map(line).collect();
+    format!("object,weight\n{lines}")
 }
 
 /// Weights as [`base_weights_from`](crate::base_weights_from) reads them.

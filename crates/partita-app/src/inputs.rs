@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use partita::files::LabelColumn;
-use partita::{BaseWeights, Ensemble, Features, MemoryBudget, Seed};
+use partita::{BaseWeights, Ensemble, Features, MemoryBudget, ObjectWeights, Seed};
 
 use crate::data::Data;
 use crate::experiment::Input;
@@ -22,6 +22,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) truth: Option<LabelColumn>,
     /// Weights of the base clusterings, where the experiment names no source of them.
     pub(crate) weights: Option<BaseWeights>,
+    /// Weights of the objects, likewise.
+    pub(crate) object_weights: Option<ObjectWeights>,
     /// Sizes and hashes of the files.
     pub(crate) files: Vec<InputFile>,
     /// What reading took.
@@ -31,8 +33,8 @@ pub(crate) struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// What a program holds.
     pub(crate) fn of(data: Data<'a>) -> Self {
-        let Data { ensemble, table, weights, files } = data;
-        Self { table, ensemble, truth: None, weights, files, spent: Spent::default() }
+        let Data { ensemble, table, weights, object_weights, files } = data;
+        Self { table, ensemble, truth: None, weights, object_weights, files, spent: Spent::default() }
     }
 }
 
@@ -65,7 +67,8 @@ impl Inputs<'static> {
         };
         let ((table, ensemble, truth, roles), mut files) = with_hashes(&experiment.input_files(), read)?;
         files.iter_mut().zip(roles).for_each(|(file, roles)| file.roles = Some(roles.brief()));
-        Ok(Self { table, ensemble, truth, weights: None, files, spent: stopwatch.read() })
+        let (weights, object_weights) = (None, None);
+        Ok(Self { table, ensemble, truth, weights, object_weights, files, spent: stopwatch.read() })
     }
 }
 

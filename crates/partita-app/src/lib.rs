@@ -98,8 +98,8 @@ pub use confidence::{ConfidentSink, consense_rows_with_confidence, write_label_r
 pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
-    EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, Outputs, RelationsOutput, TableInput,
-    WeightSource,
+    EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs, RelationsOutput,
+    TableInput, WeightSource,
 };
 pub use file_kind::FileKind;
 pub use generate::make_ensemble;
@@ -123,4 +123,4 @@ pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
 pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_table::TextTable;
-pub use weights::{base_weights, base_weights_from, base_weights_of_rows};
+pub use weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};

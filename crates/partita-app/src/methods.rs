@@ -57,6 +57,7 @@ pub fn describe(method: &dyn Consensus) -> Value {
         "chooses_clusters": can.auto_clusters,
         "clusters_is_maximum": can.clusters_is_maximum,
         "weighted": can.base_weights == Weights::Native,
+        "soft_bases": can.soft_bases,
         "base_weights": can.base_weights,
         "object_weights": can.object_weights,
         "seeded": can.seeded,

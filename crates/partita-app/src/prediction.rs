@@ -79,6 +79,9 @@ impl PredictionInput {
         let (soft, unread, object_names) = match model.reads() {
             ModelReads::Labels => {
                 let ensemble = read_ensemble(&self.input, &options, observer)?.ensemble;
+                if ensemble.memberships().is_some() {
+                    observer.note("the model reads labels: every object is in the cluster of its largest share");
+                }
                 let input = ModelInput::Labels(&ensemble);
                 let names = ensemble.object_names().map(<[String]>::to_vec);
                 (model.predict(&input)?, model.unread(&input)?, names)

@@ -7,20 +7,21 @@ use std::sync::Arc;
 use partita::files::{self, LabelColumn};
 use partita::generate::{Durable, Recipe};
 use partita::metrics::Scores;
-use partita::{Clusters, Consensus, Ensemble, MemoryBudget, Outcome, ProblemSize, Seed};
+use partita::{Clusters, Consensus, Ensemble, MemoryBudget, ObjectWeights, Outcome, ProblemSize, Seed};
 use partita_select::Choice;
 
 use crate::confidence::{confidence_of, mean};
 use crate::consensus::Shared;
 use crate::data::Data;
 use crate::experiment::{EXPERIMENT_VERSION, Input};
+use crate::input_notes::shown;
 use crate::inputs::Inputs;
 use crate::model::check_table_model;
 use crate::record::{COMMIT, RECORD_VERSION, now, score};
 use crate::result_files::{ENSEMBLE, MethodResult, PART, REPORT, folder_of, make_folder, write_text};
 use crate::{
-    AppError, Experiment, Fault, Host, MethodRecord, Observer, RunRecord, Spent, Stopwatch, base_weights, choice,
-    curves, make_ensemble, methods, outputs, report,
+    AppError, Experiment, Fault, Host, MethodRecord, ObjectWeightSource, Observer, RunRecord, Spent, Stopwatch,
+    base_weights, choice, curves, make_ensemble, methods, object_weights, outputs, report,
 };
 
 /// An experiment that was run: the record, and the results in memory.
@@ -238,9 +239,10 @@ impl Experiment {
     ) -> Result<Results, AppError> {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
         let weights = weights.or_else(|| inputs.weights.clone());
-        let (features, source) = (inputs.features(), self.source());
+        let object_weights = self.weights_of_objects(inputs, ensemble, observer)?;
+        let (features, source, object_weights) = (inputs.features(), self.source(), object_weights.as_ref());
         let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
-        let shared = Shared { ensemble, features, weights, clusters, seed, budget, source };
+        let shared = Shared { ensemble, features, weights, object_weights, clusters, seed, budget, source };
         let mut found = Results::default();
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
             if observer.stop_asked() {
@@ -262,6 +264,33 @@ impl Experiment {
             found.records.push(record);
         }
         Ok(found)
+    }
+
+    /// The weights of the objects, where there are some; the observer hears where they come from.
+    fn weights_of_objects(
+        &self,
+        inputs: &Inputs<'_>,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Option<ObjectWeights>, AppError> {
+        let (source, Input::Ensemble { file, read, .. }) = (&self.object_weights, &self.input) else {
+            return match &self.object_weights {
+                None => Ok(inputs.object_weights.clone()),
+                Some(_) => Err(AppError::request("weights of objects go with an ensemble that exists")),
+            };
+        };
+        let Some(source) = source else { return Ok(inputs.object_weights.clone()) };
+        let weights = object_weights(source, (file, read), ensemble)?;
+        let from = match source {
+            ObjectWeightSource::Column(column) => format!("column '{column}', which is not a base clustering"),
+            ObjectWeightSource::File(file) => shown(file).into_owned(),
+        };
+        observer.note(&format!(
+            "{}: weights of the objects from {from}; they add up to {}",
+            shown(self.source()),
+            (weights.sum() * 1e6).round() / 1e6
+        ));
+        Ok(Some(weights))
     }
 
     /// A page beside the labels of every method, where pages are asked for.

@@ -84,7 +84,10 @@ impl InputTable<'static> {
             }
         }
         if files::is_sparse_table(&input.file) {
-            return Ok((Self::Sparse(read_sparse(input, budget)?), Roles::default()));
+            let table = read_sparse(input, budget)?;
+            let roles = table.roles();
+            say_roles(&input.file, &roles, observer);
+            return Ok((Self::Sparse(table), roles));
         }
         Self::load_dense(input, budget, seed, observer)
     }

@@ -1,16 +1,18 @@
-//! Weights of base clusterings: by agreement, or from a file.
+//! Weights of base clusterings and of objects: by agreement, from a column, or from a file.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use partita::coassoc::Overlap;
-use partita::files::{self, ReadOptions};
+use partita::files::{self, ReadOptions, Truth};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
 use partita::{
-    BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, PassRunner, ProblemSize, WeightError,
+    BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, ObjectWeights, PassRunner,
+    ProblemSize, WeightError,
 };
 
 use crate::AppError;
-use crate::experiment::WeightSource;
+use crate::experiment::{ObjectWeightSource, WeightSource};
 use crate::machine::default_budget;
 
 /// The weights of an ensemble's base clusterings.
@@ -84,6 +86,66 @@ pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWe
                 other => other.to_string(),
             },
         )
+    })
+}
+
+/// The weights of an ensemble's objects: from a column of its own `file`, which is read as `read` says, or from another file.
+///
+/// # Errors
+/// [`AppError::File`] for what cannot be read, [`AppError::Content`] for a file that lacks an object, or holds what is not a number of
+/// 0 or above.
+pub fn object_weights(
+    source: &ObjectWeightSource,
+    (file, read): (&Path, &ReadOptions),
+    ensemble: &Ensemble,
+) -> Result<ObjectWeights, AppError> {
+    match source {
+        ObjectWeightSource::Column(column) => {
+            let mut read = read.clone().within(default_budget());
+            read.truth = Truth::Column(column.clone());
+            read.skip.retain(|skipped| skipped != column);
+            let labels = files::read_labels(file, &read)?;
+            weights_in_order(file, &labels.column.values, ensemble)
+        }
+        ObjectWeightSource::File(file) => {
+            let labels = files::read_labels(file, &ReadOptions::of_column("weight").within(default_budget()))?;
+            match (&labels.object_names, ensemble.object_names()) {
+                (Some(names), Some(objects)) => {
+                    let places: HashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (&**name, i)).collect();
+                    let lacks = |name: &str| AppError::content(file, format!("no weight for object '{name}'"));
+                    let value = |name: &String| {
+                        let place = places.get(name.as_str()).ok_or_else(|| lacks(name))?;
+                        Ok(labels.column.values[*place].clone())
+                    };
+                    let values = objects.iter().map(value).collect::<Result<Vec<_>, AppError>>()?;
+                    weights_in_order(file, &values, ensemble)
+                }
+                _ => weights_in_order(file, &labels.column.values, ensemble),
+            }
+        }
+    }
+}
+
+/// One weight an object, as words.
+fn weights_in_order(file: &Path, words: &[Option<String>], ensemble: &Ensemble) -> Result<ObjectWeights, AppError> {
+    let objects = ensemble.objects();
+    if words.len() != objects {
+        return Err(AppError::content(file, format!("{} weights for {objects} objects", words.len())));
+    }
+    let number = |(object, word): (usize, &Option<String>)| {
+        let name = ensemble.object_name(object);
+        let word = word.as_deref().ok_or_else(|| AppError::content(file, format!("no weight for object '{name}'")))?;
+        word.trim().parse::<f64>().map_err(|_| {
+            AppError::content(file, format!("the weight of object '{name}' is '{word}', which is not a number"))
+        })
+    };
+    let weights = words.iter().enumerate().map(number).collect::<Result<_, _>>()?;
+    ObjectWeights::new(weights).map_err(|error| match error {
+        WeightError::Value { place, value } => {
+            let name = ensemble.object_name(place);
+            AppError::content(file, format!("the weight of object '{name}' is {value}; weights are 0 or above"))
+        }
+        other => AppError::content(file, other.to_string()),
     })
 }
 

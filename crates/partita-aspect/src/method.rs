@@ -4,7 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::{CoAssociation, SparseEvidence};
 use partita_core::{
-    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed, Weights,
+    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed,
+    SoftBases, Weights,
 };
 use partita_linkage::{Linkage, link_f32};
 
@@ -46,6 +47,7 @@ static INFO: MethodInfo = MethodInfo {
         auto_clusters: true,
         clusters_is_maximum: true,
         seeded: true,
+        soft_bases: SoftBases::Native,
         base_weights: Weights::Native,
         object_weights: Weights::Refused(
             "objects that one row stands for are pairs with each other, which its likelihood of pairs of rows leaves out",

@@ -111,7 +111,7 @@ impl CoAssociation {
         let ensemble = source.ensemble;
         let (objects, base_clusterings) = (ensemble.objects(), ensemble.bases().len());
         CoassocError::check_bases(base_clusterings)?;
-        if whole_weights(source)?.is_some() {
+        if ensemble.memberships().is_some() || whole_weights(source)?.is_some() {
             return Self::count_rows(&EvidenceRows::new(source)?, budget, monitor);
         }
         let missing = ensemble.missing() > 0;

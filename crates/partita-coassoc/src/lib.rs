@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cluster_entropy;
 mod dense;
 mod eci;
 mod eci_of_overlap;
@@ -40,6 +41,7 @@ mod pairs;
 mod rows;
 mod sample;
 mod shares;
+mod soft_pairs;
 mod sparse;
 mod sparse_parts;
 mod square;
@@ -47,6 +49,7 @@ mod tiles;
 mod vat;
 mod whole_weights;
 
+pub use cluster_entropy::ClusterEntropy;
 pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
 pub use error::{CoassocError, most_that_fit};
@@ -59,4 +62,4 @@ pub use sparse::SparseEvidence;
 pub use sprs;
 pub use square::square;
 pub use vat::{heat_map, vat_order};
-pub use whole_weights::whole_weights;
+pub use whole_weights::{pair_unit, whole_weights};

@@ -61,7 +61,7 @@ impl SparseEvidence {
         let n = ensemble.objects();
         CoassocError::check_bases(ensemble.bases().len())?;
         let pairs = (n * neighbours.min(n)) as u64;
-        let wide = if whole_weights(source)?.is_some() { 12 * pairs } else { 0 };
+        let wide = if ensemble.memberships().is_some() || whole_weights(source)?.is_some() { 12 * pairs } else { 0 };
         let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs + wide;
         budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
         let progress = ProgressCounter::new(monitor, SEARCH + COUNT);

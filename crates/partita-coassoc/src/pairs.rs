@@ -7,7 +7,8 @@ use partita_core::{Label, LabelRows, WeightedEnsemble};
 use partita_kernels::{WIDTH, pair_agreements, pair_common_bits};
 use rayon::prelude::*;
 
-use crate::whole_weights::{unit, whole_weights};
+use crate::soft_pairs::SoftPairs;
+use crate::whole_weights::{MOST, unit, whole_weights};
 use crate::{CoassocError, Counts};
 
 /// Pairs counted in one go by one thread.
@@ -21,6 +22,8 @@ pub(crate) struct Rows {
     absent: Option<Absent>,
     /// What every base clustering counts, where they differ.
     weights: Option<Vec<u32>>,
+    /// The memberships, where base clusterings are soft.
+    soft: Option<SoftPairs>,
 }
 
 /// Counts of pairs: in two bytes, or in four where base clusterings have weights that need them.
@@ -100,16 +103,21 @@ impl Rows {
             LabelRows::Bytes(rows) => Absent::new(rows),
             LabelRows::Words(rows) => Absent::new(rows),
         });
-        Ok(Self { bases, chunks, labels, absent, weights: whole_weights(source)? })
+        Ok(Self { bases, chunks, labels, absent, weights: whole_weights(source)?, soft: SoftPairs::new(source)? })
     }
 
     /// N of a pair that all base clusterings label.
     pub(crate) fn unit(&self) -> u32 {
-        unit(self.weights.as_deref(), self.bases)
+        if self.soft.is_some() { MOST } else { unit(self.weights.as_deref(), self.bases) }
     }
 
     /// c of every pair, and N of every pair if labels are missing.
     pub(crate) fn count(&self, pairs: &[(u32, u32)]) -> (Numbers, Option<Numbers>) {
+        if let Some(soft) = &self.soft {
+            let pair = |&(i, j): &(u32, u32)| soft.pair(i as usize, j as usize);
+            let (together, seen) = pairs.par_iter().with_min_len(BATCH).map(pair).unzip();
+            return (Numbers::Wide(together), soft.missing().then_some(Numbers::Wide(seen)));
+        }
         match &self.weights {
             None => {
                 let (together, seen) = self.count_labels(pairs);

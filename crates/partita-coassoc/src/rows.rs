@@ -1,9 +1,11 @@
-//! Co-association a row at a time: counts of one object with all others, made when asked for.
+//! Co-association a row at a time: counts of one object with all others, made when asked for, of labels or of shares.
 
 use partita_core::WeightedEnsemble;
 use partita_kernels::BLOCK;
 
+use crate::soft_pairs::SoftPairs;
 use crate::tiles::Tiles;
+use crate::whole_weights::MOST;
 use crate::{CoassocError, whole_weights};
 
 /// The co-association a row at a time, from the labels: nothing of size n² is held.
@@ -11,6 +13,8 @@ use crate::{CoassocError, whole_weights};
 pub struct EvidenceRows {
     tiles: Tiles,
     weights: Option<Weights>,
+    /// The memberships, where base clusterings are soft.
+    soft: Option<SoftPairs>,
 }
 
 /// What every base clustering counts.
@@ -38,7 +42,19 @@ impl EvidenceRows {
             let present = tiles.missing().then(|| tiles.present());
             Weights { sum: whole.iter().sum(), whole, present }
         });
-        Ok(Self { tiles, weights })
+        Ok(Self { tiles, weights, soft: SoftPairs::new(source)? })
+    }
+
+    /// Rows of the co-association of soft base clusterings, in which being together in base cluster c counts `worth(c)`, 0 to 1.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn by_cluster<'a>(
+        source: impl Into<WeightedEnsemble<'a>>,
+        worth: impl Fn(usize) -> f64,
+    ) -> Result<Self, CoassocError> {
+        let source = source.into();
+        Ok(Self { soft: SoftPairs::by_cluster(source, worth)?, ..Self::new(source)? })
     }
 
     /// Number of objects, n.
@@ -53,17 +69,21 @@ impl EvidenceRows {
 
     /// N of a pair that all base clusterings label: M, or the sum of the weights in whole numbers.
     pub fn unit(&self) -> u32 {
-        self.weights.as_ref().map_or(self.base_clusterings() as u32, |weights| weights.sum)
+        match (&self.soft, &self.weights) {
+            (Some(_), _) => MOST,
+            (None, Some(weights)) => weights.sum,
+            (None, None) => self.base_clusterings() as u32,
+        }
     }
 
-    /// Whether base clusterings count differently.
+    /// Whether counts are in parts of [`unit`](Self::unit): base clusterings count differently, or are soft.
     pub fn is_weighted(&self) -> bool {
-        self.weights.is_some()
+        self.weights.is_some() || self.soft.is_some()
     }
 
     /// Whether some label is missing; if not, N is the same for every pair.
     pub fn missing(&self) -> bool {
-        self.tiles.missing()
+        self.soft.as_ref().map_or_else(|| self.tiles.missing(), SoftPairs::missing)
     }
 
     /// Calls `take(j, c, N)` with the counts of `object` and every object j in ascending order, itself included
@@ -81,6 +101,9 @@ impl EvidenceRows {
     /// The same from the objects of block `first` on.
     pub(crate) fn for_each_from(&self, object: usize, first: usize, mut take: impl FnMut(usize, u32, u32)) {
         assert!(object < self.objects(), "object {object} of {}", self.objects());
+        if let Some(soft) = &self.soft {
+            return soft.row(object, first * BLOCK, take);
+        }
         if let Some(weights) = &self.weights {
             return self.weighted_from(object, first, weights, take);
         }

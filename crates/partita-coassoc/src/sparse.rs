@@ -73,7 +73,7 @@ impl SparseEvidence {
         let ensemble = source.ensemble;
         CoassocError::check_bases(ensemble.bases().len())?;
         let (objects, bases, missing) = (ensemble.objects(), ensemble.bases().len(), ensemble.missing() > 0);
-        let wide = whole_weights(source)?.is_some();
+        let wide = ensemble.memberships().is_some() || whole_weights(source)?.is_some();
         let bytes = |pairs: u64| Self::bytes(objects, bases, pairs, missing) + if wide { 12 * pairs } else { 0 };
         let remedy = format!("{} pairs would fit", most_that_fit(budget, pairs, bytes));
         Ok(budget.check("the sparse evidence", bytes(pairs), &remedy)?)

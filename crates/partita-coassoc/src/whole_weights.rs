@@ -9,7 +9,7 @@ use partita_core::{BaseWeights, WeightedEnsemble, WeightsError};
 use crate::CoassocError;
 
 /// The largest sum of weights in whole numbers.
-const MOST: u32 = 1 << 31;
+pub(crate) const MOST: u32 = 1 << 31;
 
 /// What every base clustering counts, in whole numbers; none where all count 1.
 ///
@@ -23,6 +23,16 @@ pub fn whole_weights(source: WeightedEnsemble<'_>) -> Result<Option<Vec<u32>>, C
     };
     let weights = source.base_weights.filter(|weights| !weights.are_even());
     Ok(weights.map(|weights| weights.whole(MOST).unwrap_or_else(|| rounded(weights))))
+}
+
+/// N of a pair that all base clusterings know: M, the sum of the whole weights, or 2³¹ where base clusterings are soft.
+///
+/// # Errors
+/// As [`whole_weights`].
+pub fn pair_unit(source: WeightedEnsemble<'_>) -> Result<u32, CoassocError> {
+    let weights = whole_weights(source)?;
+    let soft = source.ensemble.memberships().is_some();
+    Ok(if soft { MOST } else { unit(weights.as_deref(), source.ensemble.bases().len()) })
 }
 
 /// What a part of a count is worth where the weights' mean is 1: M over the sum of the whole weights.

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use partita_core::ndarray::Axis;
 use partita_core::{
-    BaseClustering, BaseWeights, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Monitor, Outcome,
-    Partition, Problem, Reads, Seed, SettingMap, SettingValues, Silent, Weights, consense,
+    BaseClustering, Clusters, Consensus, ConsensusError, Features, Flow, MissingLabels, Monitor, Outcome, Partition,
+    Problem, Reads, Seed, SettingMap, SettingValues, Silent, Weights, consense,
 };
 
-use crate::draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
+use crate::draw::{Drawn, draw, ensemble, many_clusters, planted, shuffled};
 use crate::progress::progress;
 use crate::rows::ByRows;
 use crate::shape::{same_bits, shape};
@@ -54,21 +54,21 @@ pub fn check_with(method: &dyn Consensus, settings: &[&str], draws: u64) -> usiz
     bench.checks
 }
 
-struct Bench<'a> {
-    method: &'a dyn Consensus,
+pub(crate) struct Bench<'a> {
+    pub(crate) method: &'a dyn Consensus,
     settings: SettingMap,
     pools: [rayon::ThreadPool; 2],
     checks: usize,
 }
 
 impl Bench<'_> {
-    fn holds(&mut self, guarantee: bool, what: &str) {
+    pub(crate) fn holds(&mut self, guarantee: bool, what: &str) {
         assert!(guarantee, "{}: {what}", self.method.info().name);
         self.checks += 1;
     }
 
     /// Runs the method on a drawn ensemble, with the problem changed as `change` says.
-    fn run_with<'p>(
+    pub(crate) fn run_with<'p>(
         &self,
         drawn: &'p Drawn,
         columns: &'p [String],
@@ -96,7 +96,7 @@ impl Bench<'_> {
         })
     }
 
-    fn outcome(&self, drawn: &Drawn, clusters: Clusters, seed: Seed) -> Outcome {
+    pub(crate) fn outcome(&self, drawn: &Drawn, clusters: Clusters, seed: Seed) -> Outcome {
         self.run(drawn, clusters, seed, &Silent).unwrap_or_else(|error| panic!("{}: {error}", self.method.info().name))
     }
 
@@ -119,8 +119,6 @@ impl Bench<'_> {
             let reason = !matches!(weights, Weights::Refused(why) if why.is_empty());
             self.holds(reason, "weights are refused with a reason");
         }
-        // Until a problem has weights of objects, no method can take them.
-        self.holds(info.capabilities.object_weights != Weights::Native, "weights of objects are refused");
     }
 
     /// What cannot be done is refused with the right error.
@@ -238,34 +236,6 @@ impl Bench<'_> {
         }
     }
 
-    /// Weights of base clusterings are refused with the reason. Or only their proportions count, and a weight of 2 does what
-    /// a copy does where the planted clusters are clear (to the bit it need not: initializations of the two ensembles differ).
-    fn weights(&mut self) {
-        const TRIED: u64 = 8;
-        let mut alike = 0;
-        for seed in (200..200 + TRIED).map(Seed::new) {
-            let drawn = draw(seed, 0.0);
-            let mut weights = vec![1.0; drawn.ensemble.bases().len()];
-            weights[0] = 2.0;
-            let given = |factor: f64| {
-                let weights = BaseWeights::new(weights.iter().map(|w| w * factor).collect()).expect("positive");
-                self.run_with(&drawn, &columns(), &Silent, |problem| problem.seed(seed.number()).base_weights(&weights))
-            };
-            let (once, scaled) = (given(1.0), given(4.0));
-            if let Weights::Refused(why) = self.method.info().capabilities.base_weights {
-                let said = matches!(&once, Err(ConsensusError::Weights { reason, .. }) if reason.contains(why));
-                self.holds(said, "weights of base clusterings are refused with the reason");
-                return;
-            }
-            let (once, scaled) = (once.expect("a consensus"), scaled.expect("a consensus"));
-            self.holds(same_bits(&once, &scaled), "only proportions of weights count");
-            let copied = Drawn { ensemble: duplicated(&drawn.ensemble, 0), ..drawn.clone() };
-            let copied = self.outcome(&copied, Clusters::Exactly(drawn.clusters), seed);
-            alike += u64::from(copied.partition.by_appearance() == once.partition.by_appearance());
-        }
-        self.holds(2 * alike > TRIED, &format!("a weight of 2 does what a copy does in {alike} of {TRIED} draws"));
-    }
-
     /// Methods that read label rows block by block.
     fn by_rows(&mut self) {
         if self.method.info().capabilities.streams {
@@ -347,7 +317,7 @@ impl Bench<'_> {
     }
 }
 
-fn columns() -> [String; 2] {
+pub(crate) fn columns() -> [String; 2] {
     ["x".to_owned(), "y".to_owned()]
 }
 

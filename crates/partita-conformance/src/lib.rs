@@ -33,6 +33,7 @@ pub mod race;
 mod rows;
 mod shape;
 mod soft;
+mod weights;
 
 pub use checks::{check, check_with};
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};

@@ -36,7 +36,12 @@ pub fn consense(
     match Reduction::of(problem, info)? {
         Some(reduction) => {
             let outcome = consense_kept(method, &reduction.problem(problem), monitor)?;
-            Ok(reduction.restored(outcome, problem.ensemble))
+            let mut outcome = reduction.restored(outcome, problem.ensemble);
+            if reduction.joins() {
+                let by_chance = result_warnings::agreement_by_chance(problem.ensemble);
+                result_warnings::add(&mut outcome.warnings, by_chance);
+            }
+            Ok(outcome)
         }
         None => consense_kept(method, problem, monitor),
     }
@@ -85,19 +90,28 @@ fn consense_kept(
     let outcome = method.fit_canonical(&canonical, monitor)?;
     let labels_only = info.capabilities.reads == Reads::Labels;
     let outcome = if labels_only { outcome.level(&same_as_previous(&ensemble)) } else { outcome };
-    Ok(judged(outcome, info, problem.clusters, &ensemble).restored(&order))
+    // Rows of many objects count once here: whether they agree by chance is asked of the objects.
+    let by_chance = problem.object_weights.is_none().then(|| result_warnings::agreement_by_chance(&ensemble)).flatten();
+    Ok(judged(outcome, info, problem.clusters, &ensemble, by_chance).restored(&order))
 }
 
 /// The outcome with the warnings that hold for every method. Where nothing tells objects apart, no method is surer than a
 /// guess among the clusters.
-fn judged(mut outcome: Outcome, info: &'static MethodInfo, asked: Clusters, ensemble: &Ensemble) -> Outcome {
+fn judged(
+    mut outcome: Outcome,
+    info: &'static MethodInfo,
+    asked: Clusters,
+    ensemble: &Ensemble,
+    by_chance: Option<String>,
+) -> Outcome {
     let (live, stopped) = (outcome.partition.live_clusters(), outcome.stopped);
     let found = Found { info, settings: &outcome.settings, asked, live, stopped }.warnings();
     let nothing = result_warnings::no_information(ensemble.bases());
-    if let (Some(_), Clusters::Exactly(asked)) = (&nothing, asked) {
-        outcome.certainty.iter_mut().for_each(|certainty| *certainty = certainty.min(1.0 / asked as f64));
+    let nothing = nothing.or(by_chance);
+    if nothing.is_some() {
+        let guess = 1.0 / if let Clusters::Exactly(asked) = asked { asked } else { live.max(1) } as f64;
+        outcome.certainty.iter_mut().for_each(|certainty| *certainty = certainty.min(guess));
     }
-    let nothing = nothing.or_else(|| result_warnings::agreement_by_chance(ensemble));
     result_warnings::add(&mut outcome.warnings, found.into_iter().chain(nothing));
     outcome
 }

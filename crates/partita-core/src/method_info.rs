@@ -111,7 +111,7 @@ impl Capabilities {
         clusters_is_maximum: false,
         soft_bases: SoftBases::Refused("it reads one label of each base clustering"),
         base_weights: Weights::Refused(UNWEIGHTED),
-        object_weights: Weights::Refused(UNWEIGHTED),
+        object_weights: Weights::Refused("it counts every object once"),
         seeded: false,
         tree: false,
         cuts_tree: false,

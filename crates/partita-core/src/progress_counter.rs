@@ -156,20 +156,20 @@ mod tests {
         assert_eq!(*told.0.lock().unwrap(), [10, 10, 20, 60, 100]);
     }
 
+    struct Shares(std::sync::Mutex<Vec<f64>>);
+
+    impl Monitor for Shares {
+        fn tick(&self, done: u64, total: u64) -> Flow {
+            self.0.lock().unwrap().push(done as f64 / total as f64);
+            Flow::Continue
+        }
+    }
+
     #[test]
     fn rounds_without_an_end_move_and_do_not_arrive() {
-        let told = std::sync::Mutex::new(Vec::new());
-        struct Shares<'a>(&'a std::sync::Mutex<Vec<f64>>);
-
-        impl Monitor for Shares<'_> {
-            fn tick(&self, done: u64, total: u64) -> Flow {
-                self.0.lock().unwrap().push(done as f64 / total as f64);
-                Flow::Continue
-            }
-        }
-
-        (0..50).for_each(|round| assert_eq!(tick_open_ended(&Shares(&told), f64::from(round), 5.0), Flow::Continue));
-        let told = told.into_inner().unwrap();
+        let told = Shares(std::sync::Mutex::default());
+        (0..50).for_each(|round| assert_eq!(tick_open_ended(&told, f64::from(round), 5.0), Flow::Continue));
+        let told = told.0.into_inner().unwrap();
         assert!(told.is_sorted() && told[0] == 0.0 && (told[5] - 0.5).abs() < 1e-6 && told[49] < 1.0);
     }
 }

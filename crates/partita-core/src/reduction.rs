@@ -89,6 +89,11 @@ impl Reduction {
         Problem { ensemble: &self.ensemble, clusters, seed, features, weights, object_weights, settings, budget }
     }
 
+    /// Whether objects of the problem stand for several.
+    pub(crate) fn joins(&self) -> bool {
+        self.object_weights.is_some()
+    }
+
     /// The outcome for all objects.
     pub(crate) fn restored(&self, outcome: Outcome, given: &Ensemble) -> Outcome {
         let left_out = self.rows.iter().filter(|row| row.is_none()).count();

@@ -1,6 +1,6 @@
 //! How sure the evidence is of every label.
 
-use partita_core::{Partition, WeightedEnsemble};
+use partita_core::{Ensemble, Partition, WeightedEnsemble};
 use rayon::prelude::*;
 
 /// For every object, the evidence for its own cluster over the sum of that and the evidence for the best other.
@@ -60,12 +60,11 @@ impl<'a> Tables<'a> {
         for i in order {
             let (cluster, weight) = (partition.labels()[i as usize], weight(i as usize));
             sizes[cluster as usize] += weight;
-            for u in 0..bases {
-                let Some(label) = ensemble.label(i as usize, u) else { continue };
-                labelled[cluster as usize * bases + u] += weight;
-                match shared[offsets[u] + label].last_mut() {
-                    Some((last, count)) if *last == cluster => *count += weight,
-                    _ => shared[offsets[u] + label].push((cluster, weight)),
+            for Entry { base, base_cluster, share, first } in entries(ensemble, &offsets, i as usize) {
+                labelled[cluster as usize * bases + base] += if first { weight } else { 0.0 };
+                match shared[base_cluster].last_mut() {
+                    Some((last, count)) if *last == cluster => *count += weight * share,
+                    _ => shared[base_cluster].push((cluster, weight * share)),
                 }
             }
         }
@@ -99,15 +98,14 @@ impl<'a> Tables<'a> {
     fn of(&self, object: usize, together: &mut [f64], touched: &mut Vec<u32>) -> Evidence {
         let own = self.partition.labels()[object];
         let one = self.source.multiplicities().map_or(1.0, |weights| weights[object].min(1.0));
-        let label = |u: usize| self.source.ensemble.label(object, u).map(|label| (u, self.offsets[u] + label));
-        let seen: Vec<(usize, usize)> = (0..self.source.ensemble.bases().len()).filter_map(label).collect();
-        for &(_, base_cluster) in &seen {
+        let seen = entries(self.source.ensemble, &self.offsets, object);
+        for &Entry { base_cluster, share, .. } in &seen {
             for &(cluster, count) in &self.shared[base_cluster] {
                 if together[cluster as usize] == 0.0 {
                     touched.push(cluster);
                 }
-                let others = if cluster == own { count - one } else { count };
-                together[cluster as usize] += self.worth[base_cluster] * others;
+                let others = if cluster == own { count - one * share } else { count };
+                together[cluster as usize] += self.worth[base_cluster] * share * others;
             }
         }
         let mut found = Evidence { own: 1.0, other: 0.0, best_other: own };
@@ -119,7 +117,7 @@ impl<'a> Tables<'a> {
         }
         if self.sizes[own as usize] > one {
             let weight = |u: usize| self.source.shares().map_or(1.0, |weights| weights[u]);
-            let company = self.seen(&seen, own) - seen.iter().map(|&(u, _)| one * weight(u)).sum::<f64>();
+            let company = self.seen(&seen, own) - known(&seen).map(|u| one * weight(u)).sum::<f64>();
             found.own = if company > ROUNDING { together[own as usize].max(0.0) / company } else { 0.0 };
         }
         touched.drain(..).for_each(|cluster| together[cluster as usize] = 0.0);
@@ -127,10 +125,44 @@ impl<'a> Tables<'a> {
     }
 
     /// Labels that a cluster's objects have where an object has some.
-    fn seen(&self, seen: &[(usize, usize)], cluster: u32) -> f64 {
+    fn seen(&self, seen: &[Entry], cluster: u32) -> f64 {
         let row = &self.labelled[cluster as usize * self.source.ensemble.bases().len()..];
-        seen.iter().map(|&(u, _)| row[u]).sum()
+        known(seen).map(|u| row[u]).sum()
     }
+}
+
+/// A base cluster that an object is in.
+struct Entry {
+    base: usize,
+    base_cluster: usize,
+    /// The share of the object in it: 1 for a label.
+    share: f64,
+    /// Whether it is the first of its base clustering.
+    first: bool,
+}
+
+/// The base clusters that an object is in, in their order.
+fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize) -> Vec<Entry> {
+    let Some(shares) = ensemble.memberships() else {
+        let label = |base: usize| {
+            let base_cluster = offsets[base] + ensemble.label(object, base)?;
+            Some(Entry { base, base_cluster, share: 1.0, first: true })
+        };
+        return (0..ensemble.bases().len()).filter_map(label).collect();
+    };
+    let (clusters, own) = shares.row(object);
+    let mut last = None;
+    let entry = |(&cluster, &share): (&u32, &f64)| {
+        let base = offsets.partition_point(|&start| start <= cluster as usize) - 1;
+        let first = last.replace(base) != Some(base);
+        Entry { base, base_cluster: cluster as usize, share, first }
+    };
+    clusters.iter().zip(own).map(entry).collect()
+}
+
+/// The base clusterings that know an object.
+fn known(entries: &[Entry]) -> impl Iterator<Item = usize> {
+    entries.iter().filter(|entry| entry.first).map(|entry| entry.base)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use partita_coassoc::{EvidenceRows, most_that_fit};
 use partita_core::{
     BudgetError, Capabilities, Clusters, Dendrogram, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome,
-    Partition, Problem, ProblemSize, Settings, Stopped, WeightedEnsemble, Weights,
+    Partition, Problem, ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
 };
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde::{Deserialize, Serialize};
@@ -180,6 +180,7 @@ pub(crate) const TREE: Capabilities = Capabilities {
     tree: true,
     cuts_tree: true,
     base_weights: Weights::Native,
+    soft_bases: SoftBases::Native,
     object_weights: Weights::Native,
     ..Capabilities::HARD_LABELS
 };

@@ -41,7 +41,7 @@ impl Dissimilarities {
         let all = rows.unit();
         let unit = unit(objects, all as usize, rows.missing(), linkage);
         let mut made = Self { rows, unit, squares: squares(linkage), table: Vec::new() };
-        if !made.rows.missing() && all <= u32::from(u16::MAX) {
+        if !made.rows.missing() && u16::try_from(all).is_ok() {
             made.table = (0..=all).map(|c| made.value(c, all)).collect();
         } else if made.rows.missing() && all <= TABLED {
             let pairs = (0..=all).flat_map(|n| (0..=n).map(move |c| (c, n)));

@@ -1,9 +1,9 @@
 //! Locally weighted evidence accumulation.
 
-use partita_coassoc::{EvidenceRows, trusted_cluster_weights, whole_weights};
+use partita_coassoc::{ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights};
 use partita_core::{
-    Capabilities, Clusters, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
-    Settings, WeightedEnsemble,
+    Capabilities, Clusters, Fragments, Memberships, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
+    ProblemSize, Settings, WeightedEnsemble,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::EacError;
 use crate::certainty::Tables;
 use crate::eac::{TREE, check_budget, info, leaf_weights, number, outcome, whole_numbers};
-use crate::evidence::{Weighted, rounded_unit};
+use crate::evidence::{Dissimilarities, Weighted, rounded_unit};
 use crate::moves::moved;
 
 /// Settings of [`lwea`]. Start from `default()` and change what you mean to change.
@@ -22,6 +22,8 @@ pub struct LweaSettings {
     /// How fast a base cluster loses weight as the others disagree on it (paper: θ): less is faster.
     #[setting(above = 0.0)]
     pub theta: f64,
+    /// How the entropy of a base cluster enters its weight: bits, or normalised by the clusters of its base clustering.
+    pub entropy: ClusterEntropy,
     /// How often base clusterings are weighted anew, by how whole the others leave their clusters (paper: 0).
     #[setting(range = 0..=1000)]
     pub trust_rounds: u32,
@@ -42,7 +44,7 @@ pub struct LweaDiagnostics {
 
 impl Default for LweaSettings {
     fn default() -> Self {
-        Self { theta: 0.4, trust_rounds: 3, move_rounds: 2 }
+        Self { theta: 0.4, entropy: ClusterEntropy::Bits, trust_rounds: 3, move_rounds: 2 }
     }
 }
 
@@ -99,13 +101,17 @@ pub fn lwea<'a>(
     let source = source.into();
     let ensemble = source.ensemble;
     settings.validate(&ProblemSize::of(ensemble, clusters))?;
+    if let Some(shares) = ensemble.memberships() {
+        return lwea_soft(source, shares, clusters, settings, budget, monitor);
+    }
     // With missing labels an object may have more in common with another than with its equal.
     let fragments = if ensemble.missing() == 0 { Some(ensemble.fragments()) } else { None };
     let folded = fragments.as_ref().map_or(ensemble, Fragments::ensemble);
     let distinct = folded.objects();
     check_budget(budget, distinct, |distinct| lwea_bytes(distinct, ensemble.bases().len()))?;
 
-    let weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
+    let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut weights, &ensemble.offsets());
     let leaves = match (&fragments, source.multiplicities()) {
         (Some(fragments), _) => leaf_weights(fragments, source),
         (None, Some(weights)) => whole_numbers(weights),
@@ -125,6 +131,31 @@ pub fn lwea<'a>(
     let (partition, elsewhere) = moved(source, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);
     let certainty = Tables::new(source, &partition, worth).all();
     Ok(outcome(partition, certainty, tree).with(LweaDiagnostics { distinct_rows: distinct, moved: elsewhere }))
+}
+
+/// [`lwea`] of soft base clusterings: entropies are those of the products of shares, and two objects have in common what their shares
+/// multiply to, times the weight of the base cluster.
+fn lwea_soft(
+    source: WeightedEnsemble<'_>,
+    shares: &Memberships,
+    clusters: Clusters,
+    settings: &LweaSettings,
+    budget: MemoryBudget,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<LweaDiagnostics>, EacError> {
+    let (ensemble, objects) = (source.ensemble, source.ensemble.objects());
+    check_budget(budget, objects, |objects| lwea_bytes(objects, ensemble.bases().len()))?;
+    let overlap = Overlap::of_shares(shares, ensemble.offsets(), source.multiplicities());
+    let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut weights, overlap.offsets());
+    let worth = |cluster: usize| weights[cluster];
+    let leaves = source.multiplicities().map_or_else(|| vec![1; objects], whole_numbers);
+    let total = leaves.iter().map(|&weight| weight as usize).sum();
+    let rows = Dissimilarities::new(EvidenceRows::by_cluster(source, worth)?, total, Linkage::Average);
+    let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
+    let (partition, elsewhere) = moved(source, &cut(&tree, number(&tree, clusters)), settings.move_rounds, worth);
+    let certainty = Tables::new(source, &partition, worth).all();
+    Ok(outcome(partition, certainty, tree).with(LweaDiagnostics { distinct_rows: objects, moved: elsewhere }))
 }
 
 /// The evidence in which base clusters count `weights`, and their base clusterings what they weigh.

@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::{EvidenceRows, SparseEvidence, StrongestSettings};
 use partita_core::{
-    BaseWeights, Clusters, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Objective, Outcome, Partition,
-    Problem, ProblemSize, Seed, Settings, Stopped, WeightedEnsemble,
+    BaseWeights, Capabilities, Clusters, FitError, Flow, MemoryBudget, Method, MethodInfo, Monitor, Objective, Outcome,
+    Partition, Problem, ProblemSize, Seed, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -211,6 +211,7 @@ static INFO: MethodInfo = MethodInfo {
     time: "n²M",
     memory: "n², or nq beyond 8000 objects",
     remedy: REMEDY,
+    capabilities: Capabilities { soft_bases: SoftBases::Native, object_weights: Weights::Native, ..GRAPH.capabilities },
     ..GRAPH
 };
 

@@ -4,8 +4,9 @@
 use std::num::Saturating;
 
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SettingsError, SoftBases,
+    BaseWeights, Capabilities, Clusters, FitError, Memberships, Method, MethodInfo, Monitor, Outcome, PassRunner,
+    Problem, ProblemSize, RowFit, RowProblem, Seed, SettingChoice, Settings, SettingsError, SoftBases,
+    WeightedEnsemble, Weights,
 };
 #[cfg(feature = "metis")]
 use partita_core::{Flow, Partition, Stopped};
@@ -95,16 +96,17 @@ impl Default for HbgfSettings {
 ///
 /// # References
 /// X. Z. Fern, C. E. Brodley: Solving cluster ensemble problems by bipartite graph partitioning, ICML 2004.
-pub fn hbgf(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn hbgf<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &HbgfSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<HbgfDiagnostics>, GraphError> {
+    let source = source.into();
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::new(ensemble, clusters)?;
+    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     #[cfg(feature = "metis")]
     if settings.cut == HbgfCut::Metis {
         return balanced(&rows, &rows.by_base(weights), clusters, settings.imbalance, seed, monitor);
@@ -220,7 +222,11 @@ static INFO: MethodInfo = MethodInfo {
     summary: "normalised cut of objects and base clusters, all of which count alike",
     reference: "Fern and Brodley 2004, ICML",
     remedy: "take fewer base clusterings or clusters, or the spectral cut",
-    capabilities: Capabilities { soft_bases: SoftBases::Native, ..SPECTRAL.capabilities },
+    capabilities: Capabilities {
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
+        ..SPECTRAL.capabilities
+    },
     ..SPECTRAL
 };
 
@@ -251,7 +257,7 @@ impl Method for Hbgf {
         if let Some(shares) = problem.ensemble.memberships() {
             return hbgf_soft(problem, shares, clusters, settings, monitor);
         }
-        Ok(hbgf(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(hbgf(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

@@ -28,7 +28,7 @@
 //! builder.push("a", [Some(0), Some(0), Some(0), Some(1), Some(1), Some(1)])?;
 //! builder.push("b", [Some(0), Some(0), Some(0), Some(1), Some(1), Some(2)])?;
 //! builder.push("c", [Some(0), Some(0), Some(1), None, Some(1), Some(1)])?;
-//! let outcome = lwgp(&builder.finish()?, None, 2, Seed::new(1), &LwgpSettings::default(), &Silent)?;
+//! let outcome = lwgp(&builder.finish()?, 2, Seed::new(1), &LwgpSettings::default(), &Silent)?;
 //! assert_eq!(outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
 //! # Ok(())
 //! # }

@@ -1,9 +1,9 @@
 //! LWGP: locally weighted graph partitioning.
 
-use partita_coassoc::trusted_cluster_weights;
+use partita_coassoc::{ClusterEntropy, trusted_cluster_weights};
 use partita_core::{
     BaseWeights, Capabilities, Clusters, Ensemble, FitError, Memberships, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases,
+    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases, WeightedEnsemble, Weights,
 };
 use partita_kmeans::embedded::Search;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ pub struct LwgpSettings {
     // Below 0.05 the weights of scattered clusters vanish, and with them all edges of some objects.
     #[setting(range = 0.05..)]
     pub theta: f64,
+    /// How the entropy of a base cluster enters its weight: bits, or normalised by the clusters of its base clustering.
+    pub entropy: ClusterEntropy,
     /// How often base clusterings are trusted anew, by how whole the others leave their clusters (paper: 0).
     #[setting(range = 0..=1000)]
     pub trust_rounds: u32,
@@ -40,7 +42,7 @@ pub struct LwgpSettings {
 
 impl Default for LwgpSettings {
     fn default() -> Self {
-        Self { theta: 0.5, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
+        Self { theta: 0.5, entropy: ClusterEntropy::Bits, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
     }
 }
 
@@ -90,19 +92,23 @@ impl Default for LwgpSettings {
 /// # References
 /// D. Huang, C.-D. Wang, J.-H. Lai: Locally weighted ensemble clustering, IEEE Trans. Cybernetics 48(5), 2018.
 /// Z. Li, X.-M. Wu, S.-F. Chang: Segmentation using superpixels, a bipartite graph partitioning approach, CVPR 2012.
-pub fn lwgp(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn lwgp<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &LwgpSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let theta = settings.theta;
+    let source = source.into();
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::new(ensemble, clusters)?;
-    let agreed =
-        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(ensemble, theta, settings.trust_rounds));
+    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
+    // Weights of base clusterings scale the edges, and have no part in how far the others agree with a cluster.
+    let alike = WeightedEnsemble { base_weights: None, ..source };
+    let mut agreed =
+        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(alike, theta, settings.trust_rounds));
+    settings.entropy.apply(&mut agreed, &ensemble.offsets());
     let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
@@ -118,7 +124,7 @@ fn lwgp_soft(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
     let clusters = problem.given_clusters(INFO.name)?;
-    let strengths = soft_strengths(problem, shares, settings.theta, settings.trust_rounds);
+    let strengths = soft_strengths(problem, shares, (settings.theta, settings.trust_rounds), settings.entropy);
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     Ok(cut_soft(problem, shares, &strengths, &search, monitor)?)
@@ -142,7 +148,8 @@ pub fn lwgp_each(
     let most = clusters.iter().copied().max().unwrap_or(1);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(most)))?;
     let rows = Rows::new(ensemble, most)?;
-    let strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
+    let mut strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut strengths, &ensemble.offsets());
     let search =
         Search { clusters: most, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     cut_each(&rows, &strengths, clusters, &search, seed, monitor)
@@ -169,7 +176,8 @@ pub fn lwgp_rows(
         Clusters::Exactly(clusters),
     ))?;
     let overlap = counted(rows)?;
-    let agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    settings.entropy.apply(&mut agreed, overlap.offsets());
     let strengths: Vec<f64> =
         by_base(overlap.offsets(), weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
@@ -188,7 +196,11 @@ static INFO: MethodInfo = MethodInfo {
     name: "lwgp",
     summary: "normalised cut of objects and base clusters, of which those the others break up count less; the default",
     reference: "Huang, Wang and Lai 2018, IEEE Trans. Cybernetics 48(5)",
-    capabilities: Capabilities { soft_bases: SoftBases::Native, ..SPECTRAL.capabilities },
+    capabilities: Capabilities {
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
+        ..SPECTRAL.capabilities
+    },
     ..SPECTRAL
 };
 
@@ -215,7 +227,7 @@ impl Method for Lwgp {
             return lwgp_soft(problem, shares, settings, monitor);
         }
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lwgp(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(lwgp(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

@@ -5,9 +5,9 @@ use std::num::Saturating;
 use partita_coassoc::{Overlap, cluster_overlaps};
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Label, Method, MethodInfo,
-    Monitor, Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
-    Seed, Settings, SoftPartition, Stopped,
+    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Label, Method, MethodInfo, Monitor,
+    Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed,
+    Settings, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,16 +64,17 @@ impl Default for MclaSettings {
 ///
 /// # References
 /// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
-pub fn mcla(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn mcla<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &MclaSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<MclaDiagnostics>, GraphError> {
+    let source = source.into();
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::new(ensemble, clusters)?;
+    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     if monitor.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -203,7 +204,7 @@ static INFO: MethodInfo = MethodInfo {
     certainty: "share of the object's labels that vote for its cluster",
     time: "nM² + (ΣJ)²",
     memory: "n(M + K) + (ΣJ)²",
-    capabilities: Capabilities { soft: true, streams: true, ..GRAPH.capabilities },
+    capabilities: Capabilities { soft: true, streams: true, object_weights: Weights::Native, ..GRAPH.capabilities },
     ..GRAPH
 };
 
@@ -228,7 +229,7 @@ impl Method for Mcla {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MclaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(mcla(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(mcla(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(
@@ -252,7 +253,7 @@ impl Method for Mcla {
 mod tests {
     use super::*;
     use partita_conformance::{draw, ensemble};
-    use partita_core::{EnsembleRows, Silent};
+    use partita_core::{Ensemble, EnsembleRows, Silent};
 
     /// Indicator rows and a dense matrix of Jaccard indices, written plainly, cut by the same partitioner; then votes.
     fn naive(ensemble: &Ensemble, clusters: usize, imbalance: f64, seed: Seed) -> Array2<f64> {
@@ -286,7 +287,7 @@ mod tests {
         for seed in (0..60).map(Seed::new) {
             let drawn = draw(seed, 0.3);
             let settings = MclaSettings::default();
-            let found = mcla(&drawn.ensemble, None, drawn.clusters, seed, &settings, &Silent).unwrap();
+            let found = mcla(&drawn.ensemble, drawn.clusters, seed, &settings, &Silent).unwrap();
             let expected = naive(&drawn.ensemble, drawn.clusters, settings.imbalance, seed);
             let soft = found.soft.unwrap();
             assert!(soft.rows().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{}", seed.number());
@@ -310,7 +311,7 @@ mod tests {
         // Two base clusters in all: at most two of five meta-clusters can win objects.
         let halves = (0..10).map(|i| Some(u32::from(i >= 5))).collect();
         let ensemble = ensemble([("u".to_owned(), halves)]);
-        let found = mcla(&ensemble, None, 5, Seed::new(1), &MclaSettings::default(), &Silent).unwrap();
+        let found = mcla(&ensemble, 5, Seed::new(1), &MclaSettings::default(), &Silent).unwrap();
         assert_eq!((found.partition.live_clusters(), found.partition.clusters()), (2, 5));
     }
 }

@@ -134,7 +134,7 @@ mod tests {
         let source = EnsembleRows::new(&ensemble);
         let rows = PassRunner::new(&source, &Silent);
         let settings = LwgpSettings::default();
-        let memory = lwgp(&ensemble, None, 4, Seed::new(1), &settings, &Silent).unwrap();
+        let memory = lwgp(&ensemble, 4, Seed::new(1), &settings, &Silent).unwrap();
         let blocks = lwgp_rows(&rows, None, 4, Seed::new(1), &settings, &Silent).unwrap();
         let (found, certainty) = labels(&blocks, &rows);
         assert!(alike(&found, memory.partition.labels()));
@@ -149,7 +149,7 @@ mod tests {
         let loss = |objective: &Option<Objective>| objective.as_ref().unwrap().value;
         assert!((loss(&blocks.objective) / loss(&memory.objective) - 1.0).abs() < 1e-6);
 
-        let memory = hbgf(&ensemble, None, 4, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
+        let memory = hbgf(&ensemble, 4, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
         let blocks = hbgf_rows(&rows, None, 4, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
         assert!(alike(&labels(&blocks, &rows).0, memory.partition.labels()));
     }

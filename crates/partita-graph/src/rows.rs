@@ -22,9 +22,13 @@ impl<'a> Rows<'a> {
     pub(crate) fn new(ensemble: &'a Ensemble, clusters: usize) -> Result<Self, GraphError> {
         check(ensemble, clusters)?;
         let objects = ensemble.objects();
-        let heads = match ensemble.rows() {
-            LabelRows::Bytes(rows) => heads(rows),
-            LabelRows::Words(rows) => heads(rows),
+        let heads: Vec<u32> = match (ensemble.memberships(), ensemble.rows()) {
+            (Some(_), _) => {
+                let first = |&i: &usize| i == 0 || !ensemble.same_row(i, i - 1);
+                (0..objects).filter(first).map(|i| i as u32).collect()
+            }
+            (None, LabelRows::Bytes(rows)) => heads(rows),
+            (None, LabelRows::Words(rows)) => heads(rows),
         };
         let offsets = ensemble.offsets();
         // Copying the rows pays only if that makes them clearly fewer.

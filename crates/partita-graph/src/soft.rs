@@ -3,7 +3,7 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::{Overlap, share_products};
+use partita_coassoc::{ClusterEntropy, Overlap, share_products};
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{Flow, Memberships, Monitor, ObjectWeights, Outcome, Problem, ProblemSize, Seed};
 use partita_kmeans::embedded::Search;
@@ -38,10 +38,16 @@ pub(crate) fn cut_soft(
 }
 
 /// The strengths of base clusters by their own entropies over the others (ECI) and by the weights of their base clusterings.
-pub(crate) fn soft_strengths(problem: &Problem<'_>, shares: &Memberships, theta: f64, trust_rounds: u32) -> Vec<f64> {
+pub(crate) fn soft_strengths(
+    problem: &Problem<'_>,
+    shares: &Memberships,
+    (theta, trust_rounds): (f64, u32),
+    entropy: ClusterEntropy,
+) -> Vec<f64> {
     let weights = problem.object_weights.map(ObjectWeights::as_slice);
     let overlap = Overlap::of_shares(shares, problem.ensemble.offsets(), weights);
-    let agreed = overlap.cluster_weights(theta, trust_rounds);
+    let mut agreed = overlap.cluster_weights(theta, trust_rounds);
+    entropy.apply(&mut agreed, overlap.offsets());
     by_base(overlap.offsets(), problem.weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect()
 }
 

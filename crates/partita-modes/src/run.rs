@@ -37,6 +37,11 @@ impl Run {
         self.shares.rows()
     }
 
+    /// Its shares with what was mended in them.
+    pub fn shares(&self) -> &Shares {
+        &self.shares
+    }
+
     /// Its columns, K.
     pub fn clusters(&self) -> usize {
         self.rows().ncols()

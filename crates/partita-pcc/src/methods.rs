@@ -5,7 +5,7 @@ use std::num::Saturating;
 use partita_coassoc::SparseEvidence;
 use partita_core::{
     Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Settings, SettingsError,
-    Weights,
+    SoftBases, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +100,7 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
             auto_clusters: true,
             clusters_is_maximum: true,
             seeded: true,
+            soft_bases: SoftBases::Native,
             base_weights: Weights::Native,
             object_weights: Weights::Refused(PAIRS_INSIDE),
             ..Capabilities::HARD_LABELS

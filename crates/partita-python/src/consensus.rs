@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use partita::generate::Recipe;
 use partita::ndarray::Array2;
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Outcome, WeightError};
+use partita::{BaseWeights, ObjectWeights, Outcome, WeightError};
 use partita_app::{
     ClustersAsked, Data, Experiment, Finished, Input, InputFile, MethodChoice, TableInput, WeightSource, json_text,
 };
@@ -32,6 +32,7 @@ pub(crate) struct Asked {
     weights: Option<Vec<f64>>,
     /// Whether base clusterings are made as the table suggests.
     auto: bool,
+    object_weights: Option<Vec<f64>>,
 }
 
 impl Asked {
@@ -57,6 +58,11 @@ impl Asked {
             )
         };
         self.weights.clone().map(|weights| BaseWeights::new(weights).map_err(wrong)).transpose()
+    }
+
+    fn object_weights(&self, py: Python<'_>) -> PyResult<Option<ObjectWeights>> {
+        let wrong = |error: WeightError| input_error(py, &format!("object_weights: {error}"));
+        self.object_weights.clone().map(|weights| ObjectWeights::new(weights).map_err(wrong)).transpose()
     }
 }
 
@@ -84,15 +90,17 @@ pub(crate) fn consensus(
     };
     files.extend(table.as_ref().map(|_| nameless(IN_MEMORY)));
     let (experiment, weights) = (asked.experiment(py, input, &how)?, asked.weights(py)?);
+    let object_weights = asked.object_weights(py)?;
     let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
     let data = Data {
         ensemble: ensemble.as_ref().map(|ensemble| Arc::clone(&ensemble.ensemble)),
         table: table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held)),
         weights: weights.clone(),
+        object_weights: object_weights.clone(),
         files,
     };
     let done = run(py, &how, |observer| experiment.compute_on(data, observer))?;
-    let result = NativeResult { finished: done.value, weights };
+    let result = NativeResult { finished: done.value, weights, object_weights };
     let error = done.stopped_by.map(|error| error.into_value(py).into_any());
     if let (Some(error), true) = (&error, result.finished.outcomes.is_empty()) {
         return Err(PyErr::from_value(error.bind(py).clone()));
@@ -114,6 +122,7 @@ pub(crate) fn read_recipe(py: Python<'_>, json: &str) -> PyResult<Recipe> {
 pub(crate) struct NativeResult {
     finished: Finished,
     weights: Option<BaseWeights>,
+    object_weights: Option<ObjectWeights>,
 }
 
 impl NativeResult {
@@ -196,7 +205,8 @@ impl NativeResult {
 
     /// Writes the folder of a run and gives its record.
     fn write_run(&self, py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-        let written = briefly(py, || self.finished.write_run(&folder, self.weights.as_ref())?.to_json())?;
+        let weights = (self.weights.as_ref(), self.object_weights.as_ref());
+        let written = briefly(py, || self.finished.write_run(&folder, weights)?.to_json())?;
         written.map_err(|error| raised(py, &error))
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray2};
-use partita::Ensemble;
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use partita::files;
 use partita::ndarray::Array2;
+use partita::{Ensemble, EnsembleBuilder, Shares};
 use partita_app::{AppError, InputFile, ReadOptions, load_ensemble};
 use pyo3::prelude::*;
 
@@ -43,6 +43,25 @@ impl NativeEnsemble {
     }
 }
 
+/// The ensemble of tables of shares; gaps are 0. A text says what does not fit.
+fn soft_ensemble(
+    tables: Vec<Array2<f64>>,
+    names: Vec<String>,
+    values: Vec<Vec<String>>,
+    most: usize,
+) -> Result<Ensemble, String> {
+    let mut builder = EnsembleBuilder::new(tables.first().map_or(0, Array2::nrows));
+    for ((mut table, name), values) in tables.into_iter().zip(names).zip(values) {
+        table.mapv_inplace(|share| if share.is_nan() { 0.0 } else { share });
+        if values.len() != table.ncols() {
+            return Err(format!("'{name}' has {} clusters, and {} names of clusters", table.ncols(), values.len()));
+        }
+        let shares = Shares::new(table).map_err(|error| format!("'{name}', {error}"))?;
+        builder.push_soft(name, values, &shares, most).map_err(|error| error.to_string())?;
+    }
+    builder.finish().map_err(|error| error.to_string())
+}
+
 #[pymethods]
 impl NativeEnsemble {
     /// The ensemble of columns of numbers; those with names of their clusters are numbers of these.
@@ -68,6 +87,23 @@ impl NativeEnsemble {
             }
             Refusal::Ensemble(error) => raised(py, &AppError::from(error)),
         })?;
+        let made = objects.map_or(Ok(made.clone()), |names| made.with_object_names(names));
+        made.map(Self::of).map_err(|error| raised(py, &AppError::from(error)))
+    }
+
+    /// The ensemble of tables of shares, objects × clusters; `values` names the clusters of each.
+    #[staticmethod]
+    fn from_shares(
+        py: Python<'_>,
+        tables: Vec<PyReadonlyArray2<'_, f64>>,
+        names: Vec<String>,
+        values: Vec<Vec<String>>,
+        objects: Option<Vec<String>>,
+        most: usize,
+    ) -> PyResult<Self> {
+        let tables: Vec<Array2<f64>> = tables.iter().map(|table| table.as_array().to_owned()).collect();
+        let made = briefly(py, || soft_ensemble(tables, names, values, most.max(1)))?;
+        let made = made.map_err(|what| input_error(py, &what))?;
         let made = objects.map_or(Ok(made.clone()), |names| made.with_object_names(names));
         made.map(Self::of).map_err(|error| raised(py, &AppError::from(error)))
     }
@@ -145,6 +181,22 @@ impl NativeEnsemble {
     /// Names of the clusters of a base clustering.
     fn values(&self, base: usize) -> Vec<String> {
         self.ensemble.bases().get(base).map(|base| base.values().to_vec()).unwrap_or_default()
+    }
+
+    /// Whether some base clustering is soft.
+    #[getter]
+    fn soft(&self) -> bool {
+        self.ensemble.memberships().is_some()
+    }
+
+    /// The shares of the objects in the clusters of a base clustering; none if there is no such base clustering.
+    fn shares<'py>(&self, py: Python<'py>, base: usize) -> Option<Bound<'py, PyArray2<f64>>> {
+        (base < self.ensemble.bases().len()).then(|| self.ensemble.base_shares(base).rows().to_owned().into_pyarray(py))
+    }
+
+    /// The same with every object in the cluster of its largest share.
+    fn hardened(&self) -> Self {
+        Self::of(self.ensemble.as_ref().clone().hardened())
     }
 
     /// Clusters by number, objects × base clusterings, −1 for missing.

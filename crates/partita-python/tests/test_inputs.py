@@ -251,3 +251,56 @@ print(table, peak() - before, X.nbytes, labels.nbytes // 8)
     assert table < table_bytes // 2, (table, table_bytes)
     # One byte a label, which is the ensemble itself, and little else.
     assert ensemble < 1.3 * label_bytes, (ensemble, label_bytes)
+
+
+def shares(seed, n=40, k=3):
+    random = np.random.default_rng(seed)
+    planted = np.full((n, k), 0.05)
+    planted[np.arange(n), np.arange(n) % k] = 1.0
+    table = planted * random.uniform(0.5, 2.0, (n, k))
+    return (table / table.sum(axis=1, keepdims=True))[:, random.permutation(k)]
+
+
+def test_soft_runs_become_one_answer():
+    runs = pt.Ensemble.from_shares({f"r{seed}": shares(seed) for seed in range(6)})
+    assert runs.is_soft and runs.n_clusters == [3] * 6 and "6 soft base clusterings" in repr(runs)
+    for method in ["soft-mean", "lwgp", "mm", "eac-average", "pcc-l2"]:
+        found = pt.consensus(runs, n_clusters=3, method=method, random_state=0)
+        assert len({tuple(found.labels_[start::3]) for start in range(3)}) == 3, method
+        assert all(len(set(found.labels_[start::3])) == 1 for start in range(3)), method
+    with pytest.raises(pt.InputError, match="soft"):
+        pt.consensus(runs, n_clusters=3, method="urcv")
+    hard = runs.hardened()
+    assert not hard.is_soft and pt.consensus(hard, n_clusters=3, method="urcv").n_clusters_ == 3
+
+
+def test_soft_runs_survive_pickles_files_and_frames(tmp_path):
+    import pickle
+
+    runs = pt.Ensemble.from_shares([shares(1), shares(2)], names=["a", "b"], objects=[f"o{i}" for i in range(40)])
+    assert pickle.loads(pickle.dumps(runs)) == runs
+    runs.save(tmp_path / "runs.npz")
+    assert pt.read_ensemble(tmp_path / "runs.npz") == runs
+    np.testing.assert_allclose(runs.shares(0), shares(1), rtol=1e-12)
+    with pytest.raises(IndexError):
+        runs.shares(2)
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(shares(1), index=runs.object_names, columns=["x", "y", "z"])
+    assert pt.Ensemble.from_shares({"a": frame}).object_names == runs.object_names
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([[0.5, 0.6]], "row 1: the shares sum to 1.1"),
+        ([[1.5, -0.5]], "row 1, column 1: 1.5 is not a share"),
+        ([0.5, 0.5], "1 dimensions"),
+        ([[0.0, 0.0]], "no label"),
+    ],
+)
+def test_what_is_not_shares_is_refused(table, message):
+    with pytest.raises(pt.InputError, match=message):
+        pt.Ensemble.from_shares({"a": np.array(table)})
+    other = np.array([[0.5, 0.5]])
+    with pytest.raises(pt.InputError):
+        pt.Ensemble.from_shares({"a": np.vstack([other, other]), "b": other})

@@ -112,7 +112,8 @@ def test_own_number_of_clusters(ensemble):
         ({"base_weights": "mine"}, pt.InputError, "base_weights='mine'"),
         ({"base_weights": [1, 2]}, pt.InputError, "2 base_weights for 8"),
         ({"base_weights": [0] * 8, "method": WEIGHTED}, pt.InputError, "above 0"),
-        ({"base_weights": [1] * 8, "method": "eac-average"}, pt.InputError, "takes none"),
+        ({"base_weights": range(1, 9), "method": "nbce-gibbs"}, pt.InputError, "takes none"),
+        ({"object_weights": [1, 2]}, pt.InputError, "2 object_weights for"),
         ({"base_weights": {"base0": 1}}, pt.InputError, "'base1'"),
         ({"features": np.zeros((3, 2)), "method": "ssce"}, pt.InputError, "ssce"),
     ],
@@ -141,6 +142,15 @@ def test_errors_carry_values(ensemble):
 @pytest.mark.parametrize("weights", ["agreement", np.arange(1.0, 9.0), {f"base{at}": 1.0 for at in range(8)}])
 def test_weights(ensemble, weights):
     assert pt.consensus(ensemble, 3, WEIGHTED, base_weights=weights).n_clusters == 3
+
+
+def test_an_object_of_weight_zero_is_labelled_afterwards(ensemble):
+    weights = np.ones(ensemble.n_objects)
+    weights[:2] = 0
+    result = pt.consensus(ensemble, 3, WEIGHTED, object_weights=weights)
+    assert len(result.labels_) == ensemble.n_objects and result.n_clusters == 3
+    with pytest.raises(pt.InputError, match="weight 0 is -1"):
+        pt.consensus(ensemble, 3, WEIGHTED, object_weights=weights - 1)
 
 
 def test_weights_of_one_change_nothing(ensemble):

@@ -1,6 +1,7 @@
 // Opens reports in a browser without network and drives them: `node check.mjs FILE… --screenshots DIR`.
-// Fails on console errors, requests, serious accessibility findings, and on controls that do not do what they say.
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+// Fails on console errors, requests, serious accessibility findings, controls that do not do what they say, numbers that wrap and
+// texts that clash at 400, 1280 and 2560 pixels, and figures that look other than in pictures/ (`--write` keeps them anew).
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,12 +12,15 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
   '--disable-component-update', '--disable-sync'];
 const WIDE = { width: 1200, height: 900 };
 const PHONE = { width: 375, height: 740 };
+const WIDTHS = [[400, 800], [1280, 900], [2560, 1440]];
 
 const args = process.argv.slice(2);
 const at = args.indexOf('--screenshots');
 const shots = at < 0 ? null : resolve(args.splice(at, 2)[1]);
+const write = args.includes('--write');
+if (write) args.splice(args.indexOf('--write'), 1);
 if (args.length === 0) {
-  console.error('usage: node check.mjs FILE… [--screenshots DIR]');
+  console.error('usage: node check.mjs FILE… [--screenshots DIR] [--write]');
   process.exit(2);
 }
 if (shots) mkdirSync(shots, { recursive: true });
@@ -163,6 +167,103 @@ async function keyboard(page) {
   check(controls > 0 && lost === 0, 'every control can be reached by Tab');
 }
 
+/** What a reader would see as broken: numbers that wrap, texts of a figure that run into each other or out of it. */
+const layout = (page) => page.evaluate(() => {
+  const seen = (box) => box.width > 0 && box.height > 0;
+  const wrapped = [...document.querySelectorAll('td.r, .tile b, .chip')].filter((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const boxes = [...range.getClientRects()].filter(seen);
+    // Boxes of one line overlap from top to bottom.
+    return boxes.some((box) => boxes.some((other) => other.top > box.bottom - 2));
+  }).map((cell) => cell.textContent);
+  const clashes = [];
+  for (const svg of document.querySelectorAll('figure svg.fig')) {
+    const name = svg.querySelector('title').textContent;
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect(), text.hasAttribute('transform')]).filter((text) => seen(text[1]));
+    texts.forEach(([text, box, turned], i) => {
+      if (box.left < frame.left - 4 || box.right > frame.right + 4 || box.top < frame.top - 4 || box.bottom > frame.bottom + 4) clashes.push(`${name}: '${text}' leaves the figure`);
+      for (const [other, its, also] of texts.slice(0, i)) {
+        // Boxes around names that lean overlap where the names do not.
+        if (turned && also) continue;
+        const across = Math.min(box.right, its.right) - Math.max(box.left, its.left);
+        const down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top);
+        if (across > 3 && down > 0.45 * Math.min(box.height, its.height)) clashes.push(`${name}: '${other}' and '${text}'`);
+      }
+    });
+  }
+  return { wrapped, clashes };
+});
+
+/** Nothing is broken at any width; names that are not meant well may run into each other. */
+async function widths(engine, file, name) {
+  for (const [width, height] of WIDTHS) {
+    const page = await open(engine, file, { colorScheme: 'light', viewport: { width, height } });
+    check(await overflow(page) <= 0, `nothing is wider than ${width} pixels`);
+    const { wrapped, clashes } = await layout(page);
+    check(wrapped.length === 0, `${width} pixels: numbers wrap: ${wrapped.slice(0, 5).join(', ')}`);
+    if (name !== 'hostile') check(clashes.length === 0, `${width} pixels: texts clash: ${clashes.slice(0, 5).join('; ')}`);
+    await shoot(page, `${name}-${width}`);
+    await page.context().close();
+  }
+}
+
+/** Mean colours of a picture in 16 × 16 cells: fonts differ between machines, and hardly change them. */
+async function cells(blank, png) {
+  return blank.evaluate(async (data) => {
+    const image = new Image();
+    image.src = data;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    const { data: pixels } = context.getImageData(0, 0, image.width, image.height);
+    const sums = new Float64Array(16 * 16 * 4);
+    for (let y = 0; y < image.height; y += 1) {
+      for (let x = 0; x < image.width; x += 1) {
+        const cell = 4 * (16 * Math.floor((16 * y) / image.height) + Math.floor((16 * x) / image.width));
+        const at = 4 * (y * image.width + x);
+        for (let c = 0; c < 3; c += 1) sums[cell + c] += pixels[at + c];
+        sums[cell + 3] += 1;
+      }
+    }
+    const means = [];
+    for (let cell = 0; cell < 256; cell += 1) for (let c = 0; c < 3; c += 1) means.push(Math.round(sums[4 * cell + c] / sums[4 * cell + 3]));
+    return means;
+  }, `data:image/png;base64,${png.toString('base64')}`);
+}
+
+/** Every figure of a page against what it looked like: `--write` keeps how it looks now. */
+async function pictures(engine, file, name) {
+  const place = new URL(`pictures/${name}.json`, import.meta.url);
+  if (!write && !existsSync(place)) return;
+  const page = await open(engine, file, { colorScheme: 'light', viewport: { width: 1280, height: 900 } });
+  // Nothing hangs over a picture while it is taken.
+  await page.addStyleTag({ content: 'nav{position:static!important}' });
+  const blank = await engine.newPage();
+  const found = {};
+  for (const svg of await page.locator('figure svg.fig').all()) {
+    found[await svg.locator('title').first().textContent()] = await cells(blank, await svg.screenshot());
+  }
+  await page.context().close();
+  await blank.close();
+  if (write) {
+    const packed = Object.entries(found).map(([title, means]) => [title, Buffer.from(means).toString('base64')]);
+    writeFileSync(place, `${JSON.stringify(Object.fromEntries(packed), null, 1)}\n`);
+    return;
+  }
+  const kept = JSON.parse(readFileSync(place, 'utf8'));
+  check(Object.keys(kept).join() === Object.keys(found).join(), `the figures are ${Object.keys(kept).join(', ')}`);
+  for (const [title, means] of Object.entries(found)) {
+    const before = kept[title] ? [...Buffer.from(kept[title], 'base64')] : [];
+    const apart = means.map((mean, i) => Math.abs(mean - (before[i] ?? 255)));
+    const [mean, most] = [apart.reduce((sum, x) => sum + x, 0) / apart.length, Math.max(...apart)];
+    check(mean <= 4 && most <= 60, `${title} looks as it did (colours differ by ${mean.toFixed(1)} on average, ${most} at most)`);
+  }
+}
+
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 const engine = await chromium.launch({ executablePath: browser(), args: FLAGS });
@@ -193,6 +294,9 @@ for (const file of args) {
   await thin(phone);
   await accessible(phone, 'phone');
   await phone.context().close();
+
+  await widths(engine, file, name);
+  await pictures(engine, file, name);
 
   const plain = await open(engine, file, { javaScriptEnabled: false });
   check(await plain.locator('h1').isVisible() && !(await plain.locator('#theme').isVisible()), 'it reads without its script');

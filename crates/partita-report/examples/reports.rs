@@ -1,7 +1,7 @@
 //! Writes sample reports into a folder and says how long each took to build and how large it is:
 //! `cargo run --release -p partita-report --example reports -- OUTDIR [NAME…]`.
 //!
-//! iris and digits from the repository's tables, runs of 120,000 and 1,000,000 objects drawn from a mixture, and one
+//! iris and digits from the repository's tables, 26 and 60 drawn groups, runs of 120,000 and 1,000,000 objects drawn from a mixture, and one
 //! with names that are not meant well.
 
 use std::error::Error;
@@ -37,6 +37,14 @@ fn main() -> Anything<()> {
     }
     if wanted("digits") {
         table(folder, &root.join("digits.csv"), "digits", &EAC_AVERAGE, 10, 6..=14)?;
+    }
+    for clusters in [26, 60] {
+        let name = format!("groups-{clusters}");
+        if wanted(&name) {
+            let csv = folder.join(format!("{name}.csv"));
+            std::fs::write(&csv, groups(clusters))?;
+            table(folder, &csv, &name, &EAC_AVERAGE, clusters, clusters - 3..=clusters + 2)?;
+        }
     }
     if wanted("hostile") {
         hostile(folder)?;
@@ -115,8 +123,30 @@ fn table(
     report.features = Some(Features::new(&table.columns, table.values.view())?);
     report.truth = truth.as_deref();
     report.choice = Some(choice(&table, clusters, tried)?);
+    report.method = Some(method.info());
+    report.methods = vec![(method.info().name.into(), outcome.partition.clone())];
+    for other in [&PLURALITY as &dyn Consensus, &EAC_AVERAGE] {
+        if other.info().name != method.info().name {
+            report.methods.push((other.info().name.into(), consensus(other, &ensemble, clusters)?.0.partition));
+        }
+    }
     report.labels_file = Some("labels.csv".into());
     write(folder, name, &report)
+}
+
+/// A table of so many groups with names, 12 objects each, as CSV.
+fn groups(clusters: usize) -> String {
+    let mut rng = Seed::new(11).rng();
+    let centres = Array2::from_shape_fn((clusters, 6), |_| rng.random_range(-1.0..1.0));
+    let mut csv = "width,height,onset,pitch,weight,slope,label\n".to_owned();
+    for i in 0..12 * clusters {
+        let group = i % clusters;
+        for centre in centres.row(group) {
+            csv.push_str(&format!("{:.4},", centre + 0.3 * (rng.random::<f64>() + rng.random::<f64>() - 1.0)));
+        }
+        csv.push_str(&format!("group {}{}\n", (b'A' + (group % 26) as u8) as char, group / 26));
+    }
+    csv
 }
 
 /// Consensus clustering in the manner of Monti and others: base clusterings into K clusters for every K tried.

@@ -52,7 +52,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn new(width: f64, height: f64) -> Self {
-        Self { left: 60.0, top: 14.0, right: width - 16.0, bottom: height - 46.0 }
+        Self { left: 70.0, top: 14.0, right: width - 16.0, bottom: height - 46.0 }
     }
 
     pub(crate) fn x(&self, low: f64, high: f64) -> Scale {

@@ -49,4 +49,6 @@ pub struct ClusterCurves {
     pub measures: Vec<Measure>,
     /// Labels for every K tried, where they were kept, in the order of the rows; for the flow of objects.
     pub partitions: Vec<Partition>,
+    /// The objects that [`partitions`](Self::partitions) label, where they are not all.
+    pub objects: Option<Vec<u32>>,
 }

@@ -54,6 +54,7 @@ mod render;
 mod report;
 mod svg;
 mod text;
+mod tracks;
 
 pub use curves::{ClusterCurves, CurvePoint, Measure};
 pub use error::ReportError;

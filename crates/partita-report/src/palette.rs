@@ -1,16 +1,25 @@
 //! Colours, shapes and hatchings, and the style sheet that figures share.
 //!
-//! Clusters take the colours of Okabe and Ito, which people with any colour vision tell apart, in a light and a dark
-//! reading; and a shape and a hatching, so that no figure depends on colour. Seven shapes and eight colours differ for
-//! 56 clusters before both repeat.
+//! The first eight clusters take the colours of Okabe and Ito, which people with any colour vision tell apart, in a light and a
+//! dark reading. Twenty-two more were added one by one, each as far as possible from all before in OKLab, also as people without
+//! red or green cones see them, in both readings. Shapes and hatchings go with them, so that no figure depends on colour:
+//! seven shapes and 30 colours differ for 210 clusters before both repeat.
 
 use std::fmt::Write as _;
 
 /// Colours of clusters on light ground; yellow is darker than published, to be seen on white.
-const LIGHT: [&str; 8] = ["#0072b2", "#e08e00", "#009e73", "#d55e00", "#b8609a", "#3a9bd9", "#b3a100", "#5b6470"];
+const LIGHT: [&str; 30] = [
+    "#0072b2", "#e08e00", "#009e73", "#d55e00", "#b8609a", "#3a9bd9", "#b3a100", "#5b6470", "#6e066e", "#653304",
+    "#28309a", "#980b40", "#8faa8e", "#27534d", "#a89abb", "#5d457b", "#878c49", "#546d32", "#4d47b6", "#20b561",
+    "#a26053", "#834791", "#615201", "#812e64", "#4a2e7e", "#49920f", "#771735", "#ac847c", "#6c9a92", "#5f2e54",
+];
 
 /// Colours of clusters on dark ground.
-const DARK: [&str; 8] = ["#4aa8e8", "#f0ad33", "#2fc79b", "#ff8a4c", "#e39cc6", "#8fd0f7", "#ece24f", "#b9c2cc"];
+const DARK: [&str; 30] = [
+    "#4aa8e8", "#f0ad33", "#2fc79b", "#ff8a4c", "#e39cc6", "#8fd0f7", "#ece24f", "#b9c2cc", "#b158b0", "#a97249",
+    "#6076de", "#df617e", "#ceebcd", "#66938c", "#e8dafd", "#9d83be", "#c7cc88", "#92ad70", "#888bfa", "#7df6a3",
+    "#e89f90", "#c686d5", "#a1914e", "#c86ea5", "#886ec4", "#8cd467", "#bf5b71", "#eec4bb", "#abdad3", "#a26b95",
+];
 
 /// Colours of cluster numbers that differ.
 pub(crate) const COLOURS: usize = LIGHT.len();
@@ -120,4 +129,46 @@ pub(crate) fn on_page() -> String {
     let (light, chosen) = (theme(".fig ", false), theme("[data-theme=dark] .fig ", true));
     let followed = theme(":root:not([data-theme=light]) .fig ", true);
     format!("{SHARED}{light}@media screen{{{chosen}}}@media screen and (prefers-color-scheme:dark){{{followed}}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A colour in OKLab, where distances are about as people see them.
+    fn oklab(hex: &str) -> [f64; 3] {
+        let channel = |at: usize| {
+            let x = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
+            if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+        };
+        let [r, g, b] = [1, 3, 5].map(channel);
+        let l = (0.412_221 * r + 0.536_333 * g + 0.051_446 * b).cbrt();
+        let m = (0.211_903 * r + 0.680_700 * g + 0.107_397 * b).cbrt();
+        let s = (0.088_302 * r + 0.281_719 * g + 0.629_979 * b).cbrt();
+        [
+            0.210_454 * l + 0.793_618 * m - 0.004_072 * s,
+            1.977_998 * l - 2.428_592 * m + 0.450_594 * s,
+            0.025_904 * l + 0.782_772 * m - 0.808_676 * s,
+        ]
+    }
+
+    #[test]
+    fn every_two_colours_differ_in_both_themes() {
+        for colours in [LIGHT, DARK] {
+            let lab = colours.map(oklab);
+            for a in 0..COLOURS {
+                for b in 0..a {
+                    let apart = (0..3).map(|i| (lab[a][i] - lab[b][i]).powi(2)).sum::<f64>().sqrt();
+                    assert!(apart > 0.06, "{} and {} are {apart:.3} apart", colours[a], colours[b]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn clusters_that_share_a_colour_differ_in_shape() {
+        for cluster in 0..COLOURS * (SHAPES - 1) {
+            assert_ne!(cluster % SHAPES, (cluster + COLOURS) % SHAPES);
+        }
+    }
 }

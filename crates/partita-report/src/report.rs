@@ -92,10 +92,20 @@ impl<'a> Report<'a> {
             ("known classes", self.truth.map(<[Option<String>]>::len)),
             ("leaves of the tree", self.dendrogram.map(Dendrogram::objects)),
         ];
+        let looked_at = self.choice.as_ref().and_then(|choice| choice.objects.as_ref());
+        if let Some(&beyond) = looked_at.and_then(|some| some.iter().find(|&&object| object as usize >= objects)) {
+            return Err(ReportError::Sizes { objects, part: "objects looked at", found: beyond as usize + 1 });
+        }
         let tracks = self.choice.iter().flat_map(|choice| &choice.partitions);
         let others = self.methods.iter().map(|(_, partition)| ("labels of other methods", Some(partition.objects())));
-        let tracks = tracks.map(|partition| ("labels for other numbers of clusters", Some(partition.objects())));
-        for (part, found) in parts.into_iter().chain(tracks).chain(others) {
+        for partition in tracks {
+            let expected = looked_at.map_or(objects, Vec::len);
+            if partition.objects() != expected {
+                let part = "labels for other numbers of clusters";
+                return Err(ReportError::Sizes { objects: expected, part, found: partition.objects() });
+            }
+        }
+        for (part, found) in parts.into_iter().chain(others) {
             if let Some(found) = found.filter(|&found| found != objects) {
                 return Err(ReportError::Sizes { objects, part, found });
             }

@@ -9,7 +9,7 @@ use crate::text::escape;
 ///
 /// Classes of the shared style, which follows the reader's light or dark theme: text `t` (ink), `m` (muted), `big`;
 /// lines `ln` (2 pixels) with `il` (ink), `al` (accent) or `bl` (second colour), and `ax` (axis) or `g` (grid); areas
-/// `a`, `b`, `gf` (grey), `k0` to `k7` (clusters).
+/// `a`, `b`, `gf` (grey), `k0` to `k29` (clusters).
 #[derive(Clone, Debug)]
 pub struct Svg {
     width: f64,
@@ -99,6 +99,11 @@ impl Svg {
     pub(crate) fn stamp(&mut self, prefix: &str, cluster: usize, [x, y]: [f64; 2], class: &str) {
         let (x, y, shape) = (n(x), n(y), cluster % palette::SHAPES);
         let _ = write!(self.body, "<use href=\"#{prefix}-m{shape}\" x=\"{x}\" y=\"{y}\" class=\"{class}\"/>");
+    }
+
+    /// How many texts there are.
+    pub(crate) fn texts(&self) -> usize {
+        self.body.matches("<text").count()
     }
 
     /// Text; `anchor` is start, middle or end.

@@ -116,7 +116,11 @@ pub fn choose_recipe<'a>(
     let most = clusters.last().copied().unwrap_or(1);
     let progress = ProgressCounter::new(monitor, if given.is_none() { COMPARED } else { 0 } + 2 * CANDIDATE);
     let compare = || compared(&scaled, &range, seed, budget, &progress.part(COMPARED));
-    let choice = given.is_none().then(compare).transpose()?;
+    let mut choice = given.is_none().then(compare).transpose()?;
+    if let Some(choice) = choice.as_mut().filter(|_| objects.len() < n) {
+        let looked_at = choice.objects.take().unwrap_or_else(|| (0..objects.len() as u32).collect());
+        choice.objects = Some(looked_at.into_iter().map(|place| objects[place as usize] as u32).collect());
+    }
     let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
     let one = |(at, recipe): (usize, &Recipe)| {
         candidate(scaled.view(), recipe, &clusters, seed.child(5).child(at as u64), budget, &progress.part(CANDIDATE))

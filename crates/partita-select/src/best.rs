@@ -1,9 +1,10 @@
 //! The method that agrees most with the ensemble.
 
 use partita_core::{
-    Consensus, ConsensusError, Ensemble, Monitor, Outcome, Partition, Problem, ProgressCounter, Stopped, consense,
+    BaseWeights, Consensus, ConsensusError, Ensemble, Monitor, Outcome, Partition, Problem, ProgressCounter, Stopped,
+    consense,
 };
-use partita_metrics::{Contingency, MetricsError, anmi};
+use partita_metrics::{Contingency, MetricsError, Normalisation};
 use serde::Serialize;
 use tracing::info_span;
 
@@ -80,6 +81,8 @@ impl Best {
 /// ```text
 /// ANMI(λ) = 1/M Σ_u I(λ, λ_u) / √(H(λ) H(λ_u))
 /// ```
+/// Where base clusterings have weights the mean is by weight.
+///
 /// A method that refuses the problem, because of missing labels, memory, settings, weights or a table that is not there,
 /// is listed with its reason and costs nothing more. All run with the problem's seed and settings. When the monitor asks
 /// to stop, the best consensus there is comes back and methods not reached are listed as stopped.
@@ -136,10 +139,25 @@ pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, monitor: &dyn Mon
 /// # Cost
 /// O(n M) time.
 pub fn agreement(partition: &Partition, ensemble: &Ensemble) -> Result<Agreement, MetricsError> {
+    agreement_by(partition, ensemble, None)
+}
+
+/// The same where base clusterings have weights: means by weight.
+fn agreement_by(
+    partition: &Partition,
+    ensemble: &Ensemble,
+    weights: Option<&BaseWeights>,
+) -> Result<Agreement, MetricsError> {
     let bases = ensemble.bases().len();
-    let index = |u: usize| Ok(Contingency::with_base(partition, ensemble, u)?.ari());
-    let ari = (0..bases).map(index).sum::<Result<f64, MetricsError>>()? / bases as f64;
-    Ok(Agreement { anmi: anmi(partition, ensemble)?, ari, live_clusters: partition.live_clusters() })
+    let weight = |u: usize| weights.map_or(1.0, |weights| weights.as_slice()[u]);
+    let (mut anmi, mut ari) = (0.0, 0.0);
+    for u in (0..bases).filter(|&u| weight(u) > 0.0) {
+        let table = Contingency::with_base(partition, ensemble, u)?;
+        anmi += weight(u) * table.nmi(Normalisation::Geometric);
+        ari += weight(u) * table.ari();
+    }
+    let all = (0..bases).map(weight).sum::<f64>();
+    Ok(Agreement { anmi: anmi / all, ari: ari / all, live_clusters: partition.live_clusters() })
 }
 
 /// One method's verdict, and its consensus if it found one.
@@ -149,7 +167,7 @@ fn tried(method: &dyn Consensus, problem: &Problem<'_>, monitor: &dyn Monitor) -
         Ok(outcome) => outcome,
         Err(error) => return refused(error.to_string()),
     };
-    match agreement(&outcome.partition, problem.ensemble) {
+    match agreement_by(&outcome.partition, problem.ensemble, problem.weights) {
         Ok(agreement) => {
             let certainty = outcome.certainty.iter().sum::<f64>() / outcome.certainty.len() as f64;
             (Verdict::Found { agreement, certainty, stopped: outcome.stopped }, Some(outcome))

@@ -77,7 +77,8 @@ static INFO: MethodInfo = MethodInfo {
         auto_clusters: true,
         clusters_is_maximum: true,
         seeded: true,
-        base_weights: Weights::Refused("some of the methods tried take none"),
+        base_weights: Weights::Native,
+        object_weights: Weights::Refused("its choice counts every object once"),
         ..Capabilities::HARD_LABELS
     },
 };

@@ -54,12 +54,12 @@ pub use partita_core::{
     Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus,
     ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow,
     Fragments, GroupRows, LABELS_BY_BLOCKS, Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller,
-    LabellerKind, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput, ModelReads,
-    Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine, PassError, PassJob, PassKind,
-    PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense, SettingChoice,
-    SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Silent, SoftPartition,
-    SourceError, Stopped, TakePart, Unread, WeightError, WeightedEnsemble, Weights, WeightsError, consense,
-    consense_rows, fit_rows, ndarray, rand, serde_json,
+    LabellerKind, Memberships, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
+    ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine, PassError, PassJob,
+    PassKind, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense,
+    SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Shares,
+    SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread, WeightError,
+    WeightedEnsemble, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;

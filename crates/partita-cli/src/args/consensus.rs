@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use partita::ssce::Predictor;
-use partita_app::{ClustersAsked, WeightSource};
+use partita_app::{ClustersAsked, ObjectWeightSource, WeightSource};
 
 use super::ComputeArgs;
 use super::parts::weight_source;
@@ -47,9 +47,14 @@ pub(crate) struct ConsensusArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting_names(), hide_possible_values = true)]
     pub(crate) set: Vec<String>,
     /// Weights of the base clusterings, for methods that take them: `agreement` (its mean NMI with the others)
-    /// or a CSV with the columns name and weight.
+    /// or a CSV with the columns name and weight. One of weight 0 is left out.
     #[arg(long, value_name = "agreement|FILE.csv")]
     pub(crate) base_weights: Option<PathBuf>,
+    /// Weights of the objects, for methods that take them: a column of the ensemble's file, which is then not a base clustering, or a
+    /// file with the column weight (and one of names where the objects have names). A weight of 2 is two objects; one of 0 has no part
+    /// in the fit and is labelled afterwards.
+    #[arg(long, value_name = "COLUMN|FILE", conflicts_with = "stream")]
+    pub(crate) object_weights: Option<PathBuf>,
     /// Insist that the label rows of a Parquet or Arrow ensemble stay on the disk where they are many, or say why they
     /// cannot. Ensembles of more than 33,554,432 labels stay there anyway where the method can read rows block by block
     /// (`partita methods`); the labels are the same wherever the rows are.
@@ -100,5 +105,13 @@ impl ConsensusArgs {
     /// Where weights of base clusterings come from, if there are any.
     pub(crate) fn weight_source(&self) -> Option<WeightSource> {
         weight_source(self.base_weights.as_deref())
+    }
+
+    /// Where weights of objects come from, if there are any: a file where one is called so.
+    pub(crate) fn object_weight_source(&self) -> Option<ObjectWeightSource> {
+        self.object_weights.clone().map(|given| match given.to_str() {
+            Some(column) if !given.is_file() => ObjectWeightSource::Column(column.to_owned()),
+            _ => ObjectWeightSource::File(given),
+        })
     }
 }

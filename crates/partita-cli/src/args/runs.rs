@@ -40,6 +40,7 @@ Examples:
   partita align run.2.Q run.3.Q run.4.Q -o aligned/
   partita align labels_of_many_tools.csv -o aligned/
   partita align run.3.Q run.4.Q --populations samples.csv:pop -o aligned/
+  partita align run.2.Q run.3.Q run.4.Q -o aligned/ --ensemble runs.npz
 
 Runs are ADMIXTURE, fastStructure, STRUCTURE and CLUMPP files (.Q, .meanQ, .indivq, _f), tables of shares (columns
 name.p0, name.p1, … are one run each), or labels, a column a run. cost is |P - QM|^2 / (2n) over matched columns,
@@ -64,6 +65,9 @@ pub(crate) struct AlignArgs {
     /// The folder that gets everything.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+    /// Where all runs go as one ensemble, a soft base clustering a run, that `partita consensus` reads.
+    #[arg(long, value_name = "ENSEMBLE.npz")]
+    pub(crate) ensemble: Option<PathBuf>,
     /// Write into a folder that holds something already.
     #[arg(long)]
     pub(crate) force: bool,

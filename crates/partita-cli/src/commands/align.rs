@@ -3,17 +3,19 @@
 use std::path::Path;
 
 use partita::MemoryBudget;
+use partita::files::write_ensemble;
 use partita_app::AlignInput;
 
 use super::evaluate::file_and_column;
 use crate::args::AlignArgs;
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{may_fill, print, print_json, say};
+use crate::output::{may_fill, may_write, print, print_json, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
+    args.ensemble.iter().try_for_each(|file| may_write(file, args.force))?;
     start_threads(args.threads)?;
     let read = args.read.options(MemoryBudget::default());
     let of_file = |given: &Path| {
@@ -26,6 +28,9 @@ pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
     let input = AlignInput { files: args.runs.clone(), read: read.clone(), similarity: args.similarity, populations };
     let found = input.align(&Terminal)?;
     found.write(&args.output)?;
+    if let Some(file) = &args.ensemble {
+        write_ensemble(file, &found.ensemble()?, None)?;
+    }
     if args.json {
         print_json(&found.to_json())?;
     } else {

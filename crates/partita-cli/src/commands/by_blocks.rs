@@ -32,6 +32,9 @@ pub(super) fn rows_of(
     let manifest = ManifestRows::is_manifest(&args.ensemble);
     let refuse = |why: String| if args.stream || manifest { Err(Failure::input(why)) } else { Ok(None) };
     let info = method.info();
+    if args.object_weights.is_some() {
+        return Ok(None);
+    }
     if !info.capabilities.streams {
         let others = partita::METHODS.iter().map(|method| method.info());
         let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();

@@ -66,13 +66,16 @@ fn of_table(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> {
     let settings = table_settings(args)?;
     let (file, range) = (&args.table.table, args.clusters.clone());
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
+    let scaled = settings.scale.parse().ok().and_then(|scale| table.scale_warning(scale));
+    scaled.iter().for_each(|warning| warn(&format!("{}: {warning}", file.display())));
     Ok(choose_of_table(&table, range, &settings, compute.seed, compute.budget, file, &Terminal)?)
 }
 
 /// The settings that --set and the flags of base clusterings name. The choice makes its own base clusterings, with the K
 /// that is looked at, of the principal components.
 fn table_settings(args: &ChooseArgs) -> Result<ChooseSettings, Failure> {
-    let mut settings: ChooseSettings = SettingMap::parse(&args.set)?.apply()?;
+    let wrong = |error| Failure::input(format!("--set: {error}; this is a table, --kind ensemble has other settings"));
+    let mut settings: ChooseSettings = SettingMap::parse(&args.set)?.apply().map_err(wrong)?;
     let recipe = &args.recipe;
     let refused = [
         ("--base-k", recipe.base_k.is_some(), "base clusterings have the number of clusters that is looked at, see -k"),
@@ -107,7 +110,8 @@ fn of_ensemble(args: &ChooseArgs, compute: &Compute) -> Result<Choice, Failure> 
         let reason = "is an ensemble, whose base clusterings are made; leave out --base, --scale and the like";
         return Err(Failure::input(format!("{}: {reason}", file.display())));
     }
-    let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply()?;
+    let wrong = |error| Failure::input(format!("--set: {error}; this is an ensemble, --kind table has other settings"));
+    let settings: EnsembleChoiceSettings = SettingMap::parse(&args.set)?.apply().map_err(wrong)?;
     let method = methods::find(&args.method)?;
     let loaded = read_ensemble(file, &args.table.read.read.options(compute.budget), &Terminal)?;
     let mut problem = Problem::new(&loaded.ensemble, Clusters::Exactly(*args.clusters.start()));

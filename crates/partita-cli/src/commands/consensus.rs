@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use partita::files::LabelFormat;
 use partita::{MemoryBudget, Outcome, SettingMap};
 use partita_app::{
-    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, Outputs, ReadOptions, RelationsOutput,
-    RunRecord, TableInput, TextTable, methods,
+    AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, ObjectWeightSource, Outputs, ReadOptions,
+    RelationsOutput, RunRecord, TableInput, TextTable, methods,
 };
 use serde_json::Value;
 
@@ -51,10 +51,15 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         read: features_options(args),
         ..TableInput::default()
     });
-    let read = args.read.options(MemoryBudget::default());
+    let mut read = args.read.options(MemoryBudget::default());
+    let object_weights = args.object_weight_source();
+    if let Some(ObjectWeightSource::Column(column)) = &object_weights {
+        read.skip.push(column.clone());
+    }
     let input = Input::Ensemble { file: args.ensemble.clone(), read, features };
     let mut experiment = Experiment::new(input, args.clusters, vec![choice], args.compute.seed.unwrap_or(0));
     experiment.base_weights = args.weight_source();
+    experiment.object_weights = object_weights;
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes);
     experiment.outputs = outputs(args);
     experiment.arguments = std::env::args().skip(1).collect();
@@ -74,6 +79,7 @@ fn check_places(args: &ConsensusArgs) -> Result<(), Failure> {
     let inputs: Vec<&Path> = std::iter::once(&args.ensemble)
         .chain(&args.features)
         .chain(args.base_weights.as_ref())
+        .chain(args.object_weights.as_ref())
         .map(PathBuf::as_path)
         .collect();
     let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stream(path));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use partita::files::{self, LabelColumn, ReadOptions, SparseTable, Table};
+use partita::files::{self, Encode, LabelColumn, ReadOptions, Roles, SparseTable, Table};
 use partita::{Ensemble, ModelReads};
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn taken_as(kind: Kind, args: &InspectArgs, options: &ReadOptions) -> Result<Val
             sparse_facts(&files::read_sparse_table(&args.file, default_budget())?)
         }
         Kind::Table => {
-            let (table, roles) = files::load_table(&args.file, options)?;
+            let (table, roles) = described(&args.file, options)?;
             say_roles(&args.file, &roles, &Terminal);
             table_facts(&table)
         }
@@ -61,6 +61,24 @@ fn taken_as(kind: Kind, args: &InspectArgs, options: &ReadOptions) -> Result<Val
         }
         Kind::Model => model_facts(&args.file)?,
     })
+}
+
+/// A table as it is read; words that nothing says how to read are shown by category, else by number, and that is said.
+fn described(file: &Path, options: &ReadOptions) -> Result<(Table, Roles), Failure> {
+    let refused = match files::load_table(file, options) {
+        Ok(loaded) => return Ok(loaded),
+        Err(refused) => refused,
+    };
+    let ways = [(Encode::OneHot, "one-hot"), (Encode::Ordinal, "ordinal")];
+    for (encode, name) in ways.into_iter().filter(|_| options.encode.is_none()) {
+        let mut options = options.clone();
+        options.encode = Some(encode);
+        if let Ok(loaded) = files::load_table(file, &options) {
+            say(&format!("note: shown with --encode {name}, since {refused}"));
+            return Ok(loaded);
+        }
+    }
+    Err(refused.into())
 }
 
 /// What a model reads, what it was made by, and its fields: texts and numbers as they are, lists by their lengths.

@@ -1,6 +1,6 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads};
+use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads, Weights};
 use serde_json::json;
 
 use partita_app::methods::{self as registry, describe};
@@ -66,6 +66,14 @@ fn explain(method: &dyn Consensus) -> String {
     }
     if info.capabilities.streams {
         text.push_str("rows in blocks: yes, from files of any size and by many machines (`partita fold`)\n");
+    }
+    let weights = [("base clusterings", info.capabilities.base_weights), ("objects", info.capabilities.object_weights)];
+    for (of, weights) in weights {
+        let taken = match weights {
+            Weights::Native => "yes".to_owned(),
+            Weights::Refused(why) => format!("no: {why}"),
+        };
+        text += &format!("weights of {of}: {taken}\n");
     }
     if info.capabilities.reads == Reads::LabelsAndFeatures {
         text.push_str("reads the table behind the ensemble (--features)\n");

@@ -159,6 +159,7 @@ fn prepare(place: &Workplace, line: &str) {
     let texts = [
         ("labels_of_many_tools.csv", tools(false)),
         ("cells.csv", tools(true)),
+        ("survey.csv", persons(&tools(false))),
         ("documents.csv", documents()),
         ("recipe.toml", RECIPE.into()),
     ];
@@ -235,6 +236,12 @@ fn tools(barcodes: bool) -> String {
         text += if barcodes { [",B\n", ",T\n", ",NK\n", ",DC\n", ",Mono\n", ",pDC\n"][kind] } else { "\n" };
     }
     text
+}
+
+/// The same with a last column that says how many persons a row stands for.
+fn persons(tools: &str) -> String {
+    let lines = tools.lines().enumerate();
+    lines.map(|(i, line)| if i == 0 { format!("{line},persons\n") } else { format!("{line},{}\n", i % 4) }).collect()
 }
 
 /// Documents of two topics, each with words of its own.

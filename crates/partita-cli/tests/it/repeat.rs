@@ -131,3 +131,82 @@ fn what_is_not_a_record_is_refused() {
     }
     assert_eq!(place.partita(&["run", "-o", "x"]).code, Some(2));
 }
+
+/// Six groups by four tools, with a column of how many each row stands for.
+fn counted() -> String {
+    let row = |i: usize| format!("o{i},{},{},{},{},{}\n", i % 3, (i + i / 40) % 3, i % 3, (i * 7 / 5) % 3, i % 4);
+    format!("object,a,b,c,d,persons\n{}", (0..60).map(row).collect::<String>())
+}
+
+#[test]
+fn objects_are_weighted_by_a_column_or_a_file_and_that_is_repeated() {
+    let place = Workplace::new();
+    place.file("e.csv", counted());
+    let command = ["consensus", "e.csv", "-m", "lwgp", "-k", "3", "--object-weights", "persons", "-o", "out/"];
+    let ended = place.partita(&command);
+    assert!(ended.stderr.contains("note: e.csv: weights of the objects from column 'persons'"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("15 objects of weight 0"), "{}", ended.stderr);
+    // Distinct rows agree by chance; the objects that they stand for do not.
+    assert!(!ended.stderr.contains("by chance"), "{}", ended.stderr);
+    ended.fine();
+    let first = record(&place, "out");
+    assert_eq!(first["experiment"]["object_weights"]["column"], "persons");
+    assert_eq!((&first["n"], &first["base_made"]), (&60.into(), &Value::Null));
+    place.partita(&["run", "--from", "out/record.json", "-o", "again"]).fine();
+    same_bytes(&place, "out", "again", &["labels.csv"]);
+
+    // The same from a file, in another order.
+    let rows: String = (0..60).rev().map(|i| format!("o{i},{}\n", i % 4)).collect();
+    place.file("w.csv", format!("object,weight\n{rows}"));
+    let from_file = ["consensus", "e.csv", "--skip", "persons", "-k", "3", "--object-weights", "w.csv", "-o", "file/"];
+    place.partita(&from_file).fine();
+    same_bytes(&place, "out", "file", &["labels.csv"]);
+    assert_eq!(record(&place, "file")["inputs"][1]["path"], "w.csv");
+}
+
+#[test]
+fn weights_that_mean_nothing_are_refused() {
+    let place = Workplace::new();
+    place.file("e.csv", counted());
+    let with = |method: &str, weights: &str| {
+        place.partita(&["consensus", "e.csv", "-m", method, "-k", "3", "--object-weights", weights])
+    };
+    with("lwgp", "nobody").refused(&["e.csv", "nobody"]);
+    with("nbce-gibbs", "persons").refused(&["weights of objects", "nbce-gibbs takes none", "nbce-vb"]);
+    for (text, said) in [
+        ("object,weight\no0,1\n", "no weight for object 'o1'"),
+        ("object,weight\no0,-1\n", "no weight for object 'o1'"),
+        ("weight\n1\n2\n", "2 weights for 60 objects"),
+    ] {
+        place.file("w.csv", text.to_owned());
+        with("lwgp", "w.csv").refused(&["w.csv", said]);
+    }
+    for (bad, said) in
+        [("-1", "weight of object 'o7' is -1"), ("many", "'many', which is not a number"), ("inf", "inf")]
+    {
+        let row = |i: usize| format!("o{i},{}\n", if i == 7 { bad } else { "1" });
+        place.file("w.csv", format!("object,weight\n{}", (0..60).map(row).collect::<String>()));
+        with("lwgp", "w.csv").refused(&["w.csv", said]);
+    }
+    let zeros: String = (0..60).map(|i| format!("o{i},0\n")).collect();
+    place.file("w.csv", format!("object,weight\n{zeros}"));
+    with("lwgp", "w.csv").refused(&["w.csv", "no weight is above 0"]);
+}
+
+/// A tool of weight 0 is a tool that is not there, for methods that take no weights too.
+#[test]
+fn a_base_clustering_of_weight_zero_is_left_out() {
+    let place = Workplace::new();
+    place.file("e.csv", counted());
+    place.file("w.csv", "name,weight\na,2\nb,0\nc,2\nd,2\n".to_owned());
+    for method in ["nbce-gibbs", "eac-average"] {
+        let common = ["consensus", "e.csv", "-m", method, "-k", "3", "--force"];
+        place.partita(&[&common[..], &["--skip", "persons", "--base-weights", "w.csv", "-o", "a/"]].concat()).fine();
+        place.partita(&[&common[..], &["--skip", "persons", "--skip", "b", "-o", "b/"]].concat()).fine();
+        let labels = |folder: &str| {
+            let text = fs::read_to_string(place.path(folder).join("labels.csv")).expect("labels");
+            text.lines().map(|line| line.split(',').take(2).collect::<Vec<_>>().join(",")).collect::<Vec<_>>()
+        };
+        assert_eq!(labels("a"), labels("b"), "{method}");
+    }
+}

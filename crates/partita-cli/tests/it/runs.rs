@@ -92,3 +92,55 @@ fn runs_of_several_programs_get_common_columns() {
     place.partita(&["align", "twice.csv", "other.csv", "-o", "no"]).refused(&["twice.csv", "both called 'b'"]);
     place.partita(&["align", "a.3.Q", "-o", "no", "--similarity", "2"]).refused_by_parser(&["between 0 and 1"]);
 }
+
+/// Six soft runs of 60 objects in three groups, columns in turn.
+fn soft_runs(place: &Workplace) -> String {
+    fs::create_dir(place.path("q")).expect("a folder");
+    let share =
+        |i: usize, run: usize, k: usize| if (i + run) % 3 == k { 0.7 } else { 0.1 + 0.1 * ((i + k) % 2) as f64 };
+    let row = |i: usize, run: usize| {
+        let shares: Vec<f64> = (0..3).map(|k| share(i, run, k)).collect();
+        let sum: f64 = shares.iter().sum();
+        shares.into_iter().map(|share| format!("{:.6}", share / sum)).collect::<Vec<_>>()
+    };
+    for run in 0..6 {
+        let text: String = (0..60).map(|i| row(i, run).join(" ") + "\n").collect();
+        place.file(&format!("q/run{run}.3.Q"), text);
+    }
+    let names: Vec<String> = (0..6).flat_map(|run| (0..3).map(move |k| format!("run{run}.p{k}"))).collect();
+    let line = |i: usize| (0..6).flat_map(|run| row(i, run)).collect::<Vec<_>>().join(",");
+    let rows: String = (0..60).map(|i| format!("s{i},{},{}\n", line(i), ["x", "y", "z"][i % 3])).collect();
+    format!("sample,{},truth\n{rows}", names.join(","))
+}
+
+#[test]
+fn soft_runs_are_one_consensus() {
+    let place = Workplace::new();
+    let wide = soft_runs(&place);
+    place.file("wide.csv", wide);
+    for method in ["lwgp", "soft-mean", "mm", "eac-average"] {
+        let record = place
+            .partita(&["consensus", "wide.csv", "-k", "3", "-m", method, "-o", &format!("{method}/"), "--json"])
+            .json();
+        let text = record.to_string();
+        assert!(text.contains("\"ari\":1.0"), "{method}: {text}");
+    }
+    let said = place.partita(&["consensus", "wide.csv", "-k", "3", "-o", "a.csv"]);
+    assert!(said.stderr.contains("soft base clusterings 'run0' (3 shares)"), "{}", said.stderr);
+    place.partita(&["consensus", "q", "-k", "3", "-o", "folder.csv"]).fine();
+    let labels = |name: &str| -> Vec<String> {
+        let text = fs::read_to_string(place.path(name)).expect("a file");
+        text.lines().skip(1).map(|line| line.split(',').nth(1).unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(labels("a.csv"), labels("folder.csv"));
+    place.partita(&["consensus", "wide.csv", "-k", "3", "-m", "urcv", "-o", "b.csv"]).refused(&["urcv", "--harden"]);
+    place.partita(&["consensus", "wide.csv", "-k", "3", "-m", "urcv", "--harden", "-o", "b.csv"]).fine();
+    // A run is repeated from its record, with how its columns were read.
+    place.partita(&["run", "--from", "lwgp/record.json", "-o", "again/"]).fine();
+    let labels = |folder: &str| fs::read(place.path(folder).join("labels.csv")).expect("labels");
+    assert_eq!(labels("again"), labels("lwgp"));
+    let found = place.partita(&["inspect", "q", "--json"]).json();
+    assert_eq!((found["soft"].as_bool(), found["base_clusterings"].as_u64()), (Some(true), Some(6)));
+    place.partita(&["align", "q/run0.3.Q", "q/run1.3.Q", "-o", "aligned/", "--ensemble", "runs.npz"]).fine();
+    place.partita(&["consensus", "runs.npz", "-k", "3", "-m", "soft-mean", "-o", "c.csv"]).fine();
+}

@@ -228,6 +228,9 @@ impl Roles {
         let name = crate::error::shown(name);
         let why = match reason {
             Reason::Asked => "asked for".to_owned(),
+            Reason::Name if *role == Role::Truth && self.arrays.contains(column) => {
+                "by its name; --no-truth leaves it out".to_owned()
+            }
             Reason::Name if *role == Role::Truth => "by its name; --no-truth makes it data".to_owned(),
             Reason::Name => "by its name".to_owned(),
             Reason::Distinct => format!("all {} values differ", grouped(self.objects)),

@@ -7,6 +7,7 @@ use sprs::CsMat;
 
 use super::frame::{COLUMNS, OBJECTS, TRUTHS, first_of, label_array};
 use super::label_column::LabelColumn;
+use super::roles::{ColumnRole, Reason, Role, Roles};
 use super::sparse_counts::{limit, place_arrays, read_places};
 use super::table::name_arrays;
 use crate::error::{Cell, FileError, Row};
@@ -29,6 +30,16 @@ pub struct SparseTable {
     pub object_names: Option<Vec<String>>,
     /// The classes, where the file has them.
     pub label: Option<LabelColumn>,
+}
+
+impl SparseTable {
+    /// Which arrays hold the names of the objects and the classes.
+    pub fn roles(&self) -> Roles {
+        let truth = self.label.as_ref().map(|label| ColumnRole::new(label.name.as_str(), Role::Truth, Reason::Name));
+        let names = self.object_names.as_ref().map(|_| ColumnRole::new("object", Role::Objects, Reason::Name));
+        let arrays = names.into_iter().chain(truth).collect();
+        Roles { arrays, objects: self.values.rows() as u64, ..Roles::default() }
+    }
 }
 
 /// Whether a file holds a sparse matrix, by what it is called and what is in it.
@@ -133,6 +144,13 @@ mod tests {
         assert_eq!(read_sparse_table(&file, MemoryBudget::UNLIMITED).unwrap(), table());
         let wrong = write_sparse_table(&folder.path().join("t.csv"), &table()).unwrap_err().to_string();
         assert!(wrong.contains(".npz"), "{wrong}");
+    }
+
+    #[test]
+    fn what_arrays_were_taken_for_is_said_as_of_columns() {
+        let note = table().roles().note().unwrap();
+        assert_eq!(note, "names from 'object' (by its name); truth 'label' (by its name; --no-truth leaves it out)");
+        assert_eq!(SparseTable { label: None, ..table() }.roles().note(), None);
     }
 
     #[test]

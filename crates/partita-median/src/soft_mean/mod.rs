@@ -12,13 +12,14 @@ use partita_core::{
     SoftPartition, Stopped, Weights,
 };
 use partita_kmeans::labels::{base_weights, quick_partition};
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
 use crate::error::check;
 use rows::{Means, WeightedShares};
 
-/// Rounds of a start before the best go on, and how many go on.
+/// Rounds of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
 const ROUGH_ROUNDS: u32 = 3;
 const FINALISTS: usize = 2;
 
@@ -69,7 +70,8 @@ pub struct SoftMeanSettings {
     pub rows: ConsensusRows,
     /// How columns are matched: search (all, until nothing improves), or stream (each once, to the mean of those before).
     pub order: MatchingOrder,
-    /// Starts: k-means on labels, base clusterings with K clusters. The best is kept.
+    /// Starts: k-means on labels, base clusterings with K clusters, random matchings, by turns. All run for 3 rounds, the best quarter
+    /// goes on, and the best is kept.
     #[setting(alias = "n_init")]
     pub restarts: NonZeroU32,
     /// Rounds of each, at most.
@@ -87,7 +89,7 @@ impl Default for SoftMeanSettings {
             matching: ColumnMatching::default(),
             rows: ConsensusRows::default(),
             order: MatchingOrder::default(),
-            restarts: number(8),
+            restarts: number(12),
             rounds: number(100),
             tolerance: 1.5e-8,
         }
@@ -123,7 +125,7 @@ pub struct SoftMeanDiagnostics {
 /// O(restarts · rounds · (n M r K + M J³)) time for r shares of an object in a base clustering; 16 n K + 12 n M r bytes.
 ///
 /// # Differences from the paper
-/// Starts from k-means on labels and from base clusterings, where clue starts at random; base clusterings may be merged; missing rows;
+/// Starts from k-means on labels and from base clusterings too, where clue starts at random; base clusterings may be merged; missing rows;
 /// weights.
 ///
 /// # Errors
@@ -248,11 +250,15 @@ impl<'a> Search<'a> {
             if self.monitor.tick(u64::from(start), total + FINALISTS as u64) == Flow::Stop && !rough.is_empty() {
                 break;
             }
-            let rows = self.start(ensemble, start as usize, seed);
-            rough.push(self.run(self.matched(&rows, None), ROUGH_ROUNDS.min(self.settings.rounds.get())));
+            let codes = match start % 3 {
+                2 => self.random_columns(seed.child(u64::from(start))),
+                _ => self.matched(&self.start(ensemble, start as usize, seed), None),
+            };
+            rough.push(self.run(codes, ROUGH_ROUNDS.min(self.settings.rounds.get())));
         }
         let objectives: Vec<f64> = rough.iter().map(|run| run.means.loss).collect();
-        let finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, FINALISTS, f64::INFINITY);
+        let most = FINALISTS.max(rough.len() / 4);
+        let finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
         let mut runs: Vec<Option<Run>> = rough.into_iter().map(Some).collect();
         let go_on = |at: usize| {
             let run = runs[at].take().expect("every finalist once");
@@ -265,12 +271,26 @@ impl<'a> Search<'a> {
         finalists.into_iter().map(go_on).collect()
     }
 
+    /// Columns by chance: each of K at most once among the clusters of a base clustering while there are some left.
+    fn random_columns(&self, seed: Seed) -> Vec<u32> {
+        let mut rng = seed.rng();
+        let base = |ends: &[usize]| {
+            let clusters = ends[1] - ends[0];
+            let wide = if self.matching == ColumnMatching::Merge { self.rows.clusters } else { self.rows.wide() };
+            let mut columns: Vec<u32> = (0..wide.max(clusters)).map(|column| (column % wide) as u32).collect();
+            columns.shuffle(&mut rng);
+            columns.truncate(clusters);
+            columns
+        };
+        self.rows.offsets.windows(2).flat_map(base).collect()
+    }
+
     /// The rows of a start: a base clustering with K clusters, or k-means on labels, by turns.
     fn start(&self, ensemble: &Ensemble, start: usize, seed: Seed) -> Array2<f64> {
         let k = self.rows.clusters;
         let mut exact = (0..ensemble.bases().len()).filter(|&u| ensemble.bases()[u].clusters() == k);
-        if start % 2 == 1
-            && let Some(base) = exact.nth(start / 2)
+        if start % 3 == 1
+            && let Some(base) = exact.nth(start / 3)
         {
             let mut rows = ensemble.base_shares(base).rows().to_owned();
             rows.outer_iter_mut().filter(|row| row.sum() == 0.0).for_each(|mut row| row.fill(1.0 / k as f64));

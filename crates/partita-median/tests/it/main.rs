@@ -4,5 +4,6 @@ mod kcc;
 mod label_means;
 mod median;
 mod rows;
+mod soft_mean;
 mod voting;
 mod weights;

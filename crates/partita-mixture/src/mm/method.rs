@@ -1,7 +1,8 @@
 //! MM as a method: its info, memory and entry points.
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, Weights,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, SoftBases,
+    Weights,
 };
 
 use super::em::{MmDiagnostics, MmSettings, mm};
@@ -21,7 +22,12 @@ static INFO: MethodInfo = MethodInfo {
     name: "mm",
     summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
     reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
-    capabilities: Capabilities { streams: true, base_weights: Weights::Native, ..MIXTURE.capabilities },
+    capabilities: Capabilities {
+        streams: true,
+        soft_bases: SoftBases::Native,
+        base_weights: Weights::Native,
+        ..MIXTURE.capabilities
+    },
     ..MIXTURE
 };
 

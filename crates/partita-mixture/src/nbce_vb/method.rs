@@ -1,7 +1,7 @@
 //! NBCE-VB as a method: its info, memory and entry points.
 
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, SoftBases,
 };
 
 use super::row_fit::nbce_vb_rows;
@@ -23,7 +23,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "nbce-vb",
     summary: "nonparametric mixture by variational inference: finds K itself, fast, scales to millions of rows",
     remedy: "allow fewer clusters, or set restarts lower",
-    capabilities: Capabilities { streams: true, ..NBCE.capabilities },
+    capabilities: Capabilities { streams: true, soft_bases: SoftBases::Native, ..NBCE.capabilities },
     ..NBCE
 };
 

@@ -27,7 +27,7 @@ pub struct WeightedRows<'a> {
 
 #[derive(Clone, Debug)]
 enum Source<'a> {
-    Distinct(Fragments),
+    Distinct(Box<Fragments>),
     Each(&'a Ensemble),
 }
 
@@ -78,7 +78,7 @@ impl<'a> WeightedRows<'a> {
         for (object, &fragment) in fragments.of_object().iter().enumerate() {
             weights[fragment as usize] += weight(object);
         }
-        Self { source: Source::Distinct(fragments), weights, offsets: ensemble.offsets(), base_weights: None }
+        Self { source: Source::Distinct(Box::new(fragments)), weights, offsets: ensemble.offsets(), base_weights: None }
     }
 
     /// Every object of an ensemble for itself, repeated rows repeated.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use partita_coassoc::{CoAssociation, Counts, Seen, square, whole_weights};
+use partita_coassoc::{CoAssociation, Counts, Seen, pair_unit, square};
 use partita_core::{MemoryBudget, Monitor, WeightedEnsemble};
 use partita_kernels::{LANES, dispatch};
 
@@ -68,9 +68,9 @@ impl Dense {
     ) -> Result<Self, PccError> {
         let source = source.into();
         let objects = source.ensemble.objects();
-        let needed = match whole_weights(source)? {
-            None => Self::bytes(objects, source.ensemble.bases().len()),
-            Some(weights) => Self::bytes_of_unit(objects, weights.iter().sum()),
+        let needed = match pair_unit(source)? {
+            unit if unit as usize == source.ensemble.bases().len() => Self::bytes(objects, unit as usize),
+            unit => Self::bytes_of_unit(objects, unit),
         };
         budget.check("the evidence of all pairs", needed, REMEDY)?;
         Ok(Self::new(&CoAssociation::count(source, budget, monitor)?))

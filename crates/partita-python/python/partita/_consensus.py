@@ -28,6 +28,7 @@ class _Asked:
     weight_source: str | None
     weights: list[float] | None
     auto: bool = False
+    object_weights: list[float] | None = None
 
 
 @lru_cache(maxsize=1)
@@ -88,6 +89,15 @@ def _weights(given: Any, ensemble: Ensemble | None) -> tuple[str | None, list[fl
     return None, weights
 
 
+def _weights_of_objects(given: Any, ensemble: Ensemble) -> list[float] | None:
+    if given is None:
+        return None
+    weights = [float(weight) for weight in given]
+    if len(weights) != ensemble.n_objects:
+        raise InputError(f"{len(weights)} object_weights for {ensemble.n_objects} objects")
+    return weights
+
+
 def run_consensus(
     ensemble: Ensemble | None, table: _partita.NativeTable | None, recipe: str | None, what: _Asked, run: Run
 ) -> ConsensusResult:
@@ -112,6 +122,7 @@ def consensus(
     *,
     features: Any = None,
     base_weights: Any = None,
+    object_weights: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
@@ -132,7 +143,10 @@ def consensus(
     features : table, optional
         The table behind the ensemble, rows in the same order, for methods and models that read one.
     base_weights : "agreement", sequence or dict, optional
-        Weights of the base clusterings, for methods that take them.
+        Weights of the base clusterings, for methods that take them. One of weight 0 is left out.
+    object_weights : sequence, optional
+        Weights of the objects, for methods that take them: a weight of 2 is two objects; one of 0 has no part in the fit and is labelled
+        afterwards.
     random_state : int, Generator or RandomState
         The same seed gives the same bytes, whatever ``n_jobs`` is; those of ``partita consensus --seed``.
     n_jobs : int, optional
@@ -168,6 +182,7 @@ def consensus(
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features)
     what = asked(given, n_clusters, method, random_state, base_weights, settings)
+    what.object_weights = _weights_of_objects(object_weights, given)
     return run_consensus(given, table, None, what, Run(n_jobs, max_memory, progress))
 
 

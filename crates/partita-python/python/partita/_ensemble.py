@@ -70,6 +70,75 @@ class Ensemble:
         made._native = native
         return made
 
+    @classmethod
+    def from_shares(
+        cls, runs: Any, *, names: Sequence[str] | None = None, objects: Sequence[str] | None = None, most_shares: int = 8
+    ) -> Ensemble:
+        """Soft base clusterings: shares of every object in the clusters of each run.
+
+        Parameters
+        ----------
+        runs : dict of name to array of shape (n, K), or sequence of such arrays or DataFrames
+            Rows are between 0 and 1 and sum to 1 (off by at most .001 they are divided by their sums); a row of NaN or 0 is an object that
+            the run does not know. The index of a pandas frame names the objects, its columns the clusters.
+        names : sequence of M str, optional
+            Names of the runs.
+        objects : sequence of n str, optional
+            Names of the objects.
+        most_shares : int
+            The most shares of an object in one run that are kept; the largest are, divided by their sum.
+
+        Returns
+        -------
+        Ensemble
+
+        Raises
+        ------
+        InputError
+            For numbers that are not shares, with the run, the row and the sum, and runs of different objects.
+
+        Examples
+        --------
+        >>> import numpy as np, partita as pt
+        >>> q = np.array([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.2, 0.8]])
+        >>> runs = pt.Ensemble.from_shares({"one": q, "other": q[:, ::-1]})
+        >>> pt.consensus(runs, n_clusters=2, method="soft-mean").probabilities_.round(2).tolist()[0] in ([0.9, 0.1], [0.1, 0.9])
+        True
+        """
+        given = list(runs.items()) if isinstance(runs, dict) else [(f"run{at}", run) for at, run in enumerate(runs)]
+        if names is not None:
+            if len(names) != len(given):
+                raise InputError(f"{len(names)} names for {len(given)} runs")
+            given = [(str(name), run) for name, (_, run) in zip(names, given)]
+        index = next((list(map(str, run.index)) for _, run in given if hasattr(run, "iloc") and run.index.dtype == object), None)
+        tables, words = [], []
+        for name, run in given:
+            table = np.ascontiguousarray(np.asarray(run, dtype=np.float64))
+            if table.ndim != 2:
+                raise InputError(f"'{name}' is an array of {table.ndim} dimensions; a run is a table of objects × clusters")
+            tables.append(table)
+            columns = getattr(run, "columns", None)
+            words.append([str(at) for at in (range(table.shape[1]) if columns is None else columns)])
+        found = [str(name) for name in objects] if objects is not None else index
+        native = _partita.NativeEnsemble.from_shares(tables, [str(name) for name, _ in given], words, found, int(most_shares))
+        return cls._of(native)
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether some base clustering gives objects shares in several clusters."""
+        return self._native.soft
+
+    def shares(self, base: int) -> NDArray[np.float64]:
+        """The shares of the objects in the clusters of base clustering number `base`, shape (n, J); rows of 0 are unknown objects."""
+        found = self._native.shares(base)
+        if found is None:
+            raise IndexError(f"base clustering {base} of {self.n_base_clusterings}")
+        return found
+
+    def hardened(self) -> Ensemble:
+        """The same with every object in the cluster of its largest share."""
+        return Ensemble._of(self._native.hardened())
+
     @property
     def n_objects(self) -> int:
         """Objects, n."""
@@ -124,13 +193,17 @@ class Ensemble:
         low, high = min(counts), max(counts)
         clusters = f"{low} clusters each" if low == high else f"{low} to {high} clusters"
         gaps = {0: "", 1: ", 1 label missing"}.get(self.missing, f", {self.missing} labels missing")
-        return f"Ensemble({self.n_objects} objects, {self.n_base_clusterings} base clusterings, {clusters}{gaps})"
+        soft = "soft " if self.is_soft else ""
+        return f"Ensemble({self.n_objects} objects, {self.n_base_clusterings} {soft}base clusterings, {clusters}{gaps})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ensemble):
             return NotImplemented
         same = self.names == other.names and self.object_names == other.object_names and self.shape == other.shape
-        return same and self._words() == other._words() and bool(np.array_equal(self.to_numpy(), other.to_numpy()))
+        same = same and self._words() == other._words() and self.is_soft == other.is_soft
+        if not same or not self.is_soft:
+            return same and bool(np.array_equal(self.to_numpy(), other.to_numpy()))
+        return all(np.array_equal(self.shares(base), other.shares(base)) for base in range(self.n_base_clusterings))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -167,6 +240,9 @@ class Ensemble:
         self.save(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.is_soft:
+            tables = [self.shares(base) for base in range(self.n_base_clusterings)]
+            return _rebuilt_soft, (tables, self.names, self._words(), self.object_names, max(self.n_clusters))
         return _rebuilt, (self.to_numpy(), self.names, self._words(), self.object_names)
 
     def _repr_html_(self) -> str:
@@ -181,6 +257,13 @@ def _rebuilt(codes: NDArray[np.int32], names: list[str], words: list[list[str]],
     """An ensemble out of its parts: what pickles hold."""
     columns = [np.ascontiguousarray(codes[:, at]) for at in range(codes.shape[1])]
     return Ensemble._of(_partita.NativeEnsemble.from_columns(columns, names, [list(w) for w in words], objects))
+
+
+def _rebuilt_soft(
+    tables: list[NDArray[np.float64]], names: list[str], words: list[list[str]], objects: list[str] | None, most: int
+) -> Ensemble:
+    """A soft ensemble out of its parts."""
+    return Ensemble._of(_partita.NativeEnsemble.from_shares(tables, names, words, objects, most))
 
 
 def read_ensemble(

@@ -95,7 +95,7 @@ pub(crate) fn spread(ensemble: &Ensemble, agreement: &Agreement) -> Drawn {
     let mut named: Vec<[f64; 2]> = Vec::new();
     for at in (0..drawn.len()).rev().take(4).filter(|&at| points[at].0.is_finite() && points[at].1.is_finite()) {
         let place = [x.at(points[at].0), y.at(points[at].1)];
-        if named.iter().all(|other| (other[1] - place[1]).abs() >= 13.0 || (other[0] - place[0]).abs() >= 170.0) {
+        if named.iter().all(|other| (other[1] - place[1]).abs() >= 22.0 || (other[0] - place[0]).abs() >= 240.0) {
             let (anchor, shift) = if place[0] > 0.6 * width { ("end", -9.0) } else { ("start", 9.0) };
             let name = cut(ensemble.bases()[drawn[at] as usize].name(), 22);
             svg.text([place[0] + shift, place[1] + 4.0], "t halo", anchor, &name);

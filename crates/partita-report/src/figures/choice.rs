@@ -38,15 +38,7 @@ pub(crate) fn cdf(choice: &ClusterCurves) -> Option<Drawn> {
     }
     let along = widest(&rows);
     rows.sort_by(|a, b| at_share(a, along).total_cmp(&at_share(b, along)).then(a.clusters.cmp(&b.clusters)));
-    let mut free = f64::INFINITY;
-    for (at, row) in rows.iter().enumerate() {
-        // Names stand on their curves, by turns a little further right, and keep apart.
-        let along = along + 0.055 * (at % 3) as f64;
-        let place = y.at(at_share(row, along)).min(free);
-        let class = if choice.chosen == Some(row.clusters) { "t big halo" } else { "m halo" };
-        svg.text([x.at(along), place + 4.0], class, "middle", &row.clusters.to_string());
-        free = place - 7.0;
-    }
+    names(&mut svg, choice, &rows, [&x, &y], along);
     frame.draw_x(&mut svg, &x, "how often two objects are together", &x.ticks(5));
     let alt = format!(
         "Consensus CDF for {} numbers of clusters. A curve that is flat between 0.1 and 0.9 belongs to a number on which \
@@ -55,6 +47,23 @@ pub(crate) fn cdf(choice: &ClusterCurves) -> Option<Drawn> {
         choice.chosen.map_or_else(String::new, |chosen| format!(" The chosen {chosen} is drawn in colour."))
     );
     Some(drawn("choice-cdf", "Consensus CDF", alt, svg, csv))
+}
+
+/// The number of clusters on each curve, by turns a little further right; the chosen one first, and others where there is room.
+fn names(svg: &mut Svg, choice: &ClusterCurves, rows: &[&CurvePoint], [x, y]: [&Scale; 2], along: f64) {
+    let chosen = |row: &CurvePoint| choice.chosen == Some(row.clusters);
+    let mut places: Vec<(usize, &CurvePoint)> = rows.iter().copied().enumerate().collect();
+    places.sort_by_key(|(_, row)| !chosen(row));
+    let mut taken: Vec<[f64; 2]> = Vec::new();
+    for (at, row) in places {
+        let along = along + 0.055 * (at % 3) as f64;
+        let place = [x.at(along), y.at(at_share(row, along))];
+        if taken.iter().all(|other| (other[0] - place[0]).abs() >= 26.0 || (other[1] - place[1]).abs() >= 9.0) {
+            let class = if chosen(row) { "t big halo" } else { "m halo" };
+            svg.text([place[0], place[1] + 4.0], class, "middle", &row.clusters.to_string());
+            taken.push(place);
+        }
+    }
 }
 
 /// The CDF of a row at a place between 0 and 1.
@@ -115,7 +124,7 @@ pub(crate) fn objective(choice: &ClusterCurves) -> Option<Drawn> {
     choice.rows.iter().find_map(of)?;
     let name = if choice.objective_name.is_empty() { "objective" } else { &choice.objective_name };
     let alt = format!("The criterion '{}' by number of clusters.", crate::text::cut(name, 100));
-    over_clusters(choice, &values(choice, of), "choice-objective", "Criterion", &crate::text::cut(name, 40), alt)
+    over_clusters(choice, &values(choice, of), "choice-objective", "Criterion", &crate::text::cut(name, 26), alt)
 }
 
 /// The first of the further measures: what chose, for instance.

@@ -2,43 +2,29 @@
 
 use std::fmt::Write as _;
 
-use partita_core::Partition;
 use partita_metrics::Contingency;
 
 use crate::curves::ClusterCurves;
 use crate::figure::Drawn;
 use crate::palette::COLOURS;
 use crate::svg::{Svg, n};
-
-/// Columns at most, and clusters of a column.
-const COLUMNS: usize = 14;
-const CLUSTERS: usize = 40;
+use crate::tracks::Tracks;
 
 /// A cluster of one of the partitions, as a bar.
 struct Bar {
     cluster: usize,
     top: f64,
     height: f64,
-    /// The cluster of the result that most of its objects are in.
+    /// The colour that it has in all figures over the number of clusters.
     colour: usize,
 }
 
 /// Clusters of every number tried, side by side, and the objects that go from one to the next.
-pub(crate) fn figure(choice: &ClusterCurves, result: &Partition) -> Option<Drawn> {
-    let fits = |partition: &&Partition| partition.clusters() <= CLUSTERS && partition.live_clusters() > 0;
-    let columns: Vec<&Partition> = choice.partitions.iter().filter(fits).take(COLUMNS).collect();
-    if columns.len() < 2 {
-        return None;
-    }
-    let tables: Vec<Contingency> =
-        columns.windows(2).map(|pair| Contingency::new(pair[0], pair[1]).ok()).collect::<Option<_>>()?;
+pub(crate) fn figure(choice: &ClusterCurves, tracks: &Tracks<'_>) -> Drawn {
+    let (columns, tables) = (&tracks.partitions, &tracks.tables);
     let (width, height, top) = (760.0, 380.0, 30.0);
     let mut svg = Svg::new(width, height + top + 14.0);
-    let mut bars: Vec<Vec<Bar>> = Vec::new();
-    for (at, partition) in columns.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| (&tables[before], &bars[before]));
-        bars.push(stacked(partition, result, before, [top, height])?);
-    }
+    let bars: Vec<Vec<Bar>> = (0..columns.len()).map(|at| stacked(tracks, at, [top, height])).collect();
     let step = (width - 60.0) / (columns.len() - 1) as f64;
     let x = |at: usize| 24.0 + at as f64 * step;
     for (at, table) in tables.iter().enumerate() {
@@ -67,8 +53,11 @@ pub(crate) fn figure(choice: &ClusterCurves, result: &Partition) -> Option<Drawn
          cluster that is fed by many has no ground of its own.",
         numbers.join(", ")
     );
-    let note = "Colour and shape: the cluster of the result that most of a cluster's objects are in.".to_owned();
-    Some(Drawn {
+    let mut note = "Colour and shape: the cluster of the result that it has most of.".to_owned();
+    if !tracks.left_out.is_empty() {
+        let _ = write!(note, " {}", tracks.left_out);
+    }
+    Drawn {
         name: "choice-flow",
         title: "Flow of objects over the number of clusters".to_owned(),
         alt,
@@ -76,42 +65,22 @@ pub(crate) fn figure(choice: &ClusterCurves, result: &Partition) -> Option<Drawn
         csv,
         note,
         points: Vec::new(),
-    })
+    }
 }
 
 /// The clusters of a partition on top of each other, near the clusters that their objects come from.
-fn stacked(
-    partition: &Partition,
-    result: &Partition,
-    before: Option<(&Contingency, &Vec<Bar>)>,
-    [top, height]: [f64; 2],
-) -> Option<Vec<Bar>> {
-    let with_result = Contingency::new(partition, result).ok()?;
+fn stacked(tracks: &Tracks<'_>, at: usize, [top, height]: [f64; 2]) -> Vec<Bar> {
+    let (partition, order) = (tracks.partitions[at], &tracks.order[at]);
     let sizes = partition.sizes();
-    let live: Vec<usize> = (0..sizes.len()).filter(|&k| sizes[k] > 0).collect();
-    let mut pull = vec![(0.0, 0.0); sizes.len()];
-    match before {
-        Some((table, bars)) => table.cells().for_each(|(a, b, objects)| {
-            let middle = bars.iter().find(|bar| bar.cluster == a).map_or(0.0, |bar| bar.top + 0.5 * bar.height);
-            pull[b].0 += middle * objects as f64;
-            pull[b].1 += objects as f64;
-        }),
-        None => live.iter().for_each(|&k| pull[k] = (k as f64, 1.0)),
-    }
-    let mut order = live.clone();
-    let at = |k: usize| pull[k].0 / pull[k].1;
-    order.sort_by(|&a, &b| at(a).total_cmp(&at(b)).then(a.cmp(&b)));
-    let gap = (0.18 * height / live.len() as f64).min(10.0);
-    let unit = (height - gap * (live.len() - 1) as f64) / partition.objects() as f64;
+    let gap = (0.18 * height / order.len() as f64).min(10.0);
+    let unit = (height - gap * (order.len() - 1) as f64) / partition.objects() as f64;
     let mut y = top;
-    let bar = |cluster: usize| {
-        let cells = with_result.cells().filter(|cell| cell.0 == cluster);
-        let colour = cells.fold((0, 0), |best, cell| if cell.2 > best.1 { (cell.1, cell.2) } else { best }).0;
-        let bar = Bar { cluster, top: y, height: sizes[cluster] as f64 * unit, colour };
+    let bar = |&cluster: &usize| {
+        let bar = Bar { cluster, top: y, height: sizes[cluster] as f64 * unit, colour: tracks.colours[at][cluster] };
         y += bar.height + gap;
         bar
     };
-    Some(order.into_iter().map(bar).collect())
+    order.iter().map(bar).collect()
 }
 
 fn ribbons(svg: &mut Svg, table: &Contingency, [from, to]: [&Vec<Bar>; 2], [left, right]: [f64; 2]) {

@@ -4,6 +4,7 @@ use crate::Report;
 use crate::agreement::Agreement;
 use crate::clusters::{Clusters, sample};
 use crate::figure::Drawn;
+use crate::tracks::Tracks;
 
 pub(crate) mod bases;
 pub(crate) mod centres;
@@ -13,7 +14,9 @@ pub(crate) mod flow;
 pub(crate) mod heat;
 pub(crate) mod map;
 pub(crate) mod membership;
+pub(crate) mod membership_by_k;
 pub(crate) mod relations;
+pub(crate) mod tree;
 
 /// All figures that there is something for, in the order of the page.
 pub(crate) fn all(report: &Report<'_>, clusters: &Clusters, agreement: Option<&Agreement>) -> Vec<Drawn> {
@@ -29,7 +32,10 @@ pub(crate) fn all(report: &Report<'_>, clusters: &Clusters, agreement: Option<&A
                 .flatten(),
         );
         drawn.extend([choice::certainty(choice), choice::objective(choice)].into_iter().flatten());
-        drawn.extend(flow::figure(choice, report.partition));
+        if let Some(tracks) = Tracks::of(choice, report.partition) {
+            let by_k = membership_by_k::figure(report, choice, &tracks);
+            drawn.extend([tree::figure(choice, &tracks), by_k, flow::figure(choice, &tracks)]);
+        }
     }
     drawn.extend([certainty::histogram(report), certainty::by_cluster(report, clusters)]);
     drawn.extend(report.soft.map(|soft| membership::bars(soft, clusters)));

@@ -128,7 +128,7 @@ fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
             })
         };
         // A number goes where there is none yet; an edge without room for one has it in the CSV.
-        let free = |at: &[f64; 2]| taken.iter().all(|o| (o[0] - at[0]).abs() >= 38.0 || (o[1] - at[1]).abs() >= 15.0);
+        let free = |at: &[f64; 2]| taken.iter().all(|o| (o[0] - at[0]).abs() >= 46.0 || (o[1] - at[1]).abs() >= 19.0);
         if let Some(at) = [0.5, 0.4, 0.6, 0.3, 0.7].map(on_curve).into_iter().find(free) {
             svg.text([at[0], at[1] + 4.0], "t halo", "middle", &number(ab.max(ba)));
             taken.push(at);

@@ -9,6 +9,9 @@ use crate::text::{count, cut};
 /// Classes that the table has room for.
 const CLASSES: usize = 30;
 
+/// Classes up to which the headings are written from left to right.
+const UPRIGHT: usize = 8;
+
 /// How many objects of every cluster shown are in every known class; of more classes, the largest.
 pub(super) fn known(page: &Page<'_, '_>) -> String {
     let Some(truth) = page.report.truth else { return String::new() };
@@ -28,7 +31,8 @@ pub(super) fn known(page: &Page<'_, '_>) -> String {
         known.for_each(|class| *shared.entry(class).or_default() += 1);
         let cell = |class: &&str| {
             let objects = shared.get(class).copied().unwrap_or(0);
-            Cell::Number(objects as f64, count(objects as i64))
+            let written = if objects == 0 { "·".to_owned() } else { count(objects as i64) };
+            Cell::Number(objects as f64, written)
         };
         std::iter::once(Cell::Cluster(cluster.label)).chain(classes.iter().map(cell)).collect()
     };
@@ -37,6 +41,7 @@ pub(super) fn known(page: &Page<'_, '_>) -> String {
     let heads: Vec<&str> = std::iter::once("Cluster").chain(names.iter().map(String::as_str)).collect();
     let some =
         if all > classes.len() { format!(" The {} largest of {all} classes.", classes.len()) } else { String::new() };
-    let caption = format!("Objects of every known class in every cluster.{some}");
-    format!("<h3>Clusters and known classes</h3>{}", table("known-table", "sorts", &caption, &heads, &rows))
+    let class = if classes.len() > UPRIGHT { "sorts dense" } else { "sorts" };
+    let caption = format!("Objects of every known class in every cluster; a point is none.{some}");
+    format!("<h3>Clusters and known classes</h3>{}", table("known-table", class, &caption, &heads, &rows))
 }

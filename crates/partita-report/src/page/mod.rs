@@ -83,7 +83,7 @@ impl Page<'_, '_> {
 
     fn choice(&self) -> String {
         let Some(choice) = &self.report.choice else { return String::new() };
-        let wide = |figure: &&Drawn| figure.name == "choice-flow";
+        let wide = |figure: &&Drawn| figure.svg.width() > 560.0;
         let small: String =
             self.figures("choice-").filter(|figure| !wide(figure)).map(|figure| card(figure, false)).collect();
         let flow: String = self.figures("choice-").filter(wide).map(|figure| card(figure, true)).collect();

@@ -17,6 +17,9 @@ pub(crate) enum Cell {
     Cluster(usize),
 }
 
+/// Texts of a figure that are enlarged on a phone, at most; more would run into each other.
+const TEXTS: usize = 27;
+
 /// Characters of a name in a table.
 pub(crate) const SHORT: usize = 60;
 
@@ -79,6 +82,8 @@ pub(crate) fn symbols() -> String {
 /// A figure in a card.
 pub(crate) fn card(figure: &Drawn, big: bool) -> String {
     // What may scroll sideways on a phone can be reached by Tab.
+    // Nor can many texts be made larger there.
+    let big = big || figure.svg.texts() > TEXTS;
     let picture = if big {
         let label = format!("tabindex=\"0\" role=\"group\" aria-label=\"{}\"", escape(&figure.title));
         format!("<div class=\"pic big\" {label}>{}</div>", figure.inline())

@@ -32,6 +32,59 @@ fn a_column_that_is_much_wider_than_the_others_is_warned_about() {
 }
 
 #[test]
+fn choose_k_warns_of_wide_columns_and_names_the_flag_of_a_setting() {
+    let place = Workplace::new();
+    let wide = |i: usize| (i * 31 % 97) as f64 * 200.0;
+    place.file("t.csv", csv("x,y,salary", 60, |i| format!("{},{},{}", value(i), value(i + 3), wide(i))));
+    let quick = ["choose-k", "t.csv", "-k", "2..3", "--set", "draws=2", "--base", "kmeans:4"];
+    said(&place.partita(&quick), &["t.csv: column 'salary' has 99.9 % of the variance", "--scale zscore"]);
+    let scaled = place.partita(&[&quick[..], &["--scale", "zscore"]].concat());
+    assert!(!scaled.stderr.contains("variance"), "{}", scaled.stderr);
+    place.file("e.csv", csv("a,b,c", 60, |i| format!("{},{},{}", i % 3, i % 3, i % 2)));
+    place
+        .partita(&["choose-k", "e.csv", "--kind", "ensemble", "--set", "runs=5"])
+        .refused(&["--set: there is no setting 'runs'", "--kind table"]);
+}
+
+#[test]
+fn a_table_with_words_is_described() {
+    let place = Workplace::new();
+    place.file("t.csv", csv("x,colour", 60, |i| format!("{},{}", value(i), ["red", "blue"][i % 2])));
+    let shown = place.partita(&["inspect", "t.csv", "--json"]);
+    said(&shown, &["note: shown with --encode one-hot, since t.csv, line 2, column 'colour'"]);
+    let found = shown.json();
+    assert_eq!((found["objects"].as_u64(), found["columns"].as_u64()), (Some(60), Some(3)));
+    assert_eq!(found["features"][1]["name"].as_str(), Some("colour=red"));
+    // Too many words for columns of their own are shown by number.
+    place.file("t.csv", csv("x,town", 160, |i| format!("{},town{}", value(i), i % 80)));
+    said(&place.partita(&["inspect", "t.csv"]), &["note: shown with --encode ordinal, since"]);
+}
+
+#[test]
+fn base_clusterings_without_agreement_give_low_certainty_and_confidence() {
+    let place = Workplace::new();
+    // Numbers without a pattern (SplitMix64).
+    let label = |i: usize, u: usize| {
+        let z = ((i * 8 + u + 1) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 40) % 4
+    };
+    let row = |i: usize| (0..8).map(|u| label(i, u).to_string()).collect::<Vec<_>>().join(",");
+    place.file("e.csv", csv("a,b,c,d,e,f,g,h", 240, row));
+    for method in ["lwgp", "mm", "eac-average", "kc"] {
+        let ended = super::consensus(&place, "e.csv", &["-m", method]);
+        said(&ended, &["base clusterings agree no more than by chance"]);
+        let printed = ended.fine();
+        let mean = |column: usize| {
+            let values =
+                printed.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse::<f64>().unwrap());
+            values.sum::<f64>() / 240.0
+        };
+        assert!(mean(2) <= 1.0 / 3.0 + 1e-9 && mean(3) < 0.45, "{method}: {} {}", mean(2), mean(3));
+    }
+}
+
+#[test]
 fn too_many_categories_are_refused() {
     let place = Workplace::new();
     place.file("t.csv", csv("x,town", 160, |i| format!("{},town{}", value(i), i % 80)));
