@@ -39,6 +39,7 @@ struct Method {
     soft_bases: Value,
     base_weights: Value,
     object_weights: Value,
+    streams: bool,
     certainty: String,
     time: String,
     memory: String,
@@ -129,6 +130,7 @@ fn section(method: &Method) -> String {
         ("soft base clusterings", taken(&method.soft_bases)),
         ("weights of base clusterings", taken(&method.base_weights)),
         ("weights of objects", taken(&method.object_weights)),
+        ("rows in blocks", yes(method.streams)),
         ("certainty", method.certainty.clone()),
         ("time", method.time.clone()),
         ("memory", method.memory.clone()),
@@ -174,7 +176,7 @@ mod tests {
 
     const JSON: &str = r#"{"methods": [{"name": "a-b", "family": "eac", "summary": "joins |x|", "reference": "A, 2005",
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
-        "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "seeded": true, "certainty": "share", "time": "O(n)",
+        "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "streams": true, "seeded": true, "certainty": "share", "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
         {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}]}"#;
 

@@ -1,11 +1,12 @@
 //! The confidence of labels: computed from ensemble and labels, so that it compares between methods; and of label rows that are read
 //! block by block.
 
-use std::sync::Mutex;
+use std::io::Write;
 
+use partita::files::label_lines;
 use partita::metrics::{ClusterEvidence, confidence};
 use partita::{
-    Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, Ensemble, Label, LabelledMap, Monitor, Partition,
+    Assigned, BaseWeights, Consensus, ConsensusError, Ensemble, Label, LabelCounts, LabelledMap, Monitor, Partition,
     PassError, RowBlock, RowOutcome, RowProblem, fit_rows,
 };
 
@@ -40,10 +41,8 @@ pub fn consense_rows_with_confidence(
     let (fit, settings) = fit_rows(method, problem, monitor)?;
     let of_pass = |error: PassError| ConsensusError::of_pass(method.info().name, error);
     let (bases, rows) = (problem.rows.bases(), problem.passes());
-    let counter = Counter::new(bases, fit.clusters);
-    fit.each(&rows, &counter, &mut |_, ()| Ok(())).map_err(of_pass)?;
-    let (sizes, counts) = counter.finish();
-    let evidence = ClusterEvidence::of_counts(bases, &sizes, &counts, problem.weights);
+    let LabelCounts { sizes, of_base_clusters } = fit.count_labels(&rows).map_err(of_pass)?;
+    let evidence = ClusterEvidence::of_counts(bases, &sizes, &of_base_clusters, problem.weights);
     let evidence = evidence.map_err(|error| of_pass(PassError::Sink(error.to_string())))?;
     let labelled =
         fit.each(&rows, &Confident(&evidence), &mut |first, (some, confidence)| sink(first, some, confidence));
@@ -51,8 +50,19 @@ pub fn consense_rows_with_confidence(
     Ok(RowOutcome::of(method, problem, fit, settings, sizes))
 }
 
+/// Writes the labels of consecutive objects as lines of CSV, below a heading before the first.
+///
+/// # Errors
+/// What the place refuses, as a text.
+pub fn write_label_rows(out: &mut dyn Write, first: u64, block: &Assigned, confidence: &[f64]) -> Result<(), String> {
+    let heading = if first == 0 { "object,label,certainty,confidence\n" } else { "" };
+    let written = out.write_all(heading.as_bytes());
+    let lines = written.and_then(|()| label_lines(out, first, &block.labels, &[&block.certainty, confidence]));
+    lines.map_err(|error| error.to_string())
+}
+
 /// Labels with their confidence.
-struct Confident<'a>(&'a ClusterEvidence);
+pub(crate) struct Confident<'a>(pub(crate) &'a ClusterEvidence);
 
 impl LabelledMap for Confident<'_> {
     type Out = (Assigned, Vec<f64>);
@@ -60,56 +70,5 @@ impl LabelledMap for Confident<'_> {
     fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> (Assigned, Vec<f64>) {
         let confidence = self.0.confidence(block, &assigned.labels);
         (assigned, confidence)
-    }
-}
-
-/// Objects of every cluster, and those of every cluster in every base cluster: K and K × ΣJ whole numbers, whose sums are the same in
-/// any order.
-struct Counter {
-    clusters: usize,
-    /// Where the base clusters of every base clustering start, M + 1 values.
-    offsets: Vec<usize>,
-    /// Counts that no thread is adding to.
-    free: Mutex<Vec<Counts>>,
-}
-
-/// K sizes and K × ΣJ counts.
-type Counts = (Vec<u64>, Vec<u64>);
-
-impl Counter {
-    fn new(bases: &[BaseClustering], clusters: usize) -> Self {
-        Self { clusters, offsets: BaseClustering::offsets(bases), free: Mutex::new(Vec::new()) }
-    }
-
-    fn zero(&self) -> Counts {
-        (vec![0; self.clusters], vec![0; self.clusters * self.offsets[self.offsets.len() - 1]])
-    }
-
-    fn finish(self) -> Counts {
-        let mut all = self.zero();
-        for some in self.free.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            all.0.iter_mut().zip(some.0).for_each(|(sum, count)| *sum += count);
-            all.1.iter_mut().zip(some.1).for_each(|(sum, count)| *sum += count);
-        }
-        all
-    }
-}
-
-impl LabelledMap for Counter {
-    type Out = ();
-
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) {
-        let free = || self.free.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let taken = free().pop();
-        let (mut sizes, mut counts) = taken.unwrap_or_else(|| self.zero());
-        let width = self.offsets[self.offsets.len() - 1];
-        for ((row, _), &label) in block.rows().zip(&assigned.labels) {
-            sizes[label as usize] += 1;
-            let of = &mut counts[label as usize * width..][..width];
-            for (label, first) in row.iter().zip(&self.offsets) {
-                label.cluster().into_iter().for_each(|cluster| of[first + cluster] += 1);
-            }
-        }
-        free().push((sizes, counts));
     }
 }

@@ -14,6 +14,7 @@
 //! | [`RunFolder`] | the folder of a run; its report | O(n M + n log n) | O(n M) |
 //! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
 //! | [`consense_rows_with_confidence`] | labels of rows that are read block by block, and their confidence | that of the method, and a pass | O(K ΣJ) |
+//! | [`Fold`], [`PartTask`] | a consensus in rounds of tasks that share files alone | that of the method | one part |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
 //! | [`methods`] | the consensus methods by name | | |
@@ -79,6 +80,8 @@ mod recipes;
 mod record;
 mod report;
 mod result_files;
+mod row_engine;
+mod row_record;
 mod run;
 pub mod seeds;
 mod stopwatch;
@@ -91,7 +94,7 @@ mod weights;
 pub use align::{AlignInput, AlignedRuns};
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
 pub use clusters::ClustersAsked;
-pub use confidence::{ConfidentSink, consense_rows_with_confidence};
+pub use confidence::{ConfidentSink, consense_rows_with_confidence, write_label_rows};
 pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
@@ -114,6 +117,8 @@ pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
 pub use report::RunFolder;
 pub use result_files::{RECORD, json_text, read_json, write_json, write_text};
+pub use row_engine::{FitPlan, Fold, Folded, PartDone, PartTask, PlanAsked, Waiting};
+pub use row_record::RowRun;
 pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
 pub use table::{GroupedTable, InputTable, TableInMemory};

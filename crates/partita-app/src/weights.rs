@@ -8,7 +8,7 @@ use partita::files::{self, ReadOptions, Truth};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
 use partita::{
     BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, ObjectWeights, PassRunner,
-    ProblemSize, RowBlocks, Silent, WeightError,
+    ProblemSize, WeightError,
 };
 
 use crate::AppError;
@@ -33,22 +33,22 @@ pub fn base_weights(source: &WeightSource, ensemble: &Ensemble) -> Result<BaseWe
 /// read.
 pub fn base_weights_of_rows(
     source: &WeightSource,
-    rows: &dyn RowBlocks,
+    rows: &PassRunner<'_>,
     budget: MemoryBudget,
 ) -> Result<BaseWeights, AppError> {
     match source {
         WeightSource::Agreement => agreement_of_rows(rows, budget),
-        WeightSource::File(file) => base_weights_from(file, rows.bases()),
+        WeightSource::File(file) => base_weights_from(file, rows.source().bases()),
     }
 }
 
-fn agreement_of_rows(rows: &dyn RowBlocks, budget: MemoryBudget) -> Result<BaseWeights, AppError> {
+fn agreement_of_rows(rows: &PassRunner<'_>, budget: MemoryBudget) -> Result<BaseWeights, AppError> {
     const WHAT: &str = "agreement of base clusterings";
-    let bases = rows.bases();
-    let size = ProblemSize::of_bases(rows.rows() as usize, bases, Clusters::Exactly(1));
+    let bases = rows.source().bases();
+    let size = ProblemSize::of_bases(rows.source().rows() as usize, bases, Clusters::Exactly(1));
     budget.check(WHAT, Overlap::bytes(&size), "take fewer base clusterings, or weights from a file")?;
-    let overlap = Overlap::count(&PassRunner::new(rows, &Silent))
-        .map_err(|error| ConsensusError::Method { method: WHAT, source: Box::new(error) })?;
+    let overlap =
+        Overlap::count(rows).map_err(|error| ConsensusError::Method { method: WHAT, source: Box::new(error) })?;
     let table = |a, b| {
         let counts = overlap.of_bases(a, b);
         Contingency::of_counts(counts.nrows(), counts.ncols(), |i, j| counts[[i, j]] as u64)
@@ -152,7 +152,7 @@ fn weights_in_order(file: &Path, words: &[Option<String>], ensemble: &Ensemble) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita::{EnsembleBuilder, EnsembleRows};
+    use partita::{EnsembleBuilder, EnsembleRows, Silent};
 
     #[test]
     fn agreement_is_the_same_number_in_memory_and_by_passes() {
@@ -163,6 +163,7 @@ mod tests {
         }
         let ensemble = builder.finish().expect("five base clusterings");
         let rows = EnsembleRows::new(&ensemble);
+        let rows = PassRunner::new(&rows, &Silent);
         let by_rows = |budget| base_weights_of_rows(&WeightSource::Agreement, &rows, budget);
         assert_eq!(by_rows(MemoryBudget::UNLIMITED).expect("weights"), agreement_weights(&ensemble));
         assert!(matches!(by_rows(MemoryBudget::new(100)), Err(AppError::Budget(_))));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    BaseClustering, Label, Mergeable, PassError, PassRunner, ProblemSize, RowBlock, RowPass, sums_under_way,
+    BaseClustering, Label, Mergeable, PassError, PassKind, PassRunner, ProblemSize, RowBlock, RowPass, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,11 @@ impl Overlap {
     }
 }
 
+/// The passes of this crate.
+pub const PASSES: &[PassKind] = &[PassKind::of::<CountPairs>(), PassKind::of::<SharePairs>()];
+
 /// Sums over pairs of base clusters; only those of different base clusterings in their order, and the diagonal, are used.
+#[derive(Serialize, Deserialize)]
 struct PairSums {
     cells: Vec<f64>,
     first_unlabelled: Option<u64>,
@@ -166,6 +170,7 @@ struct CountPairs {
 
 impl RowPass for CountPairs {
     type Sum = PairSums;
+    const KIND: &'static str = "coassoc/count-pairs";
     // Counts are whole numbers.
     const EXACT: bool = true;
 
@@ -187,6 +192,7 @@ struct SharePairs {
 
 impl RowPass for SharePairs {
     type Sum = PairSums;
+    const KIND: &'static str = "coassoc/share-pairs";
     const BLOCKS_A_SUM: u64 = 16;
 
     fn zero(&self) -> PairSums {

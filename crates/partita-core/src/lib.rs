@@ -15,6 +15,7 @@
 //! | [`Settings`], [`SettingMap`] | settings declared once; settings by name |
 //! | [`Problem`], [`Outcome`] | what a method is given, and what it gives back |
 //! | [`RowBlocks`], [`RowPass`], [`PassRunner`] | label rows wherever they are, sums over them, and who runs those |
+//! | [`PassEngine`], [`PassKind`], [`LabellerKind`] | passes that other processes and machines run, as bytes |
 //! | [`Model`] | a fitted consensus that labels new objects |
 //! | [`Seed`], [`Monitor`], [`MemoryBudget`], [`BaseWeights`], [`ObjectWeights`] | chance, progress, memory, weights |
 //!
@@ -95,8 +96,8 @@ pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::{ProgressCounter, ProgressPart};
 pub use row_passes::{
-    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PassError, PassRunner, RowBlock, RowBlocks, RowMap,
-    RowPass, RowSample, SourceError, sums_under_way,
+    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PASSES, PassEngine, PassError, PassJob, PassKind,
+    PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample, SourceError, TakePart, sums_under_way,
 };
 pub use seed::Seed;
 pub use weights::{BaseWeights, ObjectWeights, WeightError, WeightedEnsemble, WeightsError};
@@ -113,7 +114,7 @@ pub use {
     outcome::Outcome,
     problem::{Problem, RowProblem},
     row_consensus::{FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, fit_rows},
-    row_passes::{Assigned, LabelledMap, RowFit},
+    row_passes::{Assigned, LabelCounts, LabelJob, LabelledMap, Labeller, LabellerKind, RowFit, RowLabeller},
     settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
 };
 

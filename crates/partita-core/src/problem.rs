@@ -1,8 +1,8 @@
 //! What a method is given.
 
 use crate::{
-    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights, PassRunner, ProblemSize,
-    RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
+    BaseWeights, Clusters, ConsensusError, Ensemble, Features, MemoryBudget, ObjectWeights, PassEngine, PassRunner,
+    ProblemSize, RowBlocks, Seed, SettingMap, Silent, WeightedEnsemble,
 };
 
 /// One consensus to be found. Start from [`Problem::new`] and set what you mean to set.
@@ -111,7 +111,7 @@ impl<'a> Problem<'a> {
     /// The same problem over rows.
     pub(crate) fn over<'b>(&'b self, rows: &'b dyn RowBlocks) -> RowProblem<'b> {
         let Self { clusters, seed, weights, settings, budget, .. } = self.clone();
-        RowProblem { rows, clusters, seed, weights, settings, budget, soft: true }
+        RowProblem { rows, clusters, seed, weights, settings, budget, soft: true, engine: None }
     }
 }
 
@@ -133,13 +133,15 @@ pub struct RowProblem<'a> {
     pub budget: MemoryBudget,
     /// Whether soft methods tell the probabilities besides labels.
     pub soft: bool,
+    /// Who runs the passes, if not this process: of `rows` only the base clusterings and the number of rows are asked then.
+    pub engine: Option<&'a dyn PassEngine>,
 }
 
 impl<'a> RowProblem<'a> {
     /// The consensus of `rows` into `clusters`, with seed 0, default settings, no memory limit, and probabilities.
     pub fn new(rows: &'a dyn RowBlocks, clusters: Clusters) -> Self {
         let (seed, settings, budget) = (Seed::default(), SettingMap::default(), MemoryBudget::UNLIMITED);
-        Self { rows, clusters, seed, weights: None, settings, budget, soft: true }
+        Self { rows, clusters, seed, weights: None, settings, budget, soft: true, engine: None }
     }
 
     /// The same with this seed.
@@ -188,6 +190,6 @@ impl<'a> RowProblem<'a> {
 
     /// Passes over the rows that run to their end: whether to stop is asked between passes.
     pub fn passes(&self) -> PassRunner<'a> {
-        PassRunner::new(self.rows, &Silent)
+        PassRunner::new(self.rows, &Silent).by(self.engine)
     }
 }

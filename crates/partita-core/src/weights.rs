@@ -1,10 +1,12 @@
 //! Weights of base clusterings and of objects: how much each counts.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Ensemble;
 
 /// A weight for every base clustering, 0 or above, scaled so that the mean of those above 0 is 1. A base clustering of weight 0 is left
 /// out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaseWeights(Vec<f64>);
 
 /// A weight for every object, 0 or above: how many objects it stands for. An object of weight 0 is left out of the fit, and labelled

@@ -10,6 +10,7 @@
 //! | [`write_table`] | text, NPY, NPZ, Parquet | O(n d) | Parquet: the packed file |
 //! | [`read_ensemble`], [`load_ensemble`] | text, NPY, NPZ, MAT, Parquet, Arrow | O(n M) | 2 to 5 bytes a label |
 //! | [`LabelGroups`], [`TableGroups`] | Parquet, Arrow (labels: NPY too), group by group | O(n M) a pass | one group |
+//! | [`Manifest`], [`ManifestRows`] | many such files as parts of one ensemble | O(n M) once | one group |
 //! | [`write_ensemble`] | text, NPZ, Parquet | O(n M) | Parquet: the packed file |
 //! | [`read_labels`] | a column of any of these | O(n) | 4 bytes an object |
 //! | [`write_labels`], [`labels_csv`] | text | O(n) | none |
@@ -73,6 +74,8 @@ pub use meaning::label_column::{LabelColumn, LabelNumbers, Labels};
 pub use meaning::label_file::{load_labels, read_labels};
 pub use meaning::label_format::LabelFormat;
 pub use meaning::labels::{label_lines, labels_csv, write_labels};
+pub use meaning::manifest::{MANIFEST_VERSION, Manifest, ManifestBase, ManifestFile, ManifestPart};
+pub use meaning::manifest_rows::ManifestRows;
 pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};
 pub use meaning::roles::{ColumnRole, Reason, Role, Roles};
 pub use meaning::run_tables::{RunMemberships, RunTable, RunTables, read_runs};

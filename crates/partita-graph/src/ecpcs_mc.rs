@@ -6,8 +6,8 @@ use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
     Assigned, BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, EnsembleRows, FitError, Flow, Label,
-    Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed,
-    Settings, Silent,
+    Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap,
+    RowProblem, Seed, Settings, Silent,
 };
 use partita_kmeans::embedded::{Grouping, Search, kmeans};
 use partita_spectral::{LanczosSettings, top_eigenpairs};
@@ -156,7 +156,8 @@ fn groups(
 }
 
 /// How much of a row each meta-cluster has.
-struct Scores {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Scores {
     offsets: Vec<usize>,
     /// The meta-cluster of every base cluster that has objects, and the weight of its base clustering.
     meta: Vec<(usize, f64)>,
@@ -181,6 +182,10 @@ impl Scores {
         let meta = meta.iter().zip(weights).map(|(meta, weight)| (meta.unwrap_or(0), *weight)).collect();
         Self { offsets: offsets.to_vec(), meta, all, by_base, clusters }
     }
+}
+
+impl RowLabeller for Scores {
+    const KIND: &'static str = "graph/meta-clusters";
 }
 
 impl RowMap for Scores {

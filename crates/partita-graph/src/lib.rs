@@ -50,6 +50,7 @@ mod lwgp;
 mod mcla;
 #[cfg(feature = "metis")]
 mod metis;
+mod pass_kinds;
 mod row_cut;
 mod row_kmeans;
 mod rows;
@@ -68,6 +69,7 @@ pub use lce::{LCE, Lce, LceSettings, lce, lce_rows};
 pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_each, lwgp_rows};
 #[cfg(feature = "metis")]
 pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
+pub use pass_kinds::{LABELLERS, PASSES};
 pub use similarity_tree::{
     CTS, Cts, CtsSettings, ECPCS_HC, EcpcsHc, EcpcsHcSettings, SimilarityTreeDiagnostics, cts, ecpcs_hc,
 };

@@ -6,8 +6,8 @@ use partita_coassoc::{Overlap, cluster_overlaps};
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
     Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Label, Method, MethodInfo, Monitor,
-    Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Settings,
-    SoftPartition, Stopped, WeightedEnsemble, Weights,
+    Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed,
+    Settings, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -149,11 +149,16 @@ fn vote(codes: &[u32], meta: &[u32], weights: &[f64], votes: &mut [f64]) {
 }
 
 /// The shares of the votes of every row.
-struct Votes {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Votes {
     offsets: Vec<usize>,
     meta: Vec<u32>,
     weights: Vec<f64>,
     clusters: usize,
+}
+
+impl RowLabeller for Votes {
+    const KIND: &'static str = "graph/mcla-votes";
 }
 
 impl RowMap for Votes {

@@ -5,7 +5,7 @@
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
     Assigned, BaseClustering, Ensemble, Flow, Label, LabelRows, Mergeable, Monitor, Objective, PassRunner, RowBlock,
-    RowFit, RowMap, RowPass, Sense, Stopped,
+    RowFit, RowLabeller, RowMap, RowPass, Sense, Stopped,
 };
 use partita_kernels::{Kernel, LANES, Simd, dispatch};
 use partita_kmeans::embedded::Search;
@@ -185,13 +185,14 @@ fn smallest(scores: &[f64]) -> usize {
 
 /// A round of k-means: every row goes to its nearest centroid.
 #[derive(Serialize, Deserialize)]
-struct Assignment {
+pub(crate) struct Assignment {
     embedding: Embedding,
     centroids: Centroids,
 }
 
 /// What a round adds up to.
-struct Means {
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Means {
     sums: Vec<f64>,
     mass: Vec<f64>,
     loss: f64,
@@ -212,6 +213,7 @@ impl Mergeable for Means {
 
 impl RowPass for Assignment {
     type Sum = Means;
+    const KIND: &'static str = "graph/embedded-kmeans";
 
     fn zero(&self) -> Means {
         let (cells, clusters) = (self.centroids.lines.len(), self.centroids.clusters);
@@ -308,10 +310,15 @@ fn moved(centroids: &Centroids, means: Means) -> Centroids {
 }
 
 /// The nearest centroid of every row, and by how much it is nearer than the next that has rows.
-struct Nearest {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Nearest {
     embedding: Embedding,
     centroids: Centroids,
     live: Vec<bool>,
+}
+
+impl RowLabeller for Nearest {
+    const KIND: &'static str = "graph/nearest-centroid";
 }
 
 impl RowMap for Nearest {

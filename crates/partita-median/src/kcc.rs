@@ -3,18 +3,17 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Assigned, BaseClustering, BaseWeights, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor,
-    Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Sense,
-    SettingChoice, Settings, Silent,
+    BaseClustering, BaseWeights, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor, Objective,
+    Outcome, Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Sense, SettingChoice, Settings,
+    Silent,
 };
 use partita_kmeans::labels::{
-    Assignment, Counts, LabelChoice, Plan, RowVisitor, Utility, WeightedLabelRows, base_weights, kmeans, kmeans_over,
-    with_rows,
+    Assignment, Counts, Plan, RowVisitor, Utility, WeightedLabelRows, base_weights, kmeans, kmeans_over, with_rows,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::{check, check_rows, labelled};
-use crate::label_means::{KC_INFO, bytes, row_bytes};
+use crate::label_means::{KC_INFO, MeanLabels, bytes, row_bytes};
 use crate::{LabelMeansDiagnostics, LabelMeansSettings, MedianError};
 
 /// What label distributions of clusters are worth to [`kcc`].
@@ -310,30 +309,10 @@ fn solve_rows(
     let found = kmeans_over(rows, &target.plan(clusters, settings), seed, monitor)?;
     let details = LabelMeansDiagnostics { objective_by_restart: target.objective(&found.starts) };
     let (rounds, objective) = (found.trace.len() as u64, target.described(&found.trace));
-    let labels = Labels { choice: found.choice, counts: found.counts, base_weights: target.counting };
+    let labels = MeanLabels { choice: found.choice, counts: found.counts, base_weights: target.counting };
     let mut fit = RowFit::new(clusters, found.stopped, labels, details);
     (fit.rounds, fit.objective) = (rounds, Some(objective));
     Ok(fit)
-}
-
-/// The cluster that a row chose, and the mean share of its labels there.
-struct Labels {
-    choice: LabelChoice,
-    counts: Counts,
-    base_weights: Vec<f64>,
-}
-
-impl RowMap for Labels {
-    type Out = Assigned;
-
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
-        let mut assigned = Assigned::default();
-        self.choice.for_each(block, |row, k, _| {
-            assigned.labels.push(k);
-            assigned.certainty.push(self.counts.mean_share(self.choice.places(row), k, &self.base_weights));
-        });
-        assigned
-    }
 }
 
 /// k-means-based consensus clustering: [`kcc`].

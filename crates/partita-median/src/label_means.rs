@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
     Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor,
-    Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed, Sense,
-    Settings, Weights,
+    Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
+    Seed, Sense, Settings, Weights,
 };
 use partita_kmeans::labels::{
     Assignment, Counts, LabelChoice, Plan, RowVisitor, START_ROWS, WeightedLabelRows, base_weights, bytes_over, kmeans,
@@ -361,10 +361,15 @@ impl Target {
 }
 
 /// The cluster that a row chose, and the mean share of its labels there.
-struct MeanLabels {
-    choice: LabelChoice,
-    counts: Counts,
-    base_weights: Vec<f64>,
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct MeanLabels {
+    pub(crate) choice: LabelChoice,
+    pub(crate) counts: Counts,
+    pub(crate) base_weights: Vec<f64>,
+}
+
+impl RowLabeller for MeanLabels {
+    const KIND: &'static str = "median/mean-labels";
 }
 
 impl RowMap for MeanLabels {

@@ -39,6 +39,7 @@ mod kcc;
 mod label_means;
 mod median;
 mod nmfc;
+mod pass_kinds;
 mod plurality;
 mod soft_mean;
 
@@ -53,6 +54,7 @@ pub use median::{
     MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder, median_vi,
 };
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
+pub use pass_kinds::{LABELLERS, PASSES};
 pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};
 pub use soft_mean::{
     ColumnMatching, ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMean, SoftMeanDiagnostics, SoftMeanSettings, soft_mean,

@@ -6,8 +6,8 @@ use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
     Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo,
-    Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowMap, RowProblem, Seed,
-    SettingChoice, Settings, Silent, SoftPartition, Stopped, Weights,
+    Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
+    Seed, SettingChoice, Settings, Silent, SoftPartition, Stopped, Weights,
 };
 use partita_kmeans::labels::{Counts, LabelChoice, base_weights, places};
 use partita_metrics::{
@@ -217,7 +217,8 @@ pub(crate) fn live(ensemble: &Ensemble, base: usize) -> usize {
 }
 
 /// Every label votes for the cluster whose code it has.
-struct Votes {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Votes {
     offsets: Vec<usize>,
     /// The cluster that each base cluster votes for.
     codes: Vec<u32>,
@@ -231,6 +232,10 @@ impl Votes {
         let codes = (0..bases.len()).flat_map(|u| alignment.codes(u).iter().copied()).collect();
         Self { offsets: BaseClustering::offsets(bases), codes, base_weights: base_weights(bases, weights), clusters }
     }
+}
+
+impl RowLabeller for Votes {
+    const KIND: &'static str = "median/plurality-votes";
 }
 
 impl RowMap for Votes {

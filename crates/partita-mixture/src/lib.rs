@@ -50,6 +50,7 @@ mod nbce;
 mod nbce_cvb;
 mod nbce_gibbs;
 mod nbce_vb;
+mod pass_kinds;
 mod shared;
 
 pub use bce::{BCE, BceDiagnostics, BceModel, BceSettings, bce, bce_rows};
@@ -64,5 +65,6 @@ pub use nbce_gibbs::{
     effective_samples, nbce_draws, nbce_gibbs, r_hat,
 };
 pub use nbce_vb::{NBCE_VB, NbceVbSettings, nbce_vb, nbce_vb_rows};
+pub use pass_kinds::{LABELLERS, PASSES};
 pub use shared::row_model::RowModel;
 pub use shared::weighted_rows::WeightedRows;

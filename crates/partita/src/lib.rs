@@ -39,6 +39,8 @@
 //! | `rayon` | row passes ([`RowBlocks`]) on all threads; families that need threads have them without this |
 #![forbid(unsafe_code)]
 
+#[cfg(all(test, feature = "metis", feature = "mixture", feature = "median"))]
+mod engine_tests;
 mod known_as;
 
 use std::sync::Arc;
@@ -51,11 +53,12 @@ pub use partita_coassoc as coassoc;
 pub use partita_core::{
     Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus,
     ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow,
-    Fragments, LABELS_BY_BLOCKS, Label, LabelRows, LabelledMap, Memberships, MemoryBudget, Merge, Method, MethodInfo,
-    MissingLabels, Model, ModelError, ModelInput, ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition,
-    PartitionError, PassError, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem,
-    Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings,
-    SettingsError, Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, Stopped, Unread, WeightError,
+    Fragments, GroupRows, LABELS_BY_BLOCKS, Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller,
+    LabellerKind, Memberships, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
+    ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine, PassError, PassJob,
+    PassKind, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense,
+    SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Shares,
+    SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread, WeightError,
     WeightedEnsemble, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
@@ -136,6 +139,42 @@ methods! {
     "median" => partita_median::URCV,
     "median" => partita_median::RCV,
     "median" => partita_median::ACV,
+}
+
+/// The passes that methods make over label rows, by crate.
+const PASSES: &[&[PassKind]] = &[
+    partita_core::PASSES,
+    #[cfg(feature = "coassoc")]
+    partita_coassoc::PASSES,
+    #[cfg(feature = "kmeans")]
+    partita_kmeans::labels::PASSES,
+    #[cfg(feature = "mixture")]
+    partita_mixture::PASSES,
+    #[cfg(feature = "graph")]
+    partita_graph::PASSES,
+    #[cfg(feature = "median")]
+    partita_median::PASSES,
+];
+
+/// What labels rows after a fit, by crate.
+const LABELLERS: &[&[LabellerKind]] = &[
+    #[cfg(feature = "mixture")]
+    partita_mixture::LABELLERS,
+    #[cfg(feature = "graph")]
+    partita_graph::LABELLERS,
+    #[cfg(feature = "median")]
+    partita_median::LABELLERS,
+];
+
+/// The pass of this name, for a worker who has it as bytes ([`PassJob`]).
+pub fn pass_kind(name: &str) -> Option<PassKind> {
+    let passes = PASSES.iter().copied().flatten().copied();
+    passes.chain(LABELLERS.iter().copied().flatten().map(LabellerKind::counts)).find(|kind| kind.name() == name)
+}
+
+/// The labeller of this name, for a worker who has it as bytes ([`LabelJob`]).
+pub fn labeller_kind(name: &str) -> Option<LabellerKind> {
+    LABELLERS.iter().copied().flatten().copied().find(|kind| kind.name() == name)
 }
 
 /// The method of this name.

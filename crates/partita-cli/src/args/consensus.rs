@@ -7,6 +7,7 @@ use partita::ssce::Predictor;
 use partita_app::{ClustersAsked, ObjectWeightSource, WeightSource};
 
 use super::ComputeArgs;
+use super::parts::weight_source;
 use super::suggested::{method_names, setting_names};
 use super::table::EnsembleReadArgs;
 
@@ -26,7 +27,8 @@ Examples:
     --relations relations.csv --threshold 0.05 -o labels.csv")]
 pub(crate) struct ConsensusArgs {
     /// An ensemble: one row an object, one column a base clustering (CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT), or a
-    /// folder of Parquet, Arrow or NPY files whose rows follow each other. Empty, NA, NaN and −1 mean that the label is
+    /// folder of Parquet, Arrow or NPY files whose rows follow each other, or a manifest of such files (`partita manifest`),
+    /// which is read block by block whatever its size. Empty, NA, NaN and −1 mean that the label is
     /// missing.
     pub(crate) ensemble: PathBuf,
     /// The consensus method; `partita methods` lists them. With -k method: eac-average if not given.
@@ -102,10 +104,7 @@ pub(crate) struct ConsensusArgs {
 impl ConsensusArgs {
     /// Where weights of base clusterings come from, if there are any.
     pub(crate) fn weight_source(&self) -> Option<WeightSource> {
-        self.base_weights.clone().map(|given| match given.to_str() {
-            Some("agreement") => WeightSource::Agreement,
-            _ => WeightSource::File(given),
-        })
+        weight_source(self.base_weights.as_deref())
     }
 
     /// Where weights of objects come from, if there are any: a file where one is called so.

@@ -2,6 +2,7 @@
 
 mod consensus;
 mod making;
+mod parts;
 mod recipe;
 mod run;
 mod runs;
@@ -17,6 +18,7 @@ use partita::MemoryBudget;
 
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
+pub(crate) use parts::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 pub(crate) use runs::{AlignArgs, ModesArgs};
@@ -63,6 +65,12 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Finds the consensus of an ensemble.
     Consensus(ConsensusArgs),
+    /// Makes one ensemble of many files, cut into parts, for `consensus`, `pass` and `fold`.
+    Manifest(ManifestArgs),
+    /// Does the task of one part in a consensus by many machines.
+    Pass(PassArgs),
+    /// Joins what `pass` made, and says what comes next.
+    Fold(FoldArgs),
     /// Says how many clusters there are, if any: of a table, or of an ensemble.
     ChooseK(ChooseArgs),
     /// Says whether an ensemble holds one answer or several, and which.

@@ -3,13 +3,14 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use partita::files::{LabelFormat, LabelGroups, label_lines, write_whole};
-use partita::{Consensus, LABELS_BY_BLOCKS, MethodInfo, RowOutcome, RowProblem, SettingMap};
-use partita_app::{
-    AppError, ClustersAsked, Stopwatch, VERSION, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
-    with_origin, write_json,
+use partita::files::{LabelFormat, LabelGroups, ManifestRows, write_whole};
+use partita::{
+    Consensus, LABELS_BY_BLOCKS, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent,
 };
-use serde_json::{Value, json};
+use partita_app::{
+    AppError, ClustersAsked, RowRun, Stopwatch, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
+    with_origin, write_json, write_label_rows,
+};
 
 use crate::args::{ConsensusArgs, StreamFormat};
 use crate::compute::Compute;
@@ -27,8 +28,9 @@ pub(super) fn rows_of(
     args: &ConsensusArgs,
     method: &dyn Consensus,
     compute: &Compute,
-) -> Result<Option<LabelGroups>, Failure> {
-    let refuse = |why: String| if args.stream { Err(Failure::input(why)) } else { Ok(None) };
+) -> Result<Option<RowSource>, Failure> {
+    let manifest = ManifestRows::is_manifest(&args.ensemble);
+    let refuse = |why: String| if args.stream || manifest { Err(Failure::input(why)) } else { Ok(None) };
     let info = method.info();
     if args.object_weights.is_some() {
         return Ok(None);
@@ -36,31 +38,80 @@ pub(super) fn rows_of(
     if !info.capabilities.streams {
         let others = partita::METHODS.iter().map(|method| method.info());
         let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();
-        return refuse(format!("{} holds all label rows; --stream goes with {}", info.name, others.join(", ")));
+        return refuse(format!(
+            "{} holds all label rows; --stream and manifests go with {}",
+            info.name,
+            others.join(", ")
+        ));
     }
     if let ClustersAsked::Chosen { .. } = args.clusters {
-        return refuse("the choice of K looks at label rows in memory; with --stream name a number with -k".into());
+        return refuse(
+            "the choice of K looks at label rows in memory; with --stream or a manifest name a number with -k".into(),
+        );
+    }
+    if manifest {
+        return rows_of_manifest(args, method, compute).map(Some);
     }
     let Some(groups) = LabelGroups::open(&args.ensemble, &args.read.options(compute.budget))? else {
         let here = args.ensemble.display();
         return refuse(format!("{here}: only numbers in Parquet, Arrow or NPY are read in groups; leave out --stream"));
     };
-    if let Some(what) = wants_memory(args, info, &groups) {
+    let named = groups.roles().objects().is_some();
+    if let Some(what) = wants_memory(args, info, named) {
         return refuse(format!("{}: {what}; leave out --stream", args.ensemble.display()));
     }
     let labels = groups.objects() as u64 * groups.bases().len() as u64;
-    Ok((labels > LABELS_BY_BLOCKS).then_some(groups))
+    Ok((labels > LABELS_BY_BLOCKS).then_some(RowSource::Groups(groups)))
+}
+
+/// The rows of a manifest, which are read block by block however few they are.
+fn rows_of_manifest(args: &ConsensusArgs, method: &dyn Consensus, compute: &Compute) -> Result<RowSource, Failure> {
+    if let Some(what) = wants_memory(args, method.info(), false) {
+        return Err(Failure::input(format!("{}: {what}; a manifest is read block by block", args.ensemble.display())));
+    }
+    let rows = ManifestRows::open(&args.ensemble, compute.budget)?;
+    rows.open_files()?;
+    Ok(RowSource::Manifest(rows))
+}
+
+/// Label rows on the disk.
+pub(super) enum RowSource {
+    Groups(LabelGroups),
+    Manifest(ManifestRows),
+}
+
+impl RowSource {
+    fn blocks(&self) -> &dyn RowBlocks {
+        match self {
+            Self::Groups(groups) => groups,
+            Self::Manifest(rows) => rows,
+        }
+    }
+
+    fn hold(&self, bytes: u64) {
+        match self {
+            Self::Groups(groups) => groups.hold(bytes),
+            Self::Manifest(rows) => rows.hold(bytes),
+        }
+    }
+
+    fn transient(&self) -> u64 {
+        match self {
+            Self::Groups(groups) => groups.transient(),
+            Self::Manifest(rows) => rows.transient(),
+        }
+    }
 }
 
 /// What cannot be had without holding something of every object.
-fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, groups: &LabelGroups) -> Option<&'static str> {
+fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
         (!is_text(args.output.as_deref(), args.read.read.file.format), "only text is written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (model, "--model learns from the labels of all objects"),
-        (groups.roles().objects().is_some(), "the names of all objects are held"),
+        (named, "the names of all objects are held"),
     ];
     wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
 }
@@ -75,7 +126,7 @@ fn is_text(path: Option<&Path>, format: Option<StreamFormat>) -> bool {
 pub(super) fn consensus(
     args: &ConsensusArgs,
     method: &dyn Consensus,
-    rows: &LabelGroups,
+    rows: &RowSource,
     compute: &Compute,
 ) -> Result<(), Failure> {
     let stopwatch = Stopwatch::start();
@@ -101,9 +152,10 @@ pub(super) fn consensus(
     let (found, confidence) = found?;
     written?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
-        write_json(path, &with_origin(model.to_json(), &args.method, rows.objects()))?;
+        write_json(path, &with_origin(model.to_json(), &args.method, rows.blocks().rows() as usize))?;
     }
-    let record = record(args, rows, compute, (&found, confidence), &stopwatch);
+    let (method, seed, spent) = (args.method.as_str(), compute.seed.number(), stopwatch.read());
+    let record = RowRun { method, seed, found: &found, confidence, rows: rows.blocks(), spent }.record();
     if let Some(folder) = folder {
         write_json(&folder.join("record.json"), &record)?;
         say(
@@ -120,12 +172,15 @@ pub(super) fn consensus(
 fn run(
     args: &ConsensusArgs,
     method: &dyn Consensus,
-    rows: &LabelGroups,
+    rows: &RowSource,
     compute: &Compute,
     out: &mut dyn Write,
 ) -> Result<(RowOutcome, f64), Failure> {
-    let weights = args.weight_source().map(|source| base_weights_of_rows(&source, rows, compute.budget)).transpose()?;
-    let mut problem = RowProblem::new(rows, args.clusters.clusters());
+    let blocks = rows.blocks();
+    let passes = PassRunner::new(blocks, &Silent);
+    let weights =
+        args.weight_source().map(|source| base_weights_of_rows(&source, &passes, compute.budget)).transpose()?;
+    let mut problem = RowProblem::new(blocks, args.clusters.clusters());
     (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;
@@ -134,59 +189,26 @@ fn run(
     if !args.stream {
         rows.hold(room(method, &problem, rows));
     }
-    say_roles(&args.ensemble, rows.roles(), &Terminal);
+    if let RowSource::Groups(groups) = rows {
+        say_roles(&args.ensemble, groups.roles(), &Terminal);
+    }
     let here = args.ensemble.display();
-    say(&format!("{here}: {} label rows are read in {} groups", rows.objects(), rows.groups()));
+    say(&format!("{here}: {} label rows are read in {} groups", blocks.rows(), blocks.groups()));
     let progress = Progress::new(args.method.clone());
     let mut total = 0.0;
     let found = consense_rows_with_confidence(method, &problem, &progress, &mut |first, block, confidence| {
-        let heading = if first == 0 { "object,label,certainty,confidence\n" } else { "" };
         total += confidence.iter().sum::<f64>();
-        let written = out.write_all(heading.as_bytes());
-        written
-            .and_then(|()| label_lines(&mut *out, first, &block.labels, &[&block.certainty, &confidence]))
-            .map_err(|error| error.to_string())
+        write_label_rows(&mut *out, first, &block, &confidence)
     });
-    Ok((found.map_err(wrong)?, total / rows.objects().max(1) as f64))
+    Ok((found.map_err(wrong)?, total / blocks.rows().max(1) as f64))
 }
 
 /// Label rows that are held after they were read first, at most: beyond it, reading again is little beside the rest.
 const MOST_HELD: u64 = 1 << 30;
 
 /// Half of what the budget leaves beside the method and the readers.
-fn room(method: &dyn Consensus, problem: &RowProblem<'_>, rows: &LabelGroups) -> u64 {
+fn room(method: &dyn Consensus, problem: &RowProblem<'_>, rows: &RowSource) -> u64 {
     let needed = method.row_bytes(&problem.settings, &problem.size()).unwrap_or(u64::MAX);
     let left = problem.budget.bytes().saturating_sub(needed).saturating_sub(rows.transient());
     (left / 2).min(MOST_HELD)
-}
-
-fn record(
-    args: &ConsensusArgs,
-    rows: &LabelGroups,
-    compute: &Compute,
-    (found, confidence): (&RowOutcome, f64),
-    stopwatch: &Stopwatch,
-) -> Value {
-    let spent = stopwatch.read();
-    json!({
-        "method": args.method,
-        "settings": found.settings,
-        "seed": compute.seed.number(),
-        "objective": found.objective.as_ref().map(|objective| objective.value),
-        "objective_name": found.objective.as_ref().map(|objective| objective.name),
-        "rounds": found.rounds,
-        "stopped": found.stopped,
-        "clusters": found.sizes.iter().filter(|size| **size > 0).count(),
-        "sizes": found.sizes,
-        "confidence": confidence,
-        "seconds": spent.seconds,
-        "cpu_seconds": spent.cpu_seconds,
-        "peak_bytes": spent.peak_bytes,
-        "n": rows.objects(),
-        "base_clusterings": rows.bases().len(),
-        "row_groups": rows.groups(),
-        "warnings": found.warnings,
-        "version": VERSION,
-        "details": found.details,
-    })
 }

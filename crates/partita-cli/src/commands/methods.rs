@@ -64,6 +64,9 @@ fn explain(method: &dyn Consensus) -> String {
     for (what, is) in [("certainty", info.certainty), ("time", info.time), ("memory", info.memory)] {
         text += &format!("{what}: {is}\n");
     }
+    if info.capabilities.streams {
+        text.push_str("rows in blocks: yes, from files of any size and by many machines (`partita fold`)\n");
+    }
     let weights = [("base clusterings", info.capabilities.base_weights), ("objects", info.capabilities.object_weights)];
     for (of, weights) in weights {
         let taken = match weights {

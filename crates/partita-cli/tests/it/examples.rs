@@ -127,6 +127,18 @@ fn prepare(place: &Workplace, line: &str) {
             "partita consensus drawn.npz -m pcc-kl -k 3 -o drawn_labels.csv --soft soft.csv",
         ]);
     }
+    if line.contains("labels/*.parquet") || reads("m.json") {
+        make(&[
+            "mkdir -p labels",
+            "partita generate table.csv --label label --base kmeans:9 --base-k 3..6 -o labels/0.parquet",
+        ]);
+    }
+    if reads("m.json") {
+        make(&["partita manifest labels/*.parquet -o m.json"]);
+    }
+    if line.contains("fit/") {
+        make(&["partita fold m.json -k 3 -o fit"]);
+    }
     for clusters in 2..5 {
         let row = |i: usize| {
             let share = |k: usize| if i % clusters == k { 1.0 - 0.1 * (clusters - 1) as f64 } else { 0.1 };

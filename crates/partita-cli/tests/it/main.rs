@@ -10,6 +10,7 @@ mod interruption;
 mod main_job;
 mod number_of_clusters;
 mod outputs;
+mod parts;
 mod prediction;
 mod presets;
 mod repeat;

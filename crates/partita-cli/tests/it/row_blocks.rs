@@ -51,12 +51,16 @@ const PARTS: &[(&str, &str)] = &[("parts", "8")];
 /// And one file on one thread.
 const BOTH: &[(&str, &str)] = &[("e.parquet", "1"), PARTS[0]];
 
+/// And a manifest of the twenty files.
+const ALL: &[(&str, &str)] = &[BOTH[0], PARTS[0], ("m.json", "2")];
+
 #[test]
 fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
     let place = Workplace::new();
     write_large([&place.path("e.npz"), &place.path("e.parquet"), &place.path("parts")]);
+    place.partita(&["manifest", "parts", "-o", "m.json"]).fine();
     for (method, files, settings) in [
-        ("lwgp", BOTH, &["--set", "restarts=2"][..]),
+        ("lwgp", ALL, &["--set", "restarts=2"][..]),
         ("mm", BOTH, &["--set", "restarts=1", "--set", "rounds=1"]),
         ("bce", PARTS, &["--set", "restarts=1", "--set", "rounds=1"]),
         ("nbce-vb", BOTH, &["--set", "restarts=1", "--set", "rounds=1"]),

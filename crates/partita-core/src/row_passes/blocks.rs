@@ -72,6 +72,13 @@ impl<'a, L: Label> RowBlock<'a, L> {
         self.labels.chunks_exact(self.bases).enumerate().map(move |(i, row)| (row, weights.map_or(1.0, |w| w[i])))
     }
 
+    /// The same rows, at most [`BLOCK_ROWS`] at a time.
+    #[cfg(feature = "methods")]
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Self> {
+        let (rows, most) = (self.len(), BLOCK_ROWS as usize);
+        (0..rows).step_by(most).map(move |first| self.slice(first..(first + most).min(rows)))
+    }
+
     /// The rows of a range, counted from the first of these.
     pub(super) fn slice(&self, rows: Range<usize>) -> Self {
         Self {

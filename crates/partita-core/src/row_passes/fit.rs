@@ -2,30 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{PassError, PassRunner, RowBlock, RowMap};
+use super::assigned::{Assigned, LabelledMap};
+use super::labeller::{LabelCounts, LabelJob, Labeller, RowLabeller};
+use super::{PassError, PassRunner, RowBlock};
 use crate::{Label, Model, Objective, Stopped};
-
-/// Labels of consecutive objects.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Assigned {
-    /// The cluster of every object.
-    pub labels: Vec<u32>,
-    /// How sure the method is of every label, in 0..=1.
-    pub certainty: Vec<f64>,
-    /// The probability of every cluster, object by object, for soft methods.
-    pub soft: Option<Vec<f64>>,
-}
-
-impl Assigned {
-    /// Every object in its most probable cluster, with that probability; `soft` holds `clusters` of them an object. Ties go to the
-    /// smaller number.
-    pub fn of_soft(soft: Vec<f64>, clusters: usize) -> Self {
-        let largest = |row: &[f64]| (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best });
-        let best = soft.chunks_exact(clusters).map(|row| (largest(row), row));
-        let (labels, certainty) = best.map(|(k, row)| (k as u32, row[k].clamp(0.0, 1.0))).unzip();
-        Self { labels, certainty, soft: Some(soft) }
-    }
-}
 
 /// A fit over [`RowBlocks`](super::RowBlocks): everything but the labels, and the function that gives a row its label.
 pub struct RowFit<D> {
@@ -43,20 +23,14 @@ pub struct RowFit<D> {
     pub warnings: Vec<String>,
     /// Facts of this method's own.
     pub details: D,
-    assign: Box<dyn Assign>,
-    soft: bool,
+    labeller: Labeller,
 }
 
 impl<D> RowFit<D> {
     /// A fit into so many clusters, in which `assign` labels rows.
-    pub fn new(
-        clusters: usize,
-        stopped: Stopped,
-        assign: impl RowMap<Out = Assigned> + Send + 'static,
-        details: D,
-    ) -> Self {
-        let (objective, model, warnings) = (None, None, Vec::new());
-        Self { clusters, stopped, rounds: 0, objective, model, warnings, details, assign: Box::new(assign), soft: true }
+    pub fn new(clusters: usize, stopped: Stopped, assign: impl RowLabeller, details: D) -> Self {
+        let (objective, model, warnings, labeller) = (None, None, Vec::new(), Labeller::new(assign));
+        Self { clusters, stopped, rounds: 0, objective, model, warnings, details, labeller }
     }
 
     /// The same with diagnostics made from these.
@@ -69,15 +43,14 @@ impl<D> RowFit<D> {
             model: self.model,
             warnings: self.warnings,
             details: map(self.details),
-            assign: self.assign,
-            soft: self.soft,
+            labeller: self.labeller,
         }
     }
 
     /// The same that tells labels and certainty alone: probabilities of many rows are large.
     #[must_use]
     pub fn without_soft(self) -> Self {
-        Self { soft: false, ..self }
+        Self { labeller: self.labeller.without_soft(), ..self }
     }
 
     /// Hands the labels of all rows to `take`, block by block in their order, with the number of the first row.
@@ -102,11 +75,23 @@ impl<D> RowFit<D> {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        let (assign, soft) = (&self.assign, self.soft);
-        let told = |assigned: Assigned| Assigned { soft: assigned.soft.filter(|_| soft), ..assigned };
-        let bytes = |block: &RowBlock<'_, u8>| map.map(block, told(assign.bytes(block)));
-        let words = |block: &RowBlock<'_, u16>| map.map(block, told(assign.words(block)));
-        rows.each_of(&bytes, &words, take)
+        self.labeller.each(rows, 0..rows.source().groups(), map, take)
+    }
+
+    /// How often every label of every base clustering occurs in every cluster. A pass over the rows, which an engine may run.
+    ///
+    /// # Errors
+    /// [`PassError`] when rows cannot be read or the monitor asks to stop.
+    pub fn count_labels(&self, rows: &PassRunner<'_>) -> Result<LabelCounts, PassError> {
+        self.labeller.count(rows, self.clusters)
+    }
+
+    /// What labels rows, as bytes for whoever holds them.
+    ///
+    /// # Errors
+    /// [`PassError::Parts`] if it cannot be written.
+    pub fn label_job(&self) -> Result<LabelJob, PassError> {
+        self.labeller.job()
     }
 }
 
@@ -118,30 +103,5 @@ impl LabelledMap for LabelsAlone {
 
     fn map<L: Label>(&self, _: &RowBlock<'_, L>, assigned: Assigned) -> Assigned {
         assigned
-    }
-}
-
-/// A function of rows and the labels that a [`RowFit`] gives them.
-pub trait LabelledMap: Sync {
-    /// What is made of some rows.
-    type Out: Send;
-
-    /// What is made of these rows with these labels.
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> Self::Out;
-}
-
-/// A [`RowMap`] to labels, whatever the width of the stored labels.
-trait Assign: Sync + Send {
-    fn bytes(&self, block: &RowBlock<'_, u8>) -> Assigned;
-    fn words(&self, block: &RowBlock<'_, u16>) -> Assigned;
-}
-
-impl<M: RowMap<Out = Assigned> + Send> Assign for M {
-    fn bytes(&self, block: &RowBlock<'_, u8>) -> Assigned {
-        self.map(block)
-    }
-
-    fn words(&self, block: &RowBlock<'_, u16>) -> Assigned {
-        self.map(block)
     }
 }

@@ -1,5 +1,7 @@
 //! Pairwise summation over numbered blocks, whoever summed them.
 
+use serde::{Deserialize, Serialize};
+
 /// A sum to which another can be added. For floating-point sums the order of merges matters: [`MergeTree`] fixes it.
 pub trait Mergeable {
     /// Adds `other`, which is over later rows, to `self`.
@@ -28,14 +30,14 @@ pub trait Mergeable {
 /// halves.append(sum(3..5));
 /// assert_eq!(halves.total().map(|text| text.0).as_deref(), Some("(((01)(23))4)"));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MergeTree<S> {
     /// Subtrees that have no sibling yet, by first block.
     nodes: Vec<Node<S>>,
 }
 
 /// The sum of blocks `index · 2^level` up to `(index + 1) · 2^level`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Node<S> {
     level: u32,
     index: u64,
@@ -66,7 +68,7 @@ impl<S: Mergeable> MergeTree<S> {
 
     fn grow(&mut self, mut node: Node<S>) {
         while node.index % 2 == 1
-            && let Some(left) = self.nodes.pop_if(|left| left.level == node.level && left.index + 1 == node.index)
+            && let Some(left) = self.nodes.pop_if(|left| left.level == node.level && left.index == node.index - 1)
         {
             let mut sum = left.sum;
             sum.merge(node.sum);

@@ -2,61 +2,20 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use super::blocks::row_major;
-use super::{BLOCK_ROWS, GroupRows, MergeTree, Mergeable, RowBlock, RowBlocks, SourceError};
+use super::engine::{self, PassEngine};
+use super::part_sum::{PartSum, blocks_of};
+use super::pass::{PassError, RowMap, RowPass};
+use super::{BLOCK_ROWS, GroupRows, RowBlock, RowBlocks, SourceError};
 use crate::{Flow, Label, LabelRows, Monitor};
 
-/// A pure job on a block of label rows. Its state travels out to whoever holds the rows, its sums travel back.
-pub trait RowPass: Serialize + DeserializeOwned + Sync {
-    /// What is summed.
-    type Sum: Mergeable + Send;
-
-    /// Whether sums are of whole numbers, so that any order of additions gives the same bits. A worker then keeps one sum
-    /// for all its blocks.
-    const EXACT: bool = false;
-
-    /// Blocks of the grid that one sum is over before it is merged, a power of two: more where sums are large.
-    const BLOCKS_A_SUM: u64 = 1;
-
-    /// The sum over no row.
-    fn zero(&self) -> Self::Sum;
-
-    /// Adds rows one after the other: a block in two pieces must give the same bits as in one.
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Self::Sum);
-}
-
-/// A function of each label row alone.
-pub trait RowMap: Sync {
-    /// What is made of some rows.
-    type Out: Send;
-
-    /// What is made of these rows.
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Self::Out;
-}
-
-/// Why a pass has no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PassError {
-    /// Rows that cannot be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// What is made of the rows cannot be handed on.
-    #[error("{0}")]
-    Sink(String),
-    /// The monitor asked to stop.
-    #[error("stopped before the end of the rows")]
-    Interrupted,
-}
-
-/// Runs passes over the rows of one source, in parallel where the feature `rayon` is on, with the same bits.
+/// Runs passes over the rows of one source, in parallel where the feature `rayon` is on, with the same bits; or lets a [`PassEngine`]
+/// run them.
 #[derive(Clone, Copy)]
 pub struct PassRunner<'a> {
     source: &'a dyn RowBlocks,
     monitor: &'a dyn Monitor,
+    engine: Option<&'a dyn PassEngine>,
 }
 
 /// Groups that are under way at once, a thread.
@@ -71,7 +30,13 @@ pub fn sums_under_way() -> u64 {
 impl<'a> PassRunner<'a> {
     /// Passes over `source`, until the monitor asks to stop.
     pub fn new(source: &'a dyn RowBlocks, monitor: &'a dyn Monitor) -> Self {
-        Self { source, monitor }
+        Self { source, monitor, engine: None }
+    }
+
+    /// The same where the sums come from an engine, if there is one.
+    #[must_use]
+    pub fn by(self, engine: Option<&'a dyn PassEngine>) -> Self {
+        Self { engine, ..self }
     }
 
     /// The rows that are passed over.
@@ -82,15 +47,25 @@ impl<'a> PassRunner<'a> {
     /// The sum over all rows.
     ///
     /// # Errors
-    /// [`PassError::Source`] when rows cannot be read, [`PassError::Interrupted`] when the monitor asks to stop.
+    /// [`PassError::Source`] when rows cannot be read, [`PassError::Interrupted`] when the monitor asks to stop; what the engine says.
     pub fn run<P: RowPass>(&self, pass: &P) -> Result<P::Sum, PassError> {
-        let mut all =
-            Joined { pass, open: None, tree: MergeTree::new(), exact: None, bases: self.source.bases().len() };
-        self.each_group(&|group| self.group_sum(pass, group), &mut |part| {
-            all.take(part);
+        let all = match self.engine {
+            Some(engine) => engine::whole(engine, pass, self.source)?,
+            None => self.part(pass, 0..self.source.groups())?,
+        };
+        Ok(all.total(pass, self.source.bases().len()))
+    }
+
+    /// The sum over some groups, ready to be joined with those of their neighbours.
+    pub(super) fn part<P: RowPass>(&self, pass: &P, groups: Range<usize>) -> Result<PartSum<P::Sum>, PassError> {
+        let bases = self.source.bases().len();
+        let first = if groups.is_empty() { 0 } else { self.source.rows_of(groups.start).start };
+        let mut all = PartSum::empty(first);
+        self.each_group(groups, &|group| self.group_sum(pass, group), &mut |part| {
+            all.append(part, pass, bases);
             Ok(())
         })?;
-        Ok(all.total())
+        Ok(all)
     }
 
     /// Hands what `map` makes of consecutive rows to `take`, in the order of the rows, with the number of the first.
@@ -102,12 +77,13 @@ impl<'a> PassRunner<'a> {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        self.each_of(&|block| map.map(block), &|block| map.map(block), take)
+        self.each_of(0..self.source.groups(), &|block| map.map(block), &|block| map.map(block), take)
     }
 
-    /// [`each`](Self::each) by a function for each width of stored labels.
+    /// [`each`](Self::each) over some groups, by a function for each width of stored labels.
     pub(super) fn each_of<T: Send>(
         &self,
+        groups: Range<usize>,
         bytes: &(dyn Fn(&RowBlock<'_, u8>) -> T + Sync),
         words: &(dyn Fn(&RowBlock<'_, u16>) -> T + Sync),
         take: &mut dyn FnMut(u64, T) -> Result<(), String>,
@@ -128,18 +104,20 @@ impl<'a> PassRunner<'a> {
             })?;
             Ok(out)
         };
-        self.each_group(&one, &mut |made| {
+        self.each_group(groups, &one, &mut |made| {
             made.into_iter().try_for_each(|(first, out)| take(first, out)).map_err(PassError::Sink)
         })
     }
 
-    /// Hands what `work` makes of every group to `take`, in order, a window of groups at a time.
+    /// Hands what `work` makes of every one of some groups to `take`, in order, a window of groups at a time.
     fn each_group<T: Send>(
         &self,
+        groups: Range<usize>,
         work: &(dyn Fn(usize) -> Result<T, SourceError> + Sync),
         take: &mut dyn FnMut(T) -> Result<(), PassError>,
     ) -> Result<(), PassError> {
-        for window in crate::chunks(self.source.groups(), threads() * GROUPS_A_THREAD) {
+        for window in crate::chunks(groups.len(), threads() * GROUPS_A_THREAD) {
+            let window = groups.start + window.start..groups.start + window.end;
             if self.monitor.flow() == Flow::Stop {
                 return Err(PassError::Interrupted);
             }
@@ -151,38 +129,23 @@ impl<'a> PassRunner<'a> {
     }
 
     /// The sum over one group: whole blocks merged, the rows of cut blocks at its ends as they are.
-    fn group_sum<P: RowPass>(&self, pass: &P, group: usize) -> Result<GroupSum<P::Sum>, SourceError> {
+    fn group_sum<P: RowPass>(&self, pass: &P, group: usize) -> Result<PartSum<P::Sum>, SourceError> {
         let (first, bases) = (self.source.rows_of(group).start, self.source.bases().len());
         let mut sum = None;
         self.source.read(group, &mut |rows: GroupRows<'_>| {
             sum = Some(match rows.labels {
                 LabelRows::Bytes(labels) => {
                     let labels = row_major(&labels);
-                    GroupSum::of(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
+                    PartSum::of_group(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
                 }
                 LabelRows::Words(labels) => {
                     let labels = row_major(&labels);
-                    GroupSum::of(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
+                    PartSum::of_group(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
                 }
             });
         })?;
         sum.ok_or_else(|| SourceError { first, reason: "its reader gave nothing".into() })
     }
-}
-
-/// The rows of each block of a grid of blocks of `size` rows, in order.
-fn blocks_of(first: u64, rows: usize, size: u64) -> impl Iterator<Item = (u64, Range<usize>)> {
-    let (first_block, end) = (first / size, first + rows as u64);
-    (first_block..end.div_ceil(size)).map(move |block| {
-        let (from, to) = ((block * size).max(first), ((block + 1) * size).min(end));
-        (block, (from - first) as usize..(to - first) as usize)
-    })
-}
-
-fn sum_of<P: RowPass, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> P::Sum {
-    let mut sum = pass.zero();
-    pass.add(rows, &mut sum);
-    sum
 }
 
 fn map_blocks<T, L: Label>(
@@ -193,115 +156,6 @@ fn map_blocks<T, L: Label>(
     for (_, range) in blocks_of(rows.first, rows.len(), BLOCK_ROWS) {
         let block = rows.slice(range);
         out.push((block.first, map(&block)));
-    }
-}
-
-/// Rows of a block that lies in two groups or more.
-struct Piece {
-    first: u64,
-    labels: Vec<u16>,
-    weights: Option<Vec<f64>>,
-}
-
-/// What a group of rows adds up to.
-struct GroupSum<S> {
-    /// Rows of a block that began in an earlier group.
-    head: Option<Piece>,
-    tree: MergeTree<S>,
-    /// Rows of a block that goes on in a later group, or ends with the last row.
-    tail: Option<Piece>,
-}
-
-impl<S: Mergeable> GroupSum<S> {
-    fn of<P: RowPass<Sum = S>, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> Self {
-        let mut group = Self { head: None, tree: MergeTree::new(), tail: None };
-        if P::EXACT {
-            // Whole numbers may be added in any order: one sum a group.
-            group.tree.push(0, sum_of(pass, rows));
-            return group;
-        }
-        let size = BLOCK_ROWS * P::BLOCKS_A_SUM;
-        for (block, range) in blocks_of(rows.first, rows.len(), size) {
-            let part = rows.slice(range);
-            if part.len() as u64 == size {
-                group.tree.push(block, sum_of(pass, &part));
-            } else if part.first.is_multiple_of(size) {
-                group.tail = Some(Piece::of(&part));
-            } else {
-                group.head = Some(Piece::of(&part));
-            }
-        }
-        group
-    }
-}
-
-impl Piece {
-    fn of<L: Label>(rows: &RowBlock<'_, L>) -> Self {
-        let wide = |label: &L| label.cluster().map_or(u16::MISSING, u16::of);
-        Self {
-            first: rows.first,
-            labels: rows.labels.iter().map(wide).collect(),
-            weights: rows.weights.map(<[f64]>::to_vec),
-        }
-    }
-}
-
-/// The sums of all groups so far.
-struct Joined<'a, P: RowPass> {
-    pass: &'a P,
-    /// The rows so far of a block that is not complete.
-    open: Option<Piece>,
-    tree: MergeTree<P::Sum>,
-    /// All groups so far, where sums are exact: one table instead of one a level of the tree.
-    exact: Option<P::Sum>,
-    bases: usize,
-}
-
-impl<P: RowPass> Joined<'_, P> {
-    fn take(&mut self, group: GroupSum<P::Sum>) {
-        if P::EXACT {
-            match (&mut self.exact, group.tree.total()) {
-                (Some(all), Some(part)) => all.merge(part),
-                (all, part) => *all = all.take().or(part),
-            }
-            return;
-        }
-        group.head.into_iter().for_each(|piece| self.extend(piece));
-        self.tree.append(group.tree);
-        group.tail.into_iter().for_each(|piece| self.extend(piece));
-    }
-
-    /// More rows of a cut block; its sum, when it is complete.
-    fn extend(&mut self, piece: Piece) {
-        let whole = match self.open.take() {
-            None => piece,
-            Some(mut open) => {
-                open.labels.extend(piece.labels);
-                open.weights = open.weights.zip(piece.weights).map(|(mut a, b)| {
-                    a.extend(b);
-                    a
-                });
-                open
-            }
-        };
-        let rows = whole.labels.len() / self.bases;
-        self.open = Some(whole);
-        if rows as u64 == BLOCK_ROWS * P::BLOCKS_A_SUM {
-            self.close();
-        }
-    }
-
-    fn close(&mut self) {
-        let Some(piece) = self.open.take() else { return };
-        let Piece { first, labels, weights } = &piece;
-        let block = RowBlock { first: *first, labels, bases: self.bases, weights: weights.as_deref() };
-        self.tree.push(first / (BLOCK_ROWS * P::BLOCKS_A_SUM), sum_of(self.pass, &block));
-    }
-
-    fn total(mut self) -> P::Sum {
-        self.close();
-        let zero = self.pass.zero();
-        self.exact.or(self.tree.total()).unwrap_or(zero)
     }
 }
 
@@ -329,10 +183,10 @@ fn in_parallel<T: Send>(items: Range<usize>, work: &(impl Fn(usize) -> T + Sync 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BaseClustering, Ensemble, EnsembleRows, Seed, Silent};
+    use crate::{BaseClustering, Ensemble, EnsembleRows, Mergeable, Seed, Silent};
     use ndarray::{Array2, s};
     use rand::RngExt;
-    use serde::Deserialize;
+    use serde::{Deserialize, Serialize};
 
     /// Rows of an ensemble, cut at any places.
     struct Cut {
@@ -369,6 +223,7 @@ mod tests {
 
     impl RowPass for Roots {
         type Sum = f64;
+        const KIND: &'static str = "test/roots";
         fn zero(&self) -> f64 {
             0.0
         }
@@ -386,6 +241,7 @@ mod tests {
 
     impl RowPass for WideRoots {
         type Sum = f64;
+        const KIND: &'static str = "test/wide-roots";
         const BLOCKS_A_SUM: u64 = 4;
         fn zero(&self) -> f64 {
             0.0
@@ -406,6 +262,7 @@ mod tests {
 
     impl RowPass for Count {
         type Sum = u64;
+        const KIND: &'static str = "test/count";
         const EXACT: bool = true;
         fn zero(&self) -> u64 {
             0

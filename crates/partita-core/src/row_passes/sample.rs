@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-use super::{Mergeable, PassError, PassRunner, RowBlock, RowPass, SourceError, sums_under_way};
+use super::{Mergeable, PassError, PassKind, PassRunner, RowBlock, RowPass, SourceError, sums_under_way};
 use crate::seed::mix;
 use crate::{Ensemble, EnsembleError, Label, ProblemSize, Seed};
 
@@ -52,8 +52,7 @@ impl RowSample {
         let bases = rows.source().bases();
         let hash = RowHash(seed.number());
         let cells = rows.run(&CountCells(hash))?;
-        let limit = Arc::new(AtomicU64::new(u64::MAX));
-        let pass = SmallestRanks { hash, most: most.max(1), cells, limit };
+        let pass = SmallestRanks { hash, most: most.max(1), cells, limit: no_limit() };
         let ranked = rows.run(&pass)?;
         let (mut drawn, whole) = pass.weighted(ranked);
         let labels = |u: usize| drawn.iter().any(|drawn| drawn.row[u] != u16::MISSING);
@@ -83,6 +82,10 @@ impl RowSample {
         (table.saturating_add(8 * CELLS as u64)).saturating_mul(sums_under_way() + 1)
     }
 }
+
+/// The passes of [`RowSample::draw`].
+pub(super) const PASSES: &[PassKind] =
+    &[PassKind::of::<CountCells>(), PassKind::of::<SmallestRanks>(), PassKind::of::<SmallestLabelled>()];
 
 /// A hash of a label row that does not depend on the width of stored labels.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -117,6 +120,7 @@ impl Mergeable for Cells {
 
 impl RowPass for CountCells {
     type Sum = Cells;
+    const KIND: &'static str = "core/count-cells";
     const EXACT: bool = true;
 
     fn zero(&self) -> Cells {
@@ -129,7 +133,7 @@ impl RowPass for CountCells {
 }
 
 /// A label row and how many objects have it.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Copies {
     row: Vec<u16>,
     count: f64,
@@ -152,15 +156,21 @@ struct SmallestRanks {
     most: usize,
     cells: Cells,
     /// No row of a larger rank is among them: what other workers have found spares this one the rows that it would drop.
-    #[serde(skip)]
+    #[serde(skip, default = "no_limit")]
     limit: Arc<AtomicU64>,
 }
 
+fn no_limit() -> Arc<AtomicU64> {
+    Arc::new(AtomicU64::new(u64::MAX))
+}
+
 /// Rows by rank. Rows that differ may have the same rank.
+#[derive(Serialize, Deserialize)]
 struct Ranked {
     rows: BTreeMap<u64, Vec<Copies>>,
     count: usize,
     most: usize,
+    #[serde(skip, default = "no_limit")]
     limit: Arc<AtomicU64>,
 }
 
@@ -222,6 +232,7 @@ impl SmallestRanks {
 
 impl RowPass for SmallestRanks {
     type Sum = Ranked;
+    const KIND: &'static str = "core/smallest-ranks";
     const EXACT: bool = true;
 
     fn zero(&self) -> Ranked {
@@ -246,6 +257,7 @@ struct SmallestLabelled {
     bases: Vec<usize>,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Firsts(Vec<Option<(u64, Copies)>>);
 
 impl Firsts {
@@ -269,6 +281,7 @@ impl Mergeable for Firsts {
 
 impl RowPass for SmallestLabelled {
     type Sum = Firsts;
+    const KIND: &'static str = "core/smallest-labelled";
     const EXACT: bool = true;
 
     fn zero(&self) -> Firsts {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, GroupRows, Label, LabelRows, RowBlocks, SourceError};
@@ -54,17 +54,66 @@ impl LabelBlock {
 /// Clusters are numbered in the order of their labels, −1, NaN and nulls are missing: as
 /// [`read_ensemble`](crate::read_ensemble) has it. Truth and names of objects, where there are some, are left out.
 pub struct LabelGroups {
-    frame: Frame,
-    limit: Limit,
+    columns: GroupedColumns,
     bases: Vec<BaseClustering>,
     encoded: Vec<EncodedBase>,
-    places: Vec<Place>,
-    items: Vec<usize>,
     rows: Vec<usize>,
     /// Groups that are held since they were first read, as far as there is room.
     held: Vec<OnceLock<LabelBlock>>,
     /// Bytes for more of them.
-    room: AtomicU64,
+    room: Arc<AtomicU64>,
+}
+
+/// A file whose columns are base clusterings and whose rows are read in groups, before its labels are known.
+pub(super) struct GroupedColumns {
+    frame: Frame,
+    limit: Limit,
+    places: Vec<Place>,
+    items: Vec<usize>,
+}
+
+impl GroupedColumns {
+    /// Opens a file; none for a format without groups, for shares instead of labels, and for arrays to be transposed.
+    pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
+        if options.transpose || format::ancestry_files(path).is_some() || !format::of(FORMATS, path)?.grouped {
+            return Ok(None);
+        }
+        let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
+        if !soft_columns::mark(&mut frame, options).is_empty() {
+            return Ok(None);
+        }
+        let limit = ensemble::limit(options.budget, 0);
+        limit.check(path, frame.transient())?;
+        let places = ensemble::places(&frame);
+        let items = label_rows::items(&places);
+        Ok(Some(Self { frame, limit, places, items }))
+    }
+
+    /// Names of the base clusterings.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.frame.roles.data().into_iter().map(|column| &self.frame.names[column])
+    }
+
+    /// The first column that holds words.
+    pub(super) fn words(&self) -> Option<&str> {
+        let mut data = self.frame.roles.data().into_iter();
+        data.find(|&column| self.frame.reader.is_text(column)).map(|column| self.frame.names[column].as_str())
+    }
+
+    /// What every column was taken for.
+    pub(super) fn roles(&self) -> &Roles {
+        &self.frame.roles
+    }
+
+    /// Rows of every group.
+    pub(super) fn rows(&self) -> Vec<usize> {
+        self.frame.extent.groups.clone().unwrap_or_default()
+    }
+
+    /// The different labels of every base clustering in order.
+    pub(super) fn distinct(&self) -> Result<Vec<Vec<u64>>, FileError> {
+        distinct(&self.frame, &self.places, &self.items, &self.limit)
+    }
 }
 
 impl LabelGroups {
@@ -77,31 +126,28 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] as [`read_ensemble`](crate::read_ensemble).
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>, FileError> {
-        if options.transpose || format::ancestry_files(path).is_some() || !format::of(FORMATS, path)?.grouped {
+        let Some(columns) = GroupedColumns::open(path, options)? else { return Ok(None) };
+        if columns.words().is_some() {
             return Ok(None);
         }
-        let mut frame = ensemble::open_frame(ensemble::open_reader(FORMATS, path, options)?, options)?;
-        if !soft_columns::mark(&mut frame, options).is_empty() {
-            return Ok(None);
-        }
-        if frame.roles.data().into_iter().any(|column| frame.reader.is_text(column)) {
-            return Ok(None);
-        }
-        let limit = ensemble::limit(options.budget, 0);
-        limit.check(path, frame.transient())?;
-        let places = ensemble::places(&frame);
-        let items = label_rows::items(&places);
-        let labels = distinct(&frame, &places, &items, &limit)?;
-        let base = |(column, labels): (usize, &Vec<u64>)| {
-            BaseClustering::new(&frame.names[column], labels.iter().map(ToString::to_string).collect())
+        let labels = columns.distinct()?;
+        columns.names().zip(&labels).try_for_each(|(name, own)| label_rows::check_labels(path, name, own.len()))?;
+        let mut groups = Self::of_labels(columns, labels, Arc::default());
+        about_bases(&mut groups.columns.frame.roles, &groups.bases, groups.rows.iter().sum());
+        Ok(Some(groups))
+    }
+
+    /// The label rows of columns whose labels are known; `room` is what is left for groups that are held.
+    pub(super) fn of_labels(columns: GroupedColumns, labels: Vec<Vec<u64>>, room: Arc<AtomicU64>) -> Self {
+        let base = |(name, labels): (&String, &Vec<u64>)| {
+            BaseClustering::new(name, labels.iter().map(ToString::to_string).collect())
         };
-        let bases: Vec<BaseClustering> = frame.roles.data().into_iter().zip(&labels).map(base).collect();
+        let bases: Vec<BaseClustering> = columns.names().zip(&labels).map(base).collect();
         let encoded = bases.iter().cloned().zip(labels);
         let encoded = encoded.map(|(base, labels)| EncodedBase::of_labels(base, labels)).collect();
-        let rows = frame.extent.groups.clone().unwrap_or_default();
-        about_bases(&mut frame.roles, &bases, rows.iter().sum());
-        let (held, room) = (rows.iter().map(|_| OnceLock::new()).collect(), AtomicU64::new(0));
-        Ok(Some(Self { frame, limit, bases, encoded, places, items, rows, held, room }))
+        let rows = columns.rows();
+        let held = rows.iter().map(|_| OnceLock::new()).collect();
+        Self { columns, bases, encoded, rows, held, room }
     }
 
     /// Holds groups in memory once [`RowBlocks::read`] has read them, up to so many bytes: a method that passes over the
@@ -112,7 +158,7 @@ impl LabelGroups {
 
     /// Bytes that readers hold at once for what they are decoding.
     pub fn transient(&self) -> u64 {
-        self.frame.transient()
+        self.columns.frame.transient()
     }
 
     /// The base clusterings, M of them.
@@ -122,7 +168,7 @@ impl LabelGroups {
 
     /// What every column was taken for.
     pub fn roles(&self) -> &Roles {
-        &self.frame.roles
+        self.columns.roles()
     }
 
     /// Number of objects, n.
@@ -154,13 +200,14 @@ impl LabelGroups {
 
     fn decode<L: Label>(&self, group: usize) -> Result<Array2<L>, FileError> {
         let read = |&item: &usize| {
-            let column = self.frame.reader.read_one(group, item, Form::Labels, &self.limit)?;
+            let column = self.columns.frame.reader.read_one(group, item, Form::Labels, &self.columns.limit)?;
             Ok(vec![label_rows::encoded(column)])
         };
-        let found: Vec<Result<Vec<Encoded>, FileError>> = self.items.par_iter().map(read).collect();
+        let GroupedColumns { frame, places, items, .. } = &self.columns;
+        let found: Vec<Result<Vec<Encoded>, FileError>> = items.par_iter().map(read).collect();
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let changed = || FileError::damaged(self.frame.path(), "it was changed while it was read; start again");
-        let rows = label_rows::rows::<L>(&self.encoded, &self.places, &self.items, &found).ok_or_else(changed)?;
+        let changed = || FileError::damaged(frame.path(), "it was changed while it was read; start again");
+        let rows = label_rows::rows::<L>(&self.encoded, places, items, &found).ok_or_else(changed)?;
         Array2::from_shape_vec((rows.len() / self.bases.len(), self.bases.len()), rows).map_err(|_| changed())
     }
 }
@@ -199,7 +246,7 @@ impl RowBlocks for LabelGroups {
 impl fmt::Debug for LabelGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LabelGroups")
-            .field("path", &self.frame.path())
+            .field("path", &self.columns.frame.path())
             .field("rows", &self.rows)
             .finish_non_exhaustive()
     }
@@ -257,7 +304,6 @@ fn distinct(frame: &Frame, places: &[Place], items: &[usize], limit: &Limit) -> 
             return Err(FileError::NotALabel(Cell::new(path, Row::Row(row as u64 + 1), name, text)));
         }
         let all = label_rows::sorted(own.iter().flat_map(|seen| seen.labels[place.inside].iter().copied()));
-        label_rows::check_labels(path, name, all.len())?;
         labels.push(all);
     }
     Ok(labels)

@@ -10,6 +10,8 @@ pub(crate) mod label_file;
 pub(crate) mod label_format;
 mod label_rows;
 pub(crate) mod labels;
+pub(crate) mod manifest;
+pub(crate) mod manifest_rows;
 mod numbers;
 pub(crate) mod read_options;
 pub(crate) mod roles;

@@ -133,11 +133,12 @@ impl Mergeable for Counts {
 
 /// Counts of all objects together.
 #[derive(Serialize, Deserialize)]
-struct Together {
+pub(super) struct Together {
     offsets: Vec<usize>,
 }
 
-struct TogetherSum {
+#[derive(Serialize, Deserialize)]
+pub(super) struct TogetherSum {
     counts: Counts,
     first_unlabelled: Option<u64>,
 }
@@ -151,6 +152,7 @@ impl Mergeable for TogetherSum {
 
 impl RowPass for Together {
     type Sum = TogetherSum;
+    const KIND: &'static str = "kmeans/count-together";
     const EXACT: bool = true;
 
     fn zero(&self) -> TogetherSum {

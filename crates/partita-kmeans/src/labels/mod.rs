@@ -14,7 +14,7 @@ mod scores;
 pub use assignment::{Assignment, Utility};
 pub use counts::Counts;
 pub use lloyd::{Fit, START_ROWS, kmeans};
-pub use passes::{LabelChoice, RowsFit, bytes_over, kmeans_over};
+pub use passes::{LabelChoice, PASSES, RowsFit, bytes_over, kmeans_over};
 pub use quick::quick_partition;
 pub use rounds::Plan;
 pub use rows::{RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows};

@@ -3,12 +3,12 @@
 use std::num::Saturating;
 
 use partita_core::{
-    BaseClustering, Label, Mergeable, Monitor, PassError, PassRunner, ProblemSize, RowBlock, RowPass, RowSample, Seed,
-    Stopped, sums_under_way,
+    BaseClustering, Label, Mergeable, Monitor, PassError, PassKind, PassRunner, ProblemSize, RowBlock, RowPass,
+    RowSample, Seed, Stopped, sums_under_way,
 };
 use serde::{Deserialize, Serialize};
 
-use super::counts::Counts;
+use super::counts::{Counts, Together};
 use super::lloyd::{START_ROWS, best_start};
 use super::rounds::{Plan, Progress, Rounds, climb};
 use super::rows::{RowVisitor, WeightedLabelRows, places, with_weighted_rows};
@@ -16,6 +16,10 @@ use super::scores::Scores;
 
 /// Rows that choose their clusters at a time.
 const ROWS: usize = 2048;
+
+/// The passes of this crate.
+pub const PASSES: &[PassKind] =
+    &[PassKind::of::<Together>(), PassKind::of::<CountChosen>(), PassKind::of::<WorstFit>()];
 
 /// The result of [`kmeans_over`]: everything but the labels, which follow from a row.
 #[derive(Debug)]
@@ -180,6 +184,7 @@ struct CountChosen {
 
 impl RowPass for CountChosen {
     type Sum = Counts;
+    const KIND: &'static str = "kmeans/count-chosen";
     const EXACT: bool = true;
 
     fn zero(&self) -> Counts {
@@ -199,6 +204,7 @@ struct WorstFit {
     base_weights: Vec<f64>,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Worst {
     misfit: f64,
     row: Vec<u16>,
@@ -207,6 +213,7 @@ struct Worst {
 }
 
 /// None if every row fits perfectly.
+#[derive(Serialize, Deserialize)]
 struct WorstSoFar(Option<Worst>);
 
 impl WorstSoFar {
@@ -227,6 +234,7 @@ impl Mergeable for WorstSoFar {
 
 impl RowPass for WorstFit {
     type Sum = WorstSoFar;
+    const KIND: &'static str = "kmeans/worst-fit";
     const EXACT: bool = true;
 
     fn zero(&self) -> WorstSoFar {

@@ -2,7 +2,7 @@
 
 mod ballot;
 mod bottleneck;
-mod rows;
+pub(crate) mod rows;
 
 use std::num::Saturating;
 

@@ -3,8 +3,8 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
-    Assigned, BaseWeights, Label, Mergeable, Monitor, PassError, PassRunner, RowBlock, RowFit, RowMap, RowPass, Seed,
-    Stopped,
+    Assigned, BaseWeights, Label, Mergeable, Monitor, PassError, PassRunner, RowBlock, RowFit, RowLabeller, RowMap,
+    RowPass, Seed, Stopped,
 };
 use partita_kmeans::labels::base_weights;
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ impl Voters<'_, '_> {
 
 /// Ballots in their order, and what becomes of the columns that they vote for.
 #[derive(Clone, Serialize, Deserialize)]
-struct Votes {
+pub(crate) struct Votes {
     ballots: Vec<Ballot>,
     columns: usize,
     clusters: usize,
@@ -185,6 +185,10 @@ impl Votes {
     }
 }
 
+impl RowLabeller for Votes {
+    const KIND: &'static str = "median/cumulative-votes";
+}
+
 impl RowMap for Votes {
     type Out = Assigned;
 
@@ -201,7 +205,8 @@ impl RowMap for Votes {
 }
 
 /// Numbers that are added up row by row.
-struct Sums(Vec<f64>);
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Sums(Vec<f64>);
 
 impl Mergeable for Sums {
     fn merge(&mut self, other: Self) {
@@ -211,7 +216,7 @@ impl Mergeable for Sums {
 
 /// The mean votes of the objects of each cluster of a base clustering, summed.
 #[derive(Serialize, Deserialize)]
-struct MeanVotes {
+pub(crate) struct MeanVotes {
     votes: Votes,
     base: usize,
     clusters: usize,
@@ -219,6 +224,7 @@ struct MeanVotes {
 
 impl RowPass for MeanVotes {
     type Sum = Sums;
+    const KIND: &'static str = "median/mean-votes";
 
     fn zero(&self) -> Sums {
         Sums(vec![0.0; self.clusters * self.votes.columns])
@@ -240,13 +246,14 @@ impl RowPass for MeanVotes {
 /// Sums over rows from which the losses of mergers follow: of every column, of every pair that is asked for, and the weight of the rows
 /// for which nobody voted.
 #[derive(Serialize, Deserialize)]
-struct PairSums {
+pub(crate) struct PairSums {
     votes: Votes,
     pairs: Vec<(usize, usize)>,
 }
 
 impl RowPass for PairSums {
     type Sum = Sums;
+    const KIND: &'static str = "median/merger-losses";
 
     fn zero(&self) -> Sums {
         Sums(vec![0.0; self.votes.groups.len() + self.pairs.len() + 1])

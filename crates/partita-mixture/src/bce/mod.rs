@@ -4,7 +4,7 @@ mod dirichlet;
 mod inference;
 mod method;
 mod model;
-mod row_fit;
+pub(crate) mod row_fit;
 mod variational_em;
 
 pub use method::BCE;

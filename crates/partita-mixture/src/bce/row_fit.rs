@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_core::{
-    Assigned, BaseClustering, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowMap, RowPass, Seed,
+    Assigned, BaseClustering, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowLabeller, RowMap, RowPass,
+    Seed,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,8 +82,8 @@ pub fn bce_rows(
 }
 
 /// The inference of memberships: summed, the E-step; by row, the labels.
-#[derive(Serialize, Deserialize)]
-struct RowInference {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct RowInference {
     offsets: Vec<usize>,
     parameters: BceParameters,
 }
@@ -116,7 +117,8 @@ impl RowInference {
 }
 
 /// What the E-step finds.
-struct Expected {
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Expected {
     /// As [`BceParameters::add_row`] adds them.
     sums: SufficientStatistics,
     /// Weight of all rows.
@@ -135,6 +137,7 @@ impl Mergeable for Expected {
 
 impl RowPass for RowInference {
     type Sum = Expected;
+    const KIND: &'static str = "mixture/bce-expectation";
 
     fn zero(&self) -> Expected {
         let sums = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], self.parameters.clusters());
@@ -148,6 +151,10 @@ impl RowPass for RowInference {
             sum.labels += weight * lines.len() as f64;
         });
     }
+}
+
+impl RowLabeller for RowInference {
+    const KIND: &'static str = "mixture/bce-memberships";
 }
 
 impl RowMap for RowInference {

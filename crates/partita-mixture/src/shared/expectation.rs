@@ -20,6 +20,7 @@ pub(crate) struct Expectation {
 
 impl RowPass for Expectation {
     type Sum = SufficientStatistics;
+    const KIND: &'static str = "mixture/expectation";
 
     fn zero(&self) -> SufficientStatistics {
         SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], self.logs.clusters())

@@ -1,6 +1,6 @@
 //! Row passes after a mixture is fitted: which clusters are in use, and the label of every row.
 
-use partita_core::{Assigned, Label, Mergeable, RowBlock, RowMap, RowPass};
+use partita_core::{Assigned, Label, Mergeable, RowBlock, RowLabeller, RowMap, RowPass};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::log_probabilities::{LogProbabilities, largest, lines, normalise};
@@ -13,6 +13,7 @@ pub(crate) struct Usage {
 }
 
 /// What [`Usage`] finds.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Used {
     /// The expected weight of every cluster.
     pub(crate) sizes: Vec<f64>,
@@ -35,6 +36,7 @@ impl Mergeable for Used {
 
 impl RowPass for Usage {
     type Sum = Used;
+    const KIND: &'static str = "mixture/usage";
 
     fn zero(&self) -> Used {
         let clusters = self.logs.clusters();
@@ -55,11 +57,16 @@ impl RowPass for Usage {
 
 /// The most probable cluster of every row, when the probabilities under `logs` are summed into the places of its
 /// clusters.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct MostProbable {
     pub(crate) offsets: Vec<usize>,
     pub(crate) logs: LogProbabilities,
     /// For every cluster of `logs`, its place in the result.
     pub(crate) place: Vec<usize>,
+}
+
+impl RowLabeller for MostProbable {
+    const KIND: &'static str = "mixture/most-probable";
 }
 
 impl RowMap for MostProbable {

@@ -1,9 +1,10 @@
 //! Sufficient statistics of a mixture: expected cluster sizes, label counts by cluster, and the log likelihood.
 
 use partita_core::Mergeable;
+use serde::{Deserialize, Serialize};
 
 /// What some label rows add up to. The sums of all rows are those of any division of the rows, merged.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SufficientStatistics {
     /// The weight in every cluster, K values.
     pub(crate) sizes: Vec<f64>,

@@ -1,0 +1,220 @@
+//! The engine of folds: sums of passes that lie in files, checked one by one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use partita::files::ManifestRows;
+use partita::{PassEngine, PassError, PassJob, RowBlocks, TakePart};
+
+use super::fit_plan::FitPlan;
+use super::job::{Content, Job, PartResult, Round, Task, parts, sum_beside};
+use super::sealed::{Hash, Seal, read, seal, write};
+use crate::AppError;
+
+/// A round that waits for its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// What is to be done, for people.
+    pub round: String,
+    /// What workers follow.
+    pub model: PathBuf,
+    /// Number of parts.
+    pub parts: usize,
+    /// The parts that are not there yet.
+    pub missing: Vec<usize>,
+}
+
+/// Answers passes from the files of a folder.
+pub(super) struct FilesEngine<'a> {
+    pub(super) rows: &'a ManifestRows,
+    pub(super) plan: &'a FitPlan,
+    pub(super) folder: &'a Path,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Passes so far.
+    rounds: u32,
+    /// Sums that were named, for the first round that is not folded yet.
+    given: Vec<PathBuf>,
+    waiting: Option<Waiting>,
+    error: Option<AppError>,
+}
+
+impl<'a> FilesEngine<'a> {
+    pub(super) fn new(rows: &'a ManifestRows, plan: &'a FitPlan, folder: &'a Path, given: Vec<PathBuf>) -> Self {
+        Self { rows, plan, folder, state: Mutex::new(State { given, ..State::default() }) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why there is no fit yet.
+    pub(super) fn ending(self) -> Option<Result<Waiting, AppError>> {
+        let State { waiting, error, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        error.map(Err).or(waiting.map(Ok))
+    }
+
+    /// The round of a task, its model written; the model's hash.
+    pub(super) fn model(&self, round: Round, task: Task) -> Result<Hash, AppError> {
+        let base_clusters = self.rows.bases().iter().map(|base| base.clusters() as u64).sum();
+        let (manifest, clusters) = (self.rows.hash(), self.plan.clusters as u64);
+        let job = Job { manifest, method: self.plan.method.clone(), clusters, base_clusters, round, task };
+        let (bytes, hash) = seal(Seal::Model, &job)?;
+        let path = round.model(self.folder);
+        if fs::read(&path).ok().as_ref() != Some(&bytes) {
+            partita::files::write_whole(&path, |out| out.write_all(&bytes))?;
+        }
+        Ok(hash)
+    }
+
+    /// The files of all parts of a round, or what it waits for.
+    pub(super) fn part_files(&self, round: Round, job: Hash) -> Result<Result<Vec<PathBuf>, Waiting>, AppError> {
+        let (model, parts) = (round.model(self.folder), parts(self.rows));
+        let given = std::mem::take(&mut self.state().given);
+        let mut files: Vec<Option<PathBuf>> = vec![None; parts];
+        for path in &given {
+            let part = self.part_of(path, round, job)?;
+            if let Some(other) = files[part].replace(path.clone()) {
+                let reason = format!("this is the sum of part {part}, as is {}; name one", other.display());
+                return Err(AppError::content(path, reason));
+            }
+        }
+        for (part, file) in files.iter_mut().enumerate().filter(|(_, file)| file.is_none()) {
+            let beside = sum_beside(&model, part, parts);
+            *file = beside.exists().then_some(beside);
+        }
+        let missing: Vec<usize> = (0..parts).filter(|&part| files[part].is_none()).collect();
+        if missing.is_empty() {
+            return Ok(Ok(files.into_iter().flatten().collect()));
+        }
+        let waiting = Waiting { round: round.to_string(), model, parts, missing };
+        if given.is_empty() {
+            return Ok(Err(waiting));
+        }
+        Err(AppError::request(format!("{} lacks {}", waiting.round, waiting.missing_text())))
+    }
+
+    fn part_of(&self, path: &Path, round: Round, job: Hash) -> Result<usize, AppError> {
+        let result = self.checked(path, round, job, None)?;
+        Ok(result.part.unwrap_or_default() as usize)
+    }
+
+    /// Reads a sum of this round: of a part, or of this part.
+    pub(super) fn checked(
+        &self,
+        path: &Path,
+        round: Round,
+        job: Hash,
+        wanted: Option<usize>,
+    ) -> Result<PartResult, AppError> {
+        let (result, _): (PartResult, Hash) = read(Seal::Sum, path)?;
+        let part = result.part.unwrap_or(u64::MAX);
+        let known = self.rows.manifest().parts.get(part as usize);
+        let own = if part == u64::MAX { "all rows".to_owned() } else { format!("part {part}") };
+        let told = |what: String| {
+            Err(AppError::content(
+                path,
+                format!("this is the sum of {own} {what}; run `partita pass` for this part again"),
+            ))
+        };
+        let model = round.model(self.folder);
+        if result.manifest != self.rows.hash() {
+            return told("of another manifest".into());
+        }
+        if result.job != job {
+            return told(format!("in {} by another model than {}", result.round, model.display()));
+        }
+        let (first, rows) = (result.first, result.rows);
+        match known {
+            Some(part) if (part.first, part.rows) != (first, rows) => {
+                told(format!("with {rows} rows from {first} on, which are {} from {} on", part.rows, part.first))
+            }
+            None if part != u64::MAX => told(format!("of {} parts", parts(self.rows))),
+            _ if wanted.is_some_and(|wanted| wanted as u64 != part) => {
+                told(format!("where that of part {} is meant", wanted.unwrap_or_default()))
+            }
+            _ => Ok(result),
+        }
+    }
+
+    fn try_sums(&self, job: &PassJob<'_>, take: &mut TakePart<'_>) -> Result<Result<(), PassError>, AppError> {
+        let number = self.state().rounds + 1;
+        self.state().rounds = number;
+        let round = Round::Sums(number);
+        let hash = self.model(round, Task::Sum { kind: job.kind.to_owned(), state: job.state.to_vec() })?;
+        let whole = round.whole(self.folder);
+        if whole.exists() {
+            let result = self.checked(&whole, round, hash, None).map_err(|error| {
+                AppError::content(&whole, format!("{error}; or remove this file to fold {round} again"))
+            })?;
+            return Ok(taken(&result.content, take));
+        }
+        let files = match self.part_files(round, hash)? {
+            Ok(files) => files,
+            Err(waiting) => {
+                self.state().waiting = Some(waiting);
+                return Ok(Err(PassError::Pending));
+            }
+        };
+        for (part, path) in files.iter().enumerate() {
+            let result = self.checked(path, round, hash, Some(part))?;
+            if let Err(error) = taken(&result.content, take) {
+                return Err(AppError::content(path, error.to_string()));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn try_keep(&self, job: &PassJob<'_>, whole: &[u8]) -> Result<(), AppError> {
+        let round = Round::Sums(self.state().rounds);
+        let hash = self.model(round, Task::Sum { kind: job.kind.to_owned(), state: job.state.to_vec() })?;
+        let (manifest, rows, content) = (self.rows.hash(), self.rows.rows(), Content::Sum(whole.to_vec()));
+        let result = PartResult { job: hash, manifest, round, part: None, first: 0, rows, content };
+        write(Seal::Sum, &round.whole(self.folder), &result)?;
+        // The sums of the parts are in the whole.
+        let (model, parts) = (round.model(self.folder), parts(self.rows));
+        (0..parts).for_each(|part| _ = fs::remove_file(sum_beside(&model, part, parts)));
+        Ok(())
+    }
+
+    fn keep_error<T>(&self, answer: Result<T, AppError>) -> Result<T, PassError> {
+        answer.map_err(|error| {
+            let told = PassError::Parts(error.to_string());
+            self.state().error = Some(error);
+            told
+        })
+    }
+}
+
+fn taken(content: &Content, take: &mut TakePart<'_>) -> Result<(), PassError> {
+    match content {
+        Content::Sum(bytes) => take(bytes),
+        Content::Labels { .. } => Err(PassError::Parts("these are labels, not a sum".into())),
+    }
+}
+
+impl PassEngine for FilesEngine<'_> {
+    fn sums(&self, job: &PassJob<'_>, take: &mut TakePart<'_>) -> Result<(), PassError> {
+        self.keep_error(self.try_sums(job, take))?
+    }
+
+    fn keep(&self, job: &PassJob<'_>, whole: &[u8]) -> Result<(), PassError> {
+        self.keep_error(self.try_keep(job, whole))
+    }
+}
+
+impl Waiting {
+    /// The parts that are not there, the first of them by number.
+    pub fn missing_text(&self) -> String {
+        const SHOWN: usize = 10;
+        let some: Vec<String> = self.missing.iter().take(SHOWN).map(ToString::to_string).collect();
+        let more = self.missing.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let parts = if self.missing.len() == 1 { "part" } else { "parts" };
+        format!("{parts} {}{more} of 0 to {}", some.join(", "), self.parts - 1)
+    }
+}

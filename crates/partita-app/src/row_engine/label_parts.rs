@@ -1,0 +1,50 @@
+//! The last round: labels that workers write, and what the folder gets when all are there.
+
+use std::fs;
+use std::path::PathBuf;
+
+use partita::{BaseWeights, LabelCounts, LabelJob};
+
+use super::files_engine::{FilesEngine, Waiting};
+use super::job::{Content, Round, Task, labels_beside};
+use crate::AppError;
+
+/// Labels of all parts.
+pub(super) struct LabelParts {
+    /// The files, in the order of their rows.
+    pub(super) files: Vec<PathBuf>,
+    /// Sum of the confidences of all rows.
+    pub(super) confidence: f64,
+}
+
+/// The labels that workers wrote by this job, or what is waited for.
+pub(super) fn label_parts(
+    engine: &FilesEngine<'_>,
+    job: LabelJob,
+    counts: LabelCounts,
+    weights: Option<&BaseWeights>,
+) -> Result<Result<LabelParts, Waiting>, AppError> {
+    let task = Task::Label { kind: job.kind.to_owned(), state: job.state, counts, weights: weights.cloned() };
+    let hash = engine.model(Round::Labels, task)?;
+    let sums = match engine.part_files(Round::Labels, hash)? {
+        Ok(sums) => sums,
+        Err(waiting) => return Ok(Err(waiting)),
+    };
+    let (mut files, mut confidence) = (Vec::with_capacity(sums.len()), 0.0);
+    for (part, path) in sums.iter().enumerate() {
+        let result = engine.checked(path, Round::Labels, hash, Some(part))?;
+        let Content::Labels { bytes, confidence: own } = result.content else {
+            return Err(AppError::content(path, "this is a sum, not labels"));
+        };
+        let labels = labels_beside(path);
+        let found = fs::metadata(&labels).map_err(|error| AppError::io(&labels, "be read", error))?.len();
+        if found != bytes {
+            let reason =
+                format!("{found} bytes, where part {part} wrote {bytes}; run `partita pass --force` for it again");
+            return Err(AppError::content(&labels, reason));
+        }
+        confidence += own;
+        files.push(labels);
+    }
+    Ok(Ok(LabelParts { files, confidence }))
+}

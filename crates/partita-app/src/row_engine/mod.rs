@@ -1,0 +1,24 @@
+//! Label rows in parts, passed over by tasks that share nothing but files: what Slurm arrays and workflow managers run.
+//!
+//! ```text
+//! fold      fit.json   ─▶ round1.model          the driver: runs the method by the sums that are there, up to the first pass without
+//! run_part  round1.model + part 17 ─▶ round1.17.sum                                   a worker: reads its part, once for every round
+//! fold      round1.*.sum ─▶ round1.sum, round2.model     …     labels.model
+//! run_part  labels.model + part 17 ─▶ labels.17.csv, labels.17.sum
+//! fold      labels.*.sum ─▶ record.json, model.json
+//! ```
+//! A driver keeps nothing between rounds: it replays the method over the sums of all rounds before, so that it can die at any time.
+//! Every file says which manifest and which model it belongs to, and ends in the SHA-256 of itself.
+
+mod files_engine;
+mod fit_plan;
+mod fold;
+mod job;
+mod label_parts;
+mod sealed;
+mod worker;
+
+pub use files_engine::Waiting;
+pub use fit_plan::{FitPlan, PlanAsked};
+pub use fold::{Fold, Folded};
+pub use worker::{PartDone, PartTask};

@@ -1,0 +1,176 @@
+//! A worker: the rows of one part, passed over once.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use partita::files::{ManifestRows, write_whole};
+use partita::metrics::ClusterEvidence;
+use partita::{BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, labeller_kind, pass_kind};
+
+use super::job::{Content, Job, PartResult, Task, labels_beside, parts, sum_beside};
+use super::sealed::{Hash, Seal, read, write};
+use crate::AppError;
+use crate::confidence::{Confident, write_label_rows};
+
+/// One task of a round.
+#[derive(Clone, Debug)]
+pub struct PartTask {
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// The model of the round, as [`Fold`](super::Fold) wrote it.
+    pub model: PathBuf,
+    /// Number of the part, from 0.
+    pub part: usize,
+    /// Where the sum goes; beside the model if not said.
+    pub output: Option<PathBuf>,
+    /// Whether a file there that is something else may be replaced.
+    pub replace: bool,
+    /// Memory that may be held at once.
+    pub budget: MemoryBudget,
+}
+
+/// What became of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartDone {
+    /// It was done; the sum is here.
+    Written(PathBuf),
+    /// It had been done before.
+    There(PathBuf),
+}
+
+impl PartTask {
+    /// Does the task. Who does it again finds it done; files appear whole or not at all.
+    ///
+    /// # Errors
+    /// [`AppError`] for a model of another manifest, a part that there is not, rows that were changed.
+    pub fn run(&self, monitor: &dyn Monitor) -> Result<PartDone, AppError> {
+        let rows = ManifestRows::open(&self.manifest, self.budget)?;
+        let (job, hash): (Job, Hash) = read(Seal::Model, &self.model)?;
+        let parts = parts(&rows);
+        if job.manifest != rows.hash() {
+            let here = self.manifest.display();
+            return Err(AppError::content(&self.model, format!("this model is of another manifest than {here}")));
+        }
+        let Some(part) = rows.manifest().parts.get(self.part) else {
+            let (here, last) = (self.manifest.display(), parts - 1);
+            return Err(AppError::request(format!("{here} has the parts 0 to {last}; there is no part {}", self.part)));
+        };
+        let output = self.output.clone().unwrap_or_else(|| sum_beside(&self.model, self.part, parts));
+        if self.is_done(&output, hash)? {
+            return Ok(PartDone::There(output));
+        }
+        let content = self.content(&job.task, &rows, &output, monitor)?;
+        let (manifest, number) = (rows.hash(), Some(self.part as u64));
+        let (first, count) = (part.first, part.rows);
+        let result = PartResult { job: hash, manifest, round: job.round, part: number, first, rows: count, content };
+        write(Seal::Sum, &output, &result)?;
+        Ok(PartDone::Written(output))
+    }
+
+    /// Whether this task was done before; what else is at its place is refused.
+    fn is_done(&self, output: &Path, job: Hash) -> Result<bool, AppError> {
+        if !output.exists() {
+            return Ok(false);
+        }
+        let found = read::<PartResult>(Seal::Sum, output).ok();
+        let own = found.filter(|(found, _)| found.job == job && found.part == Some(self.part as u64));
+        if let Some((PartResult { content: Content::Labels { bytes, .. }, .. }, _)) = &own {
+            let labels = fs::metadata(labels_beside(output)).map(|labels| labels.len());
+            return Ok(labels.is_ok_and(|found| found == *bytes) && !self.replace);
+        }
+        let own = own.is_some();
+        if own || self.replace {
+            return Ok(own);
+        }
+        let reason = format!("exists already and is not the sum of part {}; give --force to replace it", self.part);
+        Err(AppError::content(output, reason))
+    }
+
+    fn content(
+        &self,
+        task: &Task,
+        rows: &ManifestRows,
+        output: &Path,
+        monitor: &dyn Monitor,
+    ) -> Result<Content, AppError> {
+        let groups = rows.manifest().parts[self.part].groups.clone();
+        let failed = |error| of_pass(&self.manifest, error);
+        let unknown = |kind: &str| AppError::content(&self.model, format!("this program knows no pass '{kind}'"));
+        match task {
+            Task::Sum { kind, state } => {
+                let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
+                kind.sum(state, rows, groups, monitor).map(Content::Sum).map_err(failed)
+            }
+            Task::Label { kind, state, counts, weights } => {
+                let labeller = labeller_kind(kind).ok_or_else(|| unknown(kind))?.open(state).map_err(failed)?;
+                let evidence = evidence(rows, counts, weights.as_ref()).map_err(failed)?;
+                let (runner, mut confidence) = (PassRunner::new(rows, monitor), 0.0);
+                let mut error = None;
+                let mut counted = Counted::default();
+                write_whole(&labels_beside(output), |out| {
+                    let mut out = BufWriter::new(counted.over(out));
+                    let take = &mut |first, (some, own): (_, Vec<f64>)| {
+                        confidence += own.iter().sum::<f64>();
+                        write_label_rows(&mut out, first, &some, &own)
+                    };
+                    let labelled = labeller.without_soft().each(&runner, groups, &Confident(&evidence), take);
+                    error = labelled.err();
+                    // What failed leaves no file.
+                    error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.to_string())))?;
+                    out.flush()
+                })
+                .or_else(|written| error.take().map_or(Err(written.into()), |error| Err(failed(error))))?;
+                Ok(Content::Labels { bytes: counted.bytes, confidence })
+            }
+        }
+    }
+}
+
+/// The error of a pass over the rows of a manifest.
+pub(super) fn of_pass(manifest: &Path, error: PassError) -> AppError {
+    match error {
+        PassError::Interrupted => AppError::nothing_finished(),
+        other => AppError::content(manifest, other.to_string()),
+    }
+}
+
+/// What the confidence of labels is computed from.
+fn evidence(
+    rows: &ManifestRows,
+    counts: &LabelCounts,
+    weights: Option<&BaseWeights>,
+) -> Result<ClusterEvidence, PassError> {
+    use partita::RowBlocks;
+    let evidence = ClusterEvidence::of_counts(rows.bases(), &counts.sizes, &counts.of_base_clusters, weights);
+    evidence.map_err(|error| PassError::Parts(error.to_string()))
+}
+
+/// How many bytes were written.
+#[derive(Default)]
+struct Counted {
+    bytes: u64,
+}
+
+struct CountedWriter<'a, W: Write + ?Sized> {
+    bytes: &'a mut u64,
+    out: &'a mut W,
+}
+
+impl Counted {
+    fn over<'a, W: Write + ?Sized>(&'a mut self, out: &'a mut W) -> CountedWriter<'a, W> {
+        CountedWriter { bytes: &mut self.bytes, out }
+    }
+}
+
+impl<W: Write + ?Sized> Write for CountedWriter<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        *self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,97 @@
+//! `partita manifest`, `partita pass`, `partita fold`: one consensus by many tasks that share files.
+
+use std::path::Path;
+
+use partita::files::{Manifest, ManifestRows};
+use partita::{MemoryBudget, SettingMap, Silent};
+use partita_app::{Fold, Folded, PartDone, PartTask, PlanAsked, Waiting, default_budget};
+use serde_json::json;
+
+use crate::args::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
+use crate::compute::start_threads;
+use crate::failure::Failure;
+use crate::output::{check_outputs, print, print_json, say, warn};
+use crate::terminal::{Progress, unless_interrupted};
+
+fn start(machine: &MachineArgs) -> Result<MemoryBudget, Failure> {
+    start_threads(machine.threads)?;
+    Ok(machine.max_memory.unwrap_or_else(default_budget))
+}
+
+pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
+    check_outputs([&args.output], &inputs, args.force)?;
+    let budget = start(&args.machine)?;
+    if args.rows_a_part == 0 {
+        return Err(Failure::input("--rows-a-part is 0; a part has at least one row"));
+    }
+    let folder = args.output.parent().unwrap_or(Path::new(""));
+    let options = args.read.options(budget);
+    let (manifest, notes) = Manifest::of(&args.files, folder, &options, args.rows_a_part)?;
+    notes.iter().for_each(|note| say(&format!("note: {note}")));
+    manifest.write(&args.output)?;
+    let Manifest { rows, bases, files, parts, .. } = &manifest;
+    let (here, bases, files, parts) = (args.output.display(), bases.len(), files.len(), parts.len());
+    say(&format!("{here}: {rows} objects × {bases} base clusterings in {files} files; parts: 0 to {}", parts - 1));
+    Ok(())
+}
+
+pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
+    let budget = start(&args.machine)?;
+    let last = match args.part.last {
+        Some(last) => last,
+        None => ManifestRows::open(&args.manifest, budget)?.manifest().parts.len() - 1,
+    };
+    let PartsAsked { first, .. } = args.part;
+    if args.output.is_some() && first != last {
+        return Err(Failure::input("-o names one file; give it with one part"));
+    }
+    for part in first..=last {
+        let (manifest, model, output) = (args.manifest.clone(), args.model.clone(), args.output.clone());
+        let task = PartTask { manifest, model, part, output, replace: args.force, budget };
+        let progress = Progress::new(format!("part {part}"));
+        match task.run(&progress)? {
+            PartDone::Written(path) => say(&format!("part {part}: {}", path.display())),
+            PartDone::There(path) => say(&format!("note: part {part} was done before: {}", path.display())),
+        }
+        unless_interrupted(|| "parts that were finished are kept".into())?;
+    }
+    Ok(())
+}
+
+pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
+    let budget = start(&args.machine)?;
+    let settings = (!args.set.is_empty()).then(|| SettingMap::parse(&args.set)).transpose()?;
+    let (method, base_weights) = (args.method.clone(), weight_source(args.base_weights.as_deref()));
+    let asked = PlanAsked { method, settings, clusters: args.clusters, seed: args.seed, base_weights };
+    let (manifest, folder, sums) = (args.manifest.clone(), args.output.clone(), args.sums.clone());
+    let fold = Fold { manifest, folder, sums, asked, budget };
+    // A fit that is replayed does not stop halfway: another number of rounds would be another fit.
+    let folded = fold.run(&Silent)?;
+    unless_interrupted(|| "what was folded is kept".into())?;
+    match folded {
+        Folded::Waiting(waiting) => next(&waiting, args.json),
+        Folded::Done { record, labels } => {
+            let folder = args.output.display();
+            say(&format!("{folder}: {} clusters; labels in {} files, record.json", record["clusters"], labels.len()));
+            if args.json { print_json(&json!({ "done": true, "labels": labels, "record": record })) } else { Ok(()) }
+        }
+    }
+}
+
+/// Says what workers have to do.
+fn next(waiting: &Waiting, as_json: bool) -> Result<(), Failure> {
+    let Waiting { round, model, parts, missing } = waiting;
+    if missing.len() < *parts {
+        warn(&format!("{round} lacks {}; run `partita pass` for them", waiting.missing_text()));
+    } else {
+        say(&format!("next is {round}: partita pass --model {} for the parts 0 to {}", model.display(), parts - 1));
+    }
+    if as_json {
+        let missing = missing.as_slice();
+        return print_json(
+            &json!({ "done": false, "round": round, "model": model, "parts": parts, "missing": missing }),
+        );
+    }
+    print(&format!("{}\n", model.display()))
+}

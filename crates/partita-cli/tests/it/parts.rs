@@ -1,0 +1,278 @@
+//! A consensus by many tasks that share files: the bytes of one process, whoever dies, and errors for sums that are not those asked for.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use partita::files::write_ensemble;
+use partita::ndarray::{Array2, s};
+use partita::{BaseClustering, Ensemble};
+
+use crate::common::{Ended, Workplace};
+
+/// Rows of five files that end anywhere, so that parts cut blocks.
+const CUTS: [usize; 6] = [0, 1, 2050, 4100, 7777, 9000];
+
+/// Noisy copies of four groups, some labels missing.
+fn write_files(place: &Workplace, seed: u64) {
+    let mut state = 88_172_645_463_325_252_u64 + seed;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let cell = |(i, u): (usize, usize)| match random() % 16 {
+        0 if i > 0 && i % 6 != u => u8::MAX,
+        1..=4 => (random() % 4) as u8,
+        _ => ((i + u) % 4) as u8,
+    };
+    let rows = Array2::from_shape_fn((CUTS[5], 6), cell);
+    let base = |u| BaseClustering::new(format!("u{u}"), (0..4).map(|j: u32| j.to_string()).collect());
+    fs::create_dir_all(place.path("labels")).expect("a folder");
+    for (file, cut) in CUTS.windows(2).enumerate() {
+        let own = rows.slice(s![cut[0]..cut[1], ..]).to_owned();
+        let ensemble = Ensemble::from_bytes(own, (0..6).map(base).collect()).expect("labels below 4");
+        write_ensemble(&place.path(&format!("labels/{file}.parquet")), &ensemble, None).expect("room on the disk");
+    }
+    place.partita(&["manifest", "labels", "-o", "m.json", "--rows-a-part", "4100", "--force"]).fine();
+}
+
+/// Folds and passes until all labels are there; what all parts wrote.
+fn rounds(place: &Workplace, fit: &str, asked: &[&str]) -> Vec<u8> {
+    loop {
+        let model = place.partita(&[&["fold", "m.json", "-o", fit], asked].concat()).fine();
+        if model.is_empty() {
+            return labels(place, fit);
+        }
+        place.partita(&["pass", "m.json", "--model", model.trim(), "--part", "all"]).fine();
+    }
+}
+
+fn labels(place: &Workplace, fit: &str) -> Vec<u8> {
+    let own = |name: &String| name.strip_prefix(&format!("{fit}/labels.")).is_some_and(|rest| rest.contains("csv"));
+    let files = place.files().into_iter().filter(own);
+    files.flat_map(|name| fs::read(place.path(&name)).expect("labels of a part")).collect()
+}
+
+#[test]
+fn rounds_of_tasks_write_the_bytes_of_one_process() {
+    let place = Workplace::new();
+    write_files(&place, 1);
+    for asked in [
+        &["-m", "lwgp", "--set", "restarts=2"][..],
+        &["-m", "mm", "--set", "restarts=2", "--seed", "3"],
+        &["-m", "nbce-vb", "--set", "restarts=2", "--set", "rounds=3"],
+        &["-m", "bce", "--set", "restarts=1", "--set", "rounds=2"],
+        &["-m", "kc", "--base-weights", "agreement", "--set", "restarts=2"],
+        &["-m", "acv"],
+    ] {
+        let asked = [asked, &["-k", "4"]].concat();
+        place.partita(&[&["consensus", "m.json", "-o", "one.csv", "--force"], &asked[..]].concat()).fine();
+        let one = fs::read(place.path("one.csv")).expect("labels");
+        assert_eq!(one.split(|&byte| byte == b'\n').count(), CUTS[5] + 2);
+        let _ = fs::remove_dir_all(place.path("fit"));
+        assert!(rounds(&place, "fit", &asked) == one, "{asked:?}");
+        let record = fs::read_to_string(place.path("fit/record.json")).expect("a record");
+        assert!(record.contains("\"n\": 9000"), "{record}");
+        assert!(asked[1] != "mm" || place.path("fit/model.json").exists());
+        // A fold after the end changes nothing.
+        assert!(place.partita(&["fold", "m.json", "-o", "fit"]).fine().is_empty());
+    }
+}
+
+/// Starts a command and kills it after a while.
+fn killed(place: &Workplace, words: &[&str], after: u64) {
+    let mut child = place.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary");
+    std::thread::sleep(Duration::from_millis(after));
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[test]
+fn drivers_and_workers_may_die_at_any_time() {
+    let place = Workplace::new();
+    write_files(&place, 2);
+    place.partita(&["consensus", "m.json", "-m", "lwgp", "-k", "4", "-o", "one.csv"]).fine();
+    let one = fs::read(place.path("one.csv")).expect("labels");
+    let fold = ["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"];
+    let mut after = 0;
+    let found = loop {
+        killed(&place, &fold, after);
+        let model = place.partita(&fold).fine();
+        if model.is_empty() {
+            break labels(&place, "fit");
+        }
+        let pass = ["pass", "m.json", "--model", model.trim(), "--part", "all"];
+        killed(&place, &pass, after);
+        after = (after + 7) % 40;
+        place.partita(&pass).fine();
+        // Who was thought dead and does it again finds it done.
+        assert!(place.partita(&pass).fine().is_empty());
+    };
+    assert!(found == one);
+}
+
+#[test]
+fn files_may_move_and_sums_may_lie_elsewhere() {
+    let place = Workplace::new();
+    write_files(&place, 1);
+    let first = place.partita(&["fold", "m.json", "-m", "lwgp", "-k", "4", "-o", "fit"]).fine();
+    fs::create_dir(place.path("other")).expect("a folder");
+    let shell = |line: &str| {
+        assert!(Command::new("sh").args(["-c", line]).current_dir(place.path("")).status().expect("a shell").success());
+    };
+    // Copies have another time, and the same bytes.
+    shell("sleep 0.01; cp -r labels m.json other");
+    for part in ["0", "1", "2"] {
+        let sum = format!("{part}.sum");
+        let pass = ["pass", "other/m.json", "--model", first.trim(), "--part", part, "-o", &sum];
+        place.partita(&pass).fine();
+    }
+    let second = place.partita(&["fold", "m.json", "2.sum", "0.sum", "1.sum", "-o", "fit"]).fine();
+    assert_ne!(first, second);
+}
+
+#[test]
+fn sums_that_are_not_those_of_the_round_are_refused() {
+    let place = Workplace::new();
+    write_files(&place, 1);
+    let asked = ["-m", "lwgp", "-k", "4"];
+    let fold = |sums: &[&str]| place.partita(&[&["fold", "m.json", "-o", "fit"], sums, &asked].concat());
+    let pass = |model: &str, part: &str, to: &str| {
+        place.partita(&["pass", "m.json", "--model", model, "--part", part, "-o", to, "--force"]).fine();
+    };
+    let first = fold(&[]).fine();
+    for part in ["0", "1", "2"] {
+        pass(first.trim(), part, &format!("{part}.sum"));
+    }
+    let refused = |ended: Ended, what: &[&str]| {
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{}", ended.stderr);
+        assert_eq!(ended.stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{}", ended.stderr);
+        what.iter().for_each(|what| assert!(ended.stderr.contains(what), "{what}: {}", ended.stderr));
+    };
+    refused(fold(&["0.sum", "2.sum"]), &["round 1 lacks part 1 of 0 to 2"]);
+    refused(fold(&["0.sum", "1.sum", "2.sum", "1.sum"]), &["1.sum: ", "part 1", "name one"]);
+    fs::copy(place.path("1.sum"), place.path("again.sum")).expect("a copy");
+    refused(fold(&["0.sum", "1.sum", "again.sum", "2.sum"]), &["again.sum: ", "part 1, as is 1.sum"]);
+
+    let whole = fs::read(place.path("1.sum")).expect("a sum");
+    place.file("short.sum", &whole[..whole.len() / 2]);
+    refused(fold(&["0.sum", "short.sum", "2.sum"]), &["short.sum: it is cut short or damaged"]);
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    place.file("flipped.sum", &flipped);
+    refused(fold(&["0.sum", "flipped.sum", "2.sum"]), &["flipped.sum: it is cut short or damaged"]);
+    place.file("text.sum", "not a sum");
+    refused(fold(&["0.sum", "text.sum", "2.sum"]), &["text.sum: this is not a sum"]);
+    refused(fold(&["0.sum", "no.sum", "2.sum"]), &["no.sum"]);
+    refused(fold(&["0.sum", first.trim(), "2.sum"]), &["round1.model: this is not a sum"]);
+
+    // Another manifest of the same files.
+    place.partita(&["manifest", "labels", "-o", "n.json", "--rows-a-part", "5000"]).fine();
+    let ended = place.partita(&["pass", "n.json", "--model", first.trim(), "--part", "0"]);
+    refused(ended, &["round1.model: this model is of another manifest than n.json"]);
+    refused(place.partita(&["fold", "n.json", "-o", "fit"]), &["another manifest"]);
+    let other = place.partita(&["fold", "n.json", "-o", "other", "-k", "4", "-m", "lwgp"]).fine();
+    place.partita(&["pass", "n.json", "--model", other.trim(), "--part", "0", "-o", "n.sum"]).fine();
+    refused(fold(&["0.sum", "n.sum", "2.sum"]), &["n.sum: this is the sum of part 0 of another manifest"]);
+
+    // A sum of the round before, where that of this round is meant.
+    let second = fold(&["0.sum", "1.sum", "2.sum"]).fine();
+    for part in ["0", "1", "2"] {
+        pass(second.trim(), part, &format!("fit/round2.{part}.sum"));
+    }
+    fs::copy(place.path("1.sum"), place.path("fit/round2.1.sum")).expect("a copy");
+    refused(
+        fold(&[]),
+        &["fit/round2.1.sum: this is the sum of part 1 in round 1 by another model than fit/round2.model"],
+    );
+    let ended = place.partita(&["pass", "m.json", "--model", second.trim(), "--part", "1"]);
+    refused(ended, &["round2.1.sum: exists already and is not the sum of part 1; give --force"]);
+    fs::copy(place.path("fit/round2.2.sum"), place.path("fit/round2.1.sum")).expect("a copy");
+    refused(fold(&[]), &["round2.1.sum: this is the sum of part 2 where that of part 1 is meant"]);
+    fs::remove_file(place.path("fit/round2.1.sum")).expect("it is there");
+    let ended = fold(&[]);
+    assert!(ended.stderr.contains("warning: round 2 lacks part 1 of 0 to 2"), "{}", ended.stderr);
+    assert_eq!(ended.fine(), second);
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_said() {
+    let place = Workplace::new();
+    write_files(&place, 1);
+    let refused = |words: &[&str], what: &str| {
+        let ended = place.partita(words);
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{words:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(what), "{words:?}: {}", ended.stderr);
+    };
+    refused(&["fold", "m.json", "-o", "fit"], "give -k");
+    refused(&["fold", "m.json", "-o", "fit", "-k", "4", "-m", "eac-average"], "eac-average");
+    let _ = fs::remove_dir_all(place.path("fit"));
+    refused(&["fold", "m.json", "-o", "fit", "-k", "4", "--set", "restarts=x"], "restarts");
+    let _ = fs::remove_dir_all(place.path("fit"));
+    let model = place.partita(&["fold", "m.json", "-o", "fit", "-k", "4"]).fine();
+    let model = model.trim();
+    refused(&["fold", "m.json", "-o", "fit", "-k", "5"], "another number of clusters");
+    refused(&["fold", "m.json", "-o", "fit", "--seed", "5"], "another seed");
+    refused(&["pass", "m.json", "--model", model, "--part", "3"], "has the parts 0 to 2; there is no part 3");
+    refused(&["pass", "m.json", "--model", model, "--part", "x"], "write a number");
+    refused(&["pass", "m.json", "--model", model, "--part", "all", "-o", "x.sum"], "-o names one file");
+    refused(&["pass", "m.json", "--model", "m.json", "--part", "0"], "this is not a model");
+    refused(&["consensus", "m.json", "-k", "4", "-m", "eac-average"], "");
+    refused(&["consensus", "m.json", "-k", "4", "--soft", "soft.csv"], "a manifest is read block by block");
+    refused(&["manifest", "labels", "-o", "m.json"], "exists already");
+    refused(&["manifest", "labels", "-o", "n.json", "--rows-a-part", "0"], "at least one row");
+
+    refused(&["manifest", "e.csv", "-o", "n.json"], "no such file");
+    refused(&["manifest", "labels", "labels/1.parquet", "-o", "n.json"], "labels/1.parquet: it is named twice");
+    place.file("e.csv", "a,b\n1,2\n");
+    refused(&["manifest", "e.csv", "-o", "n.json"], "Parquet, Arrow or NPY");
+    one_column_more(&place.path("labels/4.parquet"));
+    refused(
+        &["manifest", "labels", "-o", "n.json"],
+        "labels/4.parquet: base clustering 2 is 'other', but 'u1' in labels/0.parquet",
+    );
+    refused(
+        &["pass", "m.json", "--model", model, "--part", "2"],
+        "labels/4.parquet: it was changed since the manifest was made",
+    );
+    refused(&["consensus", "m.json", "-k", "4", "-m", "lwgp"], "");
+    place.file(
+        "m2.json",
+        fs::read_to_string(place.path("m.json")).expect("text").replacen("\"rows\": 9000", "\"rows\": 9001", 1),
+    );
+    refused(
+        &["fold", "m2.json", "-o", "f2", "-k", "4"],
+        "m2.json: this manifest is damaged: its parts are not all of its rows",
+    );
+    place.file("m3.json", "{\"manifest_version\": 1}");
+    refused(&["fold", "m3.json", "-o", "f3", "-k", "4"], "m3.json: this is not a manifest");
+}
+
+fn one_column_more(path: &Path) {
+    let base = |name: &str| BaseClustering::new(name, vec!["0".into()]);
+    let ensemble = Ensemble::from_bytes(Array2::zeros((5, 2)), vec![base("u0"), base("other")]).expect("labels");
+    write_ensemble(path, &ensemble, None).expect("room on the disk");
+}
+
+/// The loop of the guide, as it stands there.
+#[test]
+fn the_loop_of_the_guide_runs() {
+    let place = Workplace::new();
+    write_files(&place, 1);
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/many-machines.md");
+    let text = fs::read_to_string(guide).expect("a chapter");
+    let script =
+        text.split("```sh\n").filter_map(|rest| rest.split("```").next()).find(|block| block.contains("while "));
+    let binary = assert_cmd::cargo::cargo_bin!("partita");
+    let search = std::env::var("PATH").unwrap_or_default();
+    let search = format!("{}:{search}", binary.parent().expect("a folder").display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script.expect("a loop")]).current_dir(place.path("")).env("PATH", search);
+    Ended::of(shell.output().expect("a shell")).fine();
+    let written = fs::read(place.path("labels.csv")).expect("labels");
+    place.partita(&["consensus", "m.json", "-m", "lwgp", "-k", "4", "-o", "one.csv"]).fine();
+    assert!(written == fs::read(place.path("one.csv")).expect("labels"));
+}

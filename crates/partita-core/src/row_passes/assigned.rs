@@ -1,0 +1,35 @@
+//! Labels of some rows, and functions of rows and their labels.
+
+use super::RowBlock;
+use crate::Label;
+
+/// Labels of consecutive objects.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assigned {
+    /// The cluster of every object.
+    pub labels: Vec<u32>,
+    /// How sure the method is of every label, in 0..=1.
+    pub certainty: Vec<f64>,
+    /// The probability of every cluster, object by object, for soft methods.
+    pub soft: Option<Vec<f64>>,
+}
+
+impl Assigned {
+    /// Every object in its most probable cluster, with that probability; `soft` holds `clusters` of them an object. Ties go to the
+    /// smaller number.
+    pub fn of_soft(soft: Vec<f64>, clusters: usize) -> Self {
+        let largest = |row: &[f64]| (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best });
+        let best = soft.chunks_exact(clusters).map(|row| (largest(row), row));
+        let (labels, certainty) = best.map(|(k, row)| (k as u32, row[k].clamp(0.0, 1.0))).unzip();
+        Self { labels, certainty, soft: Some(soft) }
+    }
+}
+
+/// A function of rows and the labels that a [`RowFit`] gives them.
+pub trait LabelledMap: Sync {
+    /// What is made of some rows.
+    type Out: Send;
+
+    /// What is made of these rows with these labels.
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> Self::Out;
+}

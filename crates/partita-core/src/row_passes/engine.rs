@@ -1,0 +1,96 @@
+//! Passes that others run: jobs of bytes, part sums of bytes, and the join that misses no row and takes none twice.
+
+use std::ops::Range;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::RowBlocks;
+use super::part_sum::PartSum;
+use super::pass::{PassError, RowPass};
+
+/// Runs passes elsewhere: other processes, other machines ([`PassKind`](super::PassKind) is for the workers). What it hands back is checked and joined by the fixed tree, so that every
+/// engine gives the bits of threads in memory.
+///
+/// ```text
+/// driver   PassRunner::run ─▶ PassJob (kind, state) ─▶ engine ─▶ workers
+/// worker   PassKind::sum(state, rows, groups) ─▶ part sum                    one a part, in any order, as often as needed
+/// driver   part sums in the order of their rows ─▶ the sum over all rows
+/// ```
+pub trait PassEngine: Sync {
+    /// Hands the sums of all parts to `take`, in the order of their rows.
+    ///
+    /// # Errors
+    /// [`PassError::Pending`] when they have to be made first, what `take` says, and whatever keeps the engine from having them.
+    fn sums(&self, job: &PassJob<'_>, take: &mut TakePart<'_>) -> Result<(), PassError>;
+
+    /// Is told the sum over all rows, in the form of a part: handed to `take` it stands for all parts.
+    ///
+    /// # Errors
+    /// Whatever keeps the engine from keeping it.
+    fn keep(&self, _job: &PassJob<'_>, _whole: &[u8]) -> Result<(), PassError> {
+        Ok(())
+    }
+}
+
+/// Takes the sum of a part.
+pub type TakePart<'a> = dyn FnMut(&[u8]) -> Result<(), PassError> + 'a;
+
+/// A pass as bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct PassJob<'a> {
+    /// What the pass is called ([`RowPass::KIND`]).
+    pub kind: &'static str,
+    /// Its state.
+    pub state: &'a [u8],
+}
+
+/// The part of all rows, from the sums that an engine has.
+pub(super) fn whole<P: RowPass>(
+    engine: &dyn PassEngine,
+    pass: &P,
+    rows: &dyn RowBlocks,
+) -> Result<PartSum<P::Sum>, PassError> {
+    let state = encode(pass)?;
+    let job = PassJob { kind: P::KIND, state: &state };
+    let (mut all, bases) = (PartSum::empty(0), rows.bases().len());
+    let (mut parts, mut known) = (0u64, false);
+    engine.sums(&job, &mut |bytes| {
+        let part: PartSum<P::Sum> = decode(bytes, P::KIND)?;
+        follows(&all.rows, &part.rows)?;
+        parts += 1;
+        known = part.rows == (0..rows.rows());
+        all.append(part, pass, bases);
+        Ok(())
+    })?;
+    follows(&all.rows, &(rows.rows()..rows.rows()))?;
+    // A whole that was kept before is not kept again.
+    if !(known && parts == 1) {
+        engine.keep(&job, &encode(&all)?)?;
+    }
+    Ok(all)
+}
+
+/// Refuses rows that do not begin where those before end.
+fn follows(before: &Range<u64>, next: &Range<u64>) -> Result<(), PassError> {
+    let (end, start) = (before.end, next.start);
+    let what = match start.cmp(&end) {
+        std::cmp::Ordering::Equal => return Ok(()),
+        std::cmp::Ordering::Greater => format!("rows {end} to {} are in no part of the sum", start - 1),
+        std::cmp::Ordering::Less => format!("row {start} is in two parts of the sum"),
+    };
+    Err(PassError::Parts(what))
+}
+
+/// A value as bytes; floating-point numbers keep their bits.
+pub(super) fn encode(value: &impl Serialize) -> Result<Vec<u8>, PassError> {
+    postcard::to_allocvec(value)
+        .map_err(|error| PassError::Parts(format!("a pass cannot be written as bytes: {error}")))
+}
+
+/// What [`encode`] wrote.
+pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], kind: &str) -> Result<T, PassError> {
+    let wrong = || PassError::Parts(format!("these bytes are not of a pass '{kind}' of this version"));
+    let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| wrong())?;
+    if rest.is_empty() { Ok(value) } else { Err(wrong()) }
+}

@@ -1,0 +1,14 @@
+//! Passes and labellers of this crate by their names, for workers who have them as bytes.
+
+use partita_core::{LabellerKind, PassKind};
+
+use crate::bce::row_fit::RowInference;
+use crate::shared::expectation::Expectation;
+use crate::shared::row_passes::{MostProbable, Usage};
+
+/// The passes of this crate.
+pub const PASSES: &[PassKind] =
+    &[PassKind::of::<Expectation>(), PassKind::of::<Usage>(), PassKind::of::<RowInference>()];
+
+/// What labels rows after a fit of this crate.
+pub const LABELLERS: &[LabellerKind] = &[LabellerKind::of::<MostProbable>(), LabellerKind::of::<RowInference>()];

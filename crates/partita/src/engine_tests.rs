@@ -1,0 +1,216 @@
+//! Passes that others run from their bytes: the bits of a fit in one process, and errors for sums that are not those of all rows.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use partita_conformance::planted;
+use partita_core::rand::RngExt;
+
+use super::*;
+
+/// Rows of an ensemble cut at any places.
+struct Cut<'a> {
+    memory: EnsembleRows<'a>,
+    ends: Vec<u64>,
+    ensemble: &'a Ensemble,
+}
+
+impl RowBlocks for Cut<'_> {
+    fn bases(&self) -> &[BaseClustering] {
+        self.memory.bases()
+    }
+    fn groups(&self) -> usize {
+        self.ends.len()
+    }
+    fn rows_of(&self, group: usize) -> Range<u64> {
+        group.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[group]
+    }
+    fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
+        let rows = self.rows_of(group);
+        let slice = ndarray::Slice::from(rows.start as usize..rows.end as usize);
+        let labels = match self.ensemble.rows() {
+            LabelRows::Bytes(all) => LabelRows::Bytes(all.slice_axis_move(ndarray::Axis(0), slice)),
+            LabelRows::Words(all) => LabelRows::Words(all.slice_axis_move(ndarray::Axis(0), slice)),
+        };
+        take(GroupRows { labels, weights: None });
+        Ok(())
+    }
+}
+
+impl<'a> Cut<'a> {
+    fn new(ensemble: &'a Ensemble, groups: usize, seed: u64) -> Self {
+        let (mut rng, rows) = (Seed::new(seed).rng(), ensemble.objects() as u64);
+        let mut ends: Vec<u64> = (1..groups).map(|_| rng.random_range(1..=rows)).chain([rows]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        Self { memory: EnsembleRows::new(ensemble), ends, ensemble }
+    }
+}
+
+/// What goes wrong with the sums on their way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    Lost,
+    Twice,
+    Swapped,
+    Truncated,
+    Longer,
+    /// The sum of the pass before.
+    Stale,
+}
+
+/// Workers in this process who see nothing but bytes: every part is a run of groups.
+struct Bytes<'a> {
+    rows: &'a Cut<'a>,
+    parts: usize,
+    fault: Fault,
+    kinds: Mutex<Vec<&'static str>>,
+    /// The sums of the last pass.
+    last: Mutex<Vec<Vec<u8>>>,
+}
+
+impl<'a> Bytes<'a> {
+    fn new(rows: &'a Cut<'a>, parts: usize, fault: Fault) -> Self {
+        Self { rows, parts, fault, kinds: Mutex::default(), last: Mutex::default() }
+    }
+}
+
+impl PassEngine for Bytes<'_> {
+    fn sums(&self, job: &PassJob<'_>, take: &mut TakePart<'_>) -> Result<(), PassError> {
+        let kind = pass_kind(job.kind).unwrap_or_else(|| panic!("{} is not listed", job.kind));
+        self.kinds.lock().expect("one thread").push(job.kind);
+        let (groups, parts) = (self.rows.groups(), self.parts.min(self.rows.groups()));
+        let part = |at: usize| groups * at / parts..groups * (at + 1) / parts;
+        let sums = (0..parts).map(|at| kind.sum(job.state, self.rows, part(at), &Silent));
+        let mut sums: Vec<Vec<u8>> = sums.collect::<Result<_, _>>()?;
+        let fresh = sums.clone();
+        let middle = parts / 2;
+        match self.fault {
+            Fault::None => {}
+            Fault::Lost => _ = sums.remove(middle),
+            Fault::Twice => sums.insert(middle, sums[middle].clone()),
+            Fault::Swapped => sums.swap(0, middle),
+            Fault::Truncated => _ = sums[middle].pop(),
+            Fault::Longer => sums[middle].push(0),
+            Fault::Stale => {
+                let last = self.last.lock().expect("one thread");
+                last.get(middle).into_iter().for_each(|stale| sums[middle].clone_from(stale));
+            }
+        }
+        *self.last.lock().expect("one thread") = fresh;
+        sums.iter().try_for_each(|sum| take(sum))
+    }
+}
+
+/// Labels, certainty and probabilities of a fit, and the contingency that its engine counts.
+fn fitted(
+    method: &dyn Consensus,
+    rows: &dyn RowBlocks,
+    engine: Option<&dyn PassEngine>,
+) -> Result<(Assigned, LabelCounts), ConsensusError> {
+    let mut problem = RowProblem::new(rows, Clusters::Exactly(3)).seed(5);
+    problem.engine = engine;
+    let (fit, _) = fit_rows(method, &problem, &Silent)?;
+    let of_pass = |error| ConsensusError::of_pass(method.info().name, error);
+    let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;
+    let job = fit.label_job().map_err(of_pass)?;
+    let labeller = labeller_kind(job.kind).unwrap_or_else(|| panic!("{} is not listed", job.kind));
+    let labeller = labeller.open(&job.state).map_err(of_pass)?;
+    let mut all = Assigned::default();
+    let runner = PassRunner::new(rows, &Silent);
+    for groups in [0..rows.groups() / 2, rows.groups() / 2..rows.groups()] {
+        let take = &mut |first: u64, block: Assigned| {
+            assert_eq!(first as usize, all.labels.len());
+            all.labels.extend(block.labels);
+            all.certainty.extend(block.certainty);
+            block.soft.into_iter().for_each(|soft| all.soft.get_or_insert_default().extend(soft));
+            Ok(())
+        };
+        labeller.each(&runner, groups, &AsTheyAre, take).map_err(of_pass)?;
+    }
+    Ok((all, counts))
+}
+
+struct AsTheyAre;
+
+impl LabelledMap for AsTheyAre {
+    type Out = Assigned;
+    fn map<L: Label>(&self, _: &RowBlock<'_, L>, assigned: Assigned) -> Assigned {
+        assigned
+    }
+}
+
+#[test]
+fn workers_that_see_bytes_give_every_method_the_bits_of_one_process() {
+    let drawn = planted(9000, 6, 3, Seed::new(4));
+    let whole = EnsembleRows::new(&drawn.ensemble);
+    let mut kinds = std::collections::BTreeSet::new();
+    let streaming = METHODS.iter().filter(|method| method.info().capabilities.streams);
+    for (at, method) in streaming.enumerate() {
+        let name = method.info().name;
+        let expected = fitted(*method, &whole, None).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut plain = Assigned::default();
+        consense_rows(*method, &RowProblem::new(&whole, Clusters::Exactly(3)).seed(5), &Silent, &mut |_, block| {
+            plain.labels.extend(block.labels);
+            Ok(())
+        })
+        .expect("as above");
+        assert_eq!(plain.labels, expected.0.labels, "{name}");
+        for parts in [1, 2 + at % 6] {
+            let rows = Cut::new(&drawn.ensemble, 9, (at * 7 + parts) as u64);
+            let engine = Bytes::new(&rows, parts, Fault::None);
+            let found = fitted(*method, &rows, Some(&engine)).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(found == expected, "{name} of {parts} parts: other bits");
+            kinds.extend(engine.kinds.into_inner().expect("one thread"));
+        }
+    }
+    assert!(kinds.len() >= 12, "{kinds:?}");
+}
+
+#[test]
+fn sums_that_are_not_those_of_all_rows_are_refused() {
+    let drawn = planted(9000, 6, 3, Seed::new(4));
+    let rows = Cut::new(&drawn.ensemble, 9, 1);
+    for (fault, what) in [
+        (Fault::Lost, "are in no part of the sum"),
+        (Fault::Twice, "is in two parts of the sum"),
+        (Fault::Swapped, "are in no part of the sum"),
+        (Fault::Truncated, "are not of a pass"),
+        (Fault::Longer, "are not of a pass"),
+        (Fault::Stale, "are not of a pass"),
+    ] {
+        for method in ["lwgp", "mm", "kc"] {
+            let engine = Bytes::new(&rows, 5, fault);
+            let found = fitted(method_named(method), &rows, Some(&engine));
+            let error = found.expect_err(&format!("{fault:?} in {method}"));
+            let mut text = error.to_string();
+            let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(&error);
+            while let Some(error) = cause {
+                text = format!("{text}: {error}");
+                cause = error.source();
+            }
+            assert!(text.contains(what), "{fault:?} in {method}: {text}");
+        }
+    }
+}
+
+fn method_named(name: &str) -> &'static dyn Consensus {
+    method(name).expect("it is listed")
+}
+
+#[test]
+fn bytes_of_another_kind_are_refused() {
+    let drawn = planted(100, 4, 2, Seed::new(1));
+    let rows = EnsembleRows::new(&drawn.ensemble);
+    assert!(pass_kind("no such pass").is_none() && labeller_kind("no such labeller").is_none());
+    for kind in PASSES.iter().copied().flatten() {
+        for state in [&[][..], &[255; 40], &[7; 3]] {
+            let answer = kind.sum(state, &rows, 0..1, &Silent);
+            assert!(!matches!(answer, Err(PassError::Pending)), "{}", kind.name());
+        }
+    }
+    for kind in LABELLERS.iter().copied().flatten() {
+        assert!(matches!(kind.open(&[255; 40]), Err(PassError::Parts(_))), "{}", kind.name());
+    }
+}
