@@ -178,7 +178,7 @@ fn weights_that_mean_nothing_are_refused() {
         ("object,weight\no0,-1\n", "no weight for object 'o1'"),
         ("weight\n1\n2\n", "2 weights for 60 objects"),
     ] {
-        place.file("w.csv", text.to_owned());
+        place.file("w.csv", text);
         with("lwgp", "w.csv").refused(&["w.csv", said]);
     }
     for (bad, said) in
@@ -198,7 +198,7 @@ fn weights_that_mean_nothing_are_refused() {
 fn a_base_clustering_of_weight_zero_is_left_out() {
     let place = Workplace::new();
     place.file("e.csv", counted());
-    place.file("w.csv", "name,weight\na,2\nb,0\nc,2\nd,2\n".to_owned());
+    place.file("w.csv", "name,weight\na,2\nb,0\nc,2\nd,2\n");
     for method in ["nbce-gibbs", "eac-average"] {
         let common = ["consensus", "e.csv", "-m", method, "-k", "3", "--force"];
         place.partita(&[&common[..], &["--skip", "persons", "--base-weights", "w.csv", "-o", "a/"]].concat()).fine();

@@ -130,7 +130,7 @@ fn copied(ensemble: &Ensemble) -> (Ensemble, BaseWeights) {
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).flat_map(|u| (0..often(u)).map(move |_| u)).collect();
     let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
     let weights = (0..ensemble.bases().len() as u32).map(|u| 0.1 * f64::from(often(u))).collect();
-    (ensemble.select(&objects, &bases), BaseWeights::new(weights).unwrap())
+    (ensemble.select(&objects, &bases), BaseWeights::new(weights).expect("positive weights"))
 }
 
 /// Whole proportions are exact: a weight of 2 is two copies.

@@ -17,7 +17,7 @@ fn repeated(count: usize, often: impl Fn(usize) -> usize) -> Vec<u32> {
 }
 
 fn tree<'a>(source: impl Into<WeightedEnsemble<'a>>, linkage: Linkage) -> Outcome<TreeDiagnostics> {
-    eac(source, Clusters::Auto, linkage, MemoryBudget::UNLIMITED, &Silent).unwrap()
+    eac(source, Clusters::Auto, linkage, MemoryBudget::UNLIMITED, &Silent).expect("a tree")
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_base_clustering_of_weight_two_is_two() {
         }
         let settings = LweaSettings::default();
         let fit = |source: WeightedEnsemble<'_>| {
-            lwea(source, Clusters::Exactly(3), &settings, MemoryBudget::UNLIMITED, &Silent).unwrap()
+            lwea(source, Clusters::Exactly(3), &settings, MemoryBudget::UNLIMITED, &Silent).expect("a tree")
         };
         let (found, expected) = (fit(weighted), fit((&copies).into()));
         let heights = |outcome: &Outcome<_>| -> Vec<f64> {

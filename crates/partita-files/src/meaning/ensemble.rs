@@ -84,9 +84,10 @@ pub(crate) fn load(
     }
     let mut frame = open_frame(reader, options)?;
     let groups = soft_columns::mark(&mut frame, options);
-    let soft = match groups.is_empty() {
-        true => None,
-        false => soft_columns::ensemble(&mut frame, &groups, options, &limit(options.budget, 0))?,
+    let soft = if groups.is_empty() {
+        None
+    } else {
+        soft_columns::ensemble(&mut frame, &groups, options, &limit(options.budget, 0))?
     };
     let loaded = match soft {
         Some(soft) if frame.roles.data().is_empty() => {

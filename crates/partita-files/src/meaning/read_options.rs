@@ -160,6 +160,7 @@ fn most_shares() -> usize {
     MOST_SHARES
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_most_shares(shares: &usize) -> bool {
     *shares == MOST_SHARES
 }

@@ -93,6 +93,7 @@ pub struct Roles {
     pub warnings: Vec<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn none(number: &u64) -> bool {
     *number == 0
 }

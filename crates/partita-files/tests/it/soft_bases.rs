@@ -30,7 +30,7 @@ z,T,1,0,0.3333,0.3333,0.3333,v
 fn columns_of_shares_stand_beside_columns_of_labels() {
     let folder = tempfile::tempdir().unwrap();
     let (ensemble, roles) = load(folder.path(), "wide.csv", WIDE, &ReadOptions::default()).unwrap();
-    let names: Vec<&str> = ensemble.bases().iter().map(|base| base.name()).collect();
+    let names: Vec<&str> = ensemble.bases().iter().map(partita_core::BaseClustering::name).collect();
     assert_eq!((names, ensemble.offsets()), (vec!["tool", "a", "b"], vec![0, 2, 4, 7]));
     let shares = ensemble.memberships().unwrap();
     assert_eq!(shares.row(0), (&[1, 2, 3, 4][..], &[1.0, 0.25, 0.75, 1.0][..]));
@@ -98,7 +98,7 @@ fn a_folder_of_ancestry_files_is_one_ensemble() {
     put("run2.3.Q", "0.2 0.3 0.5\n0 1 0\n");
     put("log.txt", "nothing");
     let (loaded, roles) = load_ensemble(folder.path(), &ReadOptions::default()).unwrap();
-    let names: Vec<&str> = loaded.ensemble.bases().iter().map(|base| base.name()).collect();
+    let names: Vec<&str> = loaded.ensemble.bases().iter().map(partita_core::BaseClustering::name).collect();
     assert_eq!((names, loaded.ensemble.offsets()), (vec!["run1.2", "run2.3"], vec![0, 2, 5]));
     assert!(roles.note().unwrap().contains("'run1.2' (2 shares), 'run2.3' (3 shares)"));
     assert_eq!(partita_files::input_parts(folder.path()).unwrap().len(), 2);

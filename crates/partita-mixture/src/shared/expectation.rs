@@ -80,7 +80,7 @@ impl WeightedRows<'_> {
     /// The probabilities of the clusters for every row under `logs`.
     pub(crate) fn memberships(&self, logs: &LogProbabilities) -> Array2<f64> {
         match (self.ensemble().memberships(), self.ensemble().rows()) {
-            (Some(shares), _) => self.memberships_of_shares(shares, logs),
+            (Some(shares), _) => Self::memberships_of_shares(shares, logs),
             (None, LabelRows::Bytes(rows)) => self.memberships_in(rows, logs),
             (None, LabelRows::Words(rows)) => self.memberships_in(rows, logs),
         }

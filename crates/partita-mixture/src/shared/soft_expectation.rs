@@ -58,7 +58,7 @@ impl WeightedRows<'_> {
     }
 
     /// [`memberships`](Self::memberships) of soft base clusterings.
-    pub(crate) fn memberships_of_shares(&self, shares: &Memberships, logs: &LogProbabilities) -> Array2<f64> {
+    pub(crate) fn memberships_of_shares(shares: &Memberships, logs: &LogProbabilities) -> Array2<f64> {
         let clusters = logs.clusters();
         let mut soft = vec![0.0; shares.objects() * clusters];
         soft.par_chunks_mut(clusters).enumerate().for_each(|(object, soft)| {
@@ -124,7 +124,7 @@ mod tests {
             assert_eq!(rows.given_shares(&shares, 3, member), given);
             let model = crate::shared::initialization::model(&rows, &given);
             assert_eq!(rows.nearest_of_shares(&shares, model.logs()), rows.nearest(model.logs()));
-            assert_eq!(rows.memberships_of_shares(&shares, model.logs()), rows.memberships(model.logs()));
+            assert_eq!(WeightedRows::memberships_of_shares(&shares, model.logs()), rows.memberships(model.logs()));
             assert_eq!(rows.expect_shares(&shares, model.logs()), rows.expect(model.logs()));
         }
     }
