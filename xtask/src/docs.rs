@@ -61,7 +61,7 @@ const PAGES: &[Page] = &[("README.md", "methods", table), ("docs/methods.md", "m
 
 /// Writes the generated parts, or checks them.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    write(workspace, &workspace.released("partita-cli", "partita")?, arguments)
+    write(workspace, &workspace.tested("partita")?, arguments)
 }
 
 /// Fails where a generated part is not what the binary of the tests says.

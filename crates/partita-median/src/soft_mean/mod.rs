@@ -13,6 +13,7 @@ use partita_core::{
 };
 use partita_kmeans::labels::{base_weights, quick_partition};
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
@@ -27,7 +28,7 @@ const FINALISTS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnMatching {
-    /// Merge where the median base clustering has more than 1.5 K clusters, else one-to-one.
+    /// One-to-one for base clusterings with at most K clusters, merge for those with more.
     #[default]
     Auto,
     /// Every base cluster has a column of its own; those beyond K are spread evenly over all columns.
@@ -63,8 +64,7 @@ pub enum MatchingOrder {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SoftMeanSettings {
-    /// Whether base clusters may share a column: one-to-one, merge, or auto (merge where the median base clustering has more than
-    /// 1.5 K clusters).
+    /// Whether base clusters may share a column: one-to-one, merge, or auto (merge where a base clustering has more than K clusters).
     pub matching: ColumnMatching,
     /// What rows of the consensus may be: soft (shares), or hard (one cluster).
     pub rows: ConsensusRows,
@@ -100,8 +100,8 @@ impl Default for SoftMeanSettings {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SoftMeanDiagnostics {
-    /// How base clusters were matched to columns: one-to-one or merge.
-    pub matching: ColumnMatching,
+    /// Base clusterings whose clusters may share a column.
+    pub merged: usize,
     /// The objective of every start that went on to the end.
     pub objectives: Vec<f64>,
 }
@@ -119,7 +119,7 @@ pub struct SoftMeanDiagnostics {
 /// | w_u, v_i | weights of base clusterings and objects |
 ///
 /// Matchings and rows are found in turn, so the objective falls in every round. A base clustering with more than K clusters has columns
-/// beyond the K; the shares in them are spread evenly.
+/// beyond the K: one-to-one spreads the shares in them evenly, merge gives every one of its clusters to one of the K.
 ///
 /// # Cost
 /// O(restarts · rounds · (n M r K + M J³)) time for r shares of an object in a base clustering; 16 n K + 12 n M r bytes.
@@ -170,23 +170,24 @@ struct Search<'a> {
     rows: &'a WeightedShares<'a>,
     settings: &'a SoftMeanSettings,
     monitor: &'a dyn Monitor,
-    matching: ColumnMatching,
-    /// Products of the shares within each base clustering, where its clusters may share a column.
-    co_shares: Vec<Array2<f64>>,
+    /// Products of the shares within each base clustering whose clusters may share a column; none for the others.
+    co_shares: Vec<Option<Array2<f64>>>,
 }
 
 impl<'a> Search<'a> {
     fn new(rows: &'a WeightedShares<'a>, settings: &'a SoftMeanSettings, monitor: &'a dyn Monitor) -> Self {
-        let mut sizes: Vec<usize> = rows.offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
-        sizes.sort_unstable();
-        let many = 2 * sizes[sizes.len() / 2] > 3 * rows.clusters;
-        let matching = match settings.matching {
-            ColumnMatching::Auto if many => ColumnMatching::Merge,
-            ColumnMatching::Auto => ColumnMatching::OneToOne,
-            asked => asked,
+        let merges = |u: usize| match settings.matching {
+            ColumnMatching::Auto => rows.offsets[u + 1] - rows.offsets[u] > rows.clusters,
+            asked => asked == ColumnMatching::Merge,
         };
-        let co_shares = if matching == ColumnMatching::Merge { rows.co_shares() } else { Vec::new() };
-        Self { rows, settings, monitor, matching, co_shares }
+        let co_shares = (0..rows.base_weights.len()).into_par_iter().map(|u| merges(u).then(|| rows.co_shares(u)));
+        Self { rows, settings, monitor, co_shares: co_shares.collect() }
+    }
+
+    /// Columns that a base clustering may be matched to one by one: K, or its own number where that is larger.
+    fn wide(&self, u: usize) -> usize {
+        let own = self.rows.offsets[u + 1] - self.rows.offsets[u];
+        if self.co_shares[u].is_some() { self.rows.clusters } else { own.max(self.rows.clusters) }
     }
 
     /// The columns of all base clusters that fit `rows` (n × K), from `codes` on where there are some.
@@ -201,14 +202,12 @@ impl<'a> Search<'a> {
 
     /// The columns of one base clustering by its products (J × K).
     fn matched_base(&self, u: usize, products: ArrayView2<'_, f64>, codes: Option<&[u32]>) -> Vec<u32> {
-        if self.matching == ColumnMatching::OneToOne {
-            return matching::one_to_one(products, self.rows.wide());
-        }
+        let Some(co_shares) = &self.co_shares[u] else { return matching::one_to_one(products, self.wide(u)) };
         let largest = |row: ArrayView1<'_, f64>| {
             (1..row.len()).fold(0, |best, at| if row[at] > row[best] { at } else { best }) as u32
         };
         let mut columns = codes.map_or_else(|| products.outer_iter().map(largest).collect(), <[u32]>::to_vec);
-        matching::merged(products, self.co_shares[u].view(), &mut columns);
+        matching::merged(products, co_shares.view(), &mut columns);
         columns
     }
 
@@ -274,15 +273,14 @@ impl<'a> Search<'a> {
     /// Columns by chance: each of K at most once among the clusters of a base clustering while there are some left.
     fn random_columns(&self, seed: Seed) -> Vec<u32> {
         let mut rng = seed.rng();
-        let base = |ends: &[usize]| {
-            let clusters = ends[1] - ends[0];
-            let wide = if self.matching == ColumnMatching::Merge { self.rows.clusters } else { self.rows.wide() };
+        let base = |u: usize| {
+            let (clusters, wide) = (self.rows.offsets[u + 1] - self.rows.offsets[u], self.wide(u));
             let mut columns: Vec<u32> = (0..wide.max(clusters)).map(|column| (column % wide) as u32).collect();
             columns.shuffle(&mut rng);
             columns.truncate(clusters);
             columns
         };
-        self.rows.offsets.windows(2).flat_map(base).collect()
+        (0..self.rows.base_weights.len()).flat_map(base).collect()
     }
 
     /// The rows of a start: a base clustering with K clusters, or k-means on labels, by turns.
@@ -307,7 +305,7 @@ impl<'a> Search<'a> {
         let exact = ensemble.bases()[order[0]].clusters() == k;
         // Without a base clustering into K clusters, k-means on labels says what the columns are.
         let mut rows = if exact { self.start(ensemble, 1, seed) } else { one_hot(&quick_partition(ensemble, k, seed)) };
-        let mut mean = RunningMean::new(rows.nrows(), self.rows.wide());
+        let mut mean = RunningMean::new(rows.nrows(), (0..order.len()).map(|u| self.wide(u)).max().unwrap_or(k));
         let mut codes = vec![0; offsets[order.len()]];
         for (place, &u) in order.iter().enumerate() {
             let own = self.matched_base(u, self.rows.base_products(u, rows.view()).view(), None);
@@ -336,7 +334,8 @@ impl<'a> Search<'a> {
             value: run.means.loss,
             trace: run.trace,
         });
-        outcome.with(SoftMeanDiagnostics { matching: self.matching, objectives })
+        let merged = self.co_shares.iter().flatten().count();
+        outcome.with(SoftMeanDiagnostics { merged, objectives })
     }
 }
 

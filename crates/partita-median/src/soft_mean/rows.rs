@@ -43,11 +43,6 @@ impl<'a> WeightedShares<'a> {
         self.object_weights.map_or(1.0, |weights| weights[object])
     }
 
-    /// Columns that every base clustering can be matched to one by one: K, or more where one has more clusters.
-    pub(super) fn wide(&self) -> usize {
-        self.offsets.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0).max(self.clusters)
-    }
-
     /// The clusters of one base clustering that an object has a share in, and the shares.
     pub(super) fn of_base(&self, object: usize, u: usize) -> impl Iterator<Item = (usize, f64)> {
         let (clusters, shares) = self.shares.row(object);
@@ -128,21 +123,18 @@ impl<'a> WeightedShares<'a> {
         sums
     }
 
-    /// Σ_i w_i share_ic share_id for the clusters c and d of every base clustering: one table each.
-    pub(super) fn co_shares(&self) -> Vec<Array2<f64>> {
-        let table = |u: usize| {
-            let (start, end) = (self.offsets[u], self.offsets[u + 1]);
-            let mut table = Array2::zeros((end - start, end - start));
-            for object in 0..self.shares.objects() {
-                for (a, share) in self.of_base(object, u) {
-                    for (b, other) in self.of_base(object, u) {
-                        table[[a - start, b - start]] += self.weight(object) * share * other;
-                    }
+    /// Σ_i w_i share_ic share_id for the clusters c and d of one base clustering.
+    pub(super) fn co_shares(&self, u: usize) -> Array2<f64> {
+        let (start, end) = (self.offsets[u], self.offsets[u + 1]);
+        let mut table = Array2::zeros((end - start, end - start));
+        for object in 0..self.shares.objects() {
+            for (a, share) in self.of_base(object, u) {
+                for (b, other) in self.of_base(object, u) {
+                    table[[a - start, b - start]] += self.weight(object) * share * other;
                 }
             }
-            table
-        };
-        (0..self.base_weights.len()).into_par_iter().map(table).collect()
+        }
+        table
     }
 
     /// Sums over all objects, added piece by piece in their order.
