@@ -44,8 +44,8 @@ pub struct ProblemSize {
     pub base_clusters: usize,
     /// Clusters of the largest base clustering.
     pub largest_base_clustering: usize,
-    /// Shares of objects in base clusters that are held: n M where all base clusterings are hard.
-    pub shares: usize,
+    /// Shares of objects in base clusters that are held where base clusterings are soft; 0 where all are hard.
+    pub soft_shares: usize,
     /// Clusters of the consensus, K; √n where the method chooses.
     pub clusters: usize,
     /// Whether the method chooses K.
@@ -56,7 +56,7 @@ impl ProblemSize {
     /// The size of a consensus of `ensemble`.
     pub fn of(ensemble: &Ensemble, clusters: Clusters) -> Self {
         let size = Self::of_bases(ensemble.objects(), ensemble.bases(), clusters);
-        Self { shares: ensemble.memberships().map_or(size.shares, Memberships::len), ..size }
+        Self { soft_shares: ensemble.memberships().map_or(0, Memberships::len), ..size }
     }
 
     /// The size of a consensus of so many objects.
@@ -66,7 +66,7 @@ impl ProblemSize {
             base_clusterings: bases.len(),
             base_clusters: bases.iter().map(BaseClustering::clusters).sum(),
             largest_base_clustering: bases.iter().map(BaseClustering::clusters).max().unwrap_or(1),
-            shares: objects.saturating_mul(bases.len()),
+            soft_shares: 0,
             clusters: match clusters {
                 Clusters::Exactly(clusters) => clusters,
                 Clusters::Auto => objects.isqrt(),

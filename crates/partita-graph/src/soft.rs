@@ -97,10 +97,10 @@ fn transferred(shares: &Memberships, per_degree: &[f64], table: ArrayView2<'_, f
 
 /// Bytes that a soft cut holds at once, at most, beside what the same cut of labels does.
 pub(crate) fn soft_bytes(size: &ProblemSize) -> u64 {
-    let [n, m, side, _] = size.saturating();
-    if n.0.saturating_mul(m.0) == size.shares as u64 {
+    if size.soft_shares == 0 {
         return 0;
     }
+    let [n, _, side, _] = size.saturating();
     let tables = Saturating(2 * rayon::current_num_threads() as u64 + 3);
     (side * side * tables * Saturating(8) + n * Saturating(16)).0
 }

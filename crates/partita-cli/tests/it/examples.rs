@@ -37,7 +37,7 @@ fn the_commands_of_the_guide_do_what_they_say() {
         for data in ["digits.csv", "iris.csv", "wdbc.csv", "wine.csv"] {
             std::fs::copy(shipped(data), datasets.join(data)).expect("a copy");
         }
-        let lines = examples(&text, |line| line.starts_with("partita "));
+        let lines = examples(&text, |line| line.starts_with("partita ") || line.starts_with("printf "));
         lines.iter().for_each(|line| runs(&place, line));
         tried += lines.len();
     }

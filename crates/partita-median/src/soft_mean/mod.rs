@@ -409,13 +409,14 @@ impl Method for SoftMean {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
-        let [n, _, side, k] = size.saturating();
+        let [n, m, side, k] = size.saturating();
+        let entries = if size.soft_shares > 0 { Saturating(size.soft_shares as u64) } else { n * m };
         let starts = Saturating(u64::from(settings.restarts.get())) + Saturating(2);
         let pieces = Saturating(2 * rayon::current_num_threads() as u64 + 2);
         let widest = Saturating(size.largest_base_clustering as u64);
         let quick = n * Saturating(40);
         (n * k * Saturating(8) * starts
-            + Saturating(size.shares as u64) * Saturating(12)
+            + entries * Saturating(12)
             + side * (k * pieces + widest) * Saturating(8)
             + quick)
             .0
