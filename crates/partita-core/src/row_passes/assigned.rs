@@ -25,7 +25,7 @@ impl Assigned {
     }
 }
 
-/// A function of rows and the labels that a [`RowFit`] gives them.
+/// A function of rows and the labels that a fit gives them.
 pub trait LabelledMap: Sync {
     /// What is made of some rows.
     type Out: Send;

@@ -53,7 +53,7 @@ pub enum PassError {
     /// Parts of a sum that do not make up the whole.
     #[error("{0}")]
     Parts(String),
-    /// Others have to sum first ([`PassEngine`]).
+    /// Others have to sum first ([`PassEngine`](super::PassEngine)).
     #[error("the sums of a pass are not there yet")]
     Pending,
 }

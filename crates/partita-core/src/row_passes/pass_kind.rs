@@ -29,7 +29,7 @@ impl PassKind {
         self.name
     }
 
-    /// The sum over some groups of rows, as bytes for [`PassEngine::sums`].
+    /// The sum over some groups of rows, as bytes for [`PassEngine::sums`](super::PassEngine::sums).
     ///
     /// # Errors
     /// [`PassError::Parts`] for a state that is not one of this kind, [`PassError::Source`] when rows cannot be read.
