@@ -111,7 +111,8 @@ class Ensemble:
                 raise InputError(f"{len(names)} names for {len(given)} runs")
             given = [(str(name), run) for name, (_, run) in zip(names, given)]
         index = next((list(map(str, run.index)) for _, run in given if hasattr(run, "iloc") and run.index.dtype == object), None)
-        tables, words = [], []
+        tables: list[NDArray[np.float64]] = []
+        words: list[list[str]] = []
         for name, run in given:
             table = np.ascontiguousarray(np.asarray(run, dtype=np.float64))
             if table.ndim != 2:
