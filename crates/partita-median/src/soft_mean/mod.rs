@@ -388,7 +388,7 @@ static INFO: MethodInfo = MethodInfo {
     certainty: "mean share of the object in the columns matched to its cluster",
     time: "restarts · rounds · n M K",
     memory: "16 n K + 12 n M bytes",
-    remedy: "ask for fewer clusters",
+    remedy: "ask for fewer clusters, or set restarts lower",
     capabilities: Capabilities {
         soft: true,
         soft_bases: SoftBases::Native,

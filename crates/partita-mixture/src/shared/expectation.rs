@@ -136,6 +136,16 @@ impl WeightedRows<'_> {
         clusters: usize,
         member: impl Fn(usize, &mut [f64]) + Sync,
     ) -> SufficientStatistics {
+        self.given_by(clusters, member, |sums, i, soft| sums.add(lines(rows.row(i), self.offsets()), soft))
+    }
+
+    /// The sums of given memberships, where `add` adds a row by its weighted memberships.
+    pub(crate) fn given_by(
+        &self,
+        clusters: usize,
+        member: impl Fn(usize, &mut [f64]) + Sync,
+        add: impl Fn(&mut SufficientStatistics, usize, &[f64]) + Sync,
+    ) -> SufficientStatistics {
         let part = |range: Range<usize>| {
             let mut part = SufficientStatistics::zero(self.label_values(), clusters);
             let mut soft = vec![0.0; clusters];
@@ -143,7 +153,7 @@ impl WeightedRows<'_> {
                 soft.fill(0.0);
                 member(i, &mut soft);
                 soft.iter_mut().for_each(|p| *p *= self.weights()[i]);
-                part.add(lines(rows.row(i), self.offsets()), &soft);
+                add(&mut part, i, &soft);
             }
             part
         };

@@ -92,18 +92,7 @@ impl WeightedRows<'_> {
         clusters: usize,
         member: impl Fn(usize, &mut [f64]) + Sync,
     ) -> SufficientStatistics {
-        let part = |range: Range<usize>| {
-            let mut part = SufficientStatistics::zero(self.label_values(), clusters);
-            let mut soft = vec![0.0; clusters];
-            for object in range {
-                soft.fill(0.0);
-                member(object, &mut soft);
-                soft.iter_mut().for_each(|p| *p *= self.weights()[object]);
-                part.add_shares(shares, object, &soft);
-            }
-            part
-        };
-        self.sum(part, SufficientStatistics::merged)
+        self.given_by(clusters, member, |sums, object, soft| sums.add_shares(shares, object, soft))
     }
 }
 
