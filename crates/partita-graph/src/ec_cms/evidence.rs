@@ -14,21 +14,21 @@ pub(super) struct Evidence {
     /// Connected components of the certain pairs, as ranges of places.
     pub(super) components: Vec<Range<usize>>,
     /// Share of base clusterings that put two objects together where it is at least α, else 0; diagonal 0.
-    pub(super) certain: Array2<f32>,
+    pub(super) certain: Array2<f64>,
     /// The same, weighted by how far the others agree with the base cluster, diagonal 1; negative for certain pairs.
-    pub(super) weighted: Array2<f32>,
+    pub(super) weighted: Array2<f64>,
 }
 
 impl Evidence {
     /// Evidence of an ensemble; base clusters weigh what `theta` makes of their entropy.
     ///
     /// # Cost
-    /// O(n² M) time, 8 n² bytes and 4 n² more for a while.
+    /// O(n² M) time, 16 n² bytes and 8 n² more for a while.
     pub(super) fn new(ensemble: &Ensemble, weights: Option<&BaseWeights>, theta: f64, alpha: f64) -> Self {
         let labels = Labels::new(ensemble, weights, theta);
         let n = ensemble.objects();
         let plain = labels.matrix(|_| 1.0);
-        let certain = |i: usize, j: usize| i != j && plain[[i, j]] > 0.0 && f64::from(plain[[i, j]]) >= alpha - 1e-6;
+        let certain = |i: usize, j: usize| i != j && plain[[i, j]] > 0.0 && plain[[i, j]] >= alpha - 1e-6;
         let component = components(n, certain);
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&i| component[i]);
@@ -73,7 +73,7 @@ impl Labels {
     }
 
     /// The mean of what shared base clusters count, over the base clusterings that label both objects.
-    fn matrix(&self, worth: impl Fn(usize) -> f64 + Sync) -> Array2<f32> {
+    fn matrix(&self, worth: impl Fn(usize) -> f64 + Sync) -> Array2<f64> {
         let n = self.clusters.len() / self.bases.max(1);
         let mut matrix = Array2::zeros((n, n));
         matrix.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
@@ -86,7 +86,7 @@ impl Labels {
                         together += if a == b { weight * worth(a as usize) } else { 0.0 };
                     }
                 }
-                *to = if seen > 0.0 { (together / seen) as f32 } else { 0.0 };
+                *to = if seen > 0.0 { together / seen } else { 0.0 };
             }
         });
         matrix

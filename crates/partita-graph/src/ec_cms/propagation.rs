@@ -24,7 +24,7 @@ const COLUMNS: usize = 128;
 /// How a search for C ended.
 pub(super) struct Propagated {
     /// n × n, in the order of [`Evidence::order`].
-    pub(super) matrix: Array2<f32>,
+    pub(super) matrix: Array2<f64>,
     pub(super) rounds: u32,
     pub(super) stopped: Stopped,
     /// The largest of the five relative changes of the last round.
@@ -33,14 +33,14 @@ pub(super) struct Propagated {
 
 /// The five matrices and one to work in. A pair with evidence of at least α has a negative sign in A, since evidence is not negative.
 struct State<'a> {
-    a: &'a Array2<f32>,
-    c: Array2<f32>,
-    f: Array2<f32>,
-    y1: Array2<f32>,
-    y2: Array2<f32>,
-    work: Array2<f32>,
+    a: &'a Array2<f64>,
+    c: Array2<f64>,
+    f: Array2<f64>,
+    y1: Array2<f64>,
+    y2: Array2<f64>,
+    work: Array2<f64>,
     /// λ; E is 0 before the first round.
-    lambda: f32,
+    lambda: f64,
     fresh: bool,
 }
 
@@ -56,15 +56,15 @@ pub(super) fn propagate(
     monitor: &dyn Monitor,
 ) -> Result<Propagated, GraphError> {
     let inverses = inverses(evidence)?;
-    let zeros = || Array2::<f32>::zeros(evidence.weighted.dim());
+    let zeros = || Array2::<f64>::zeros(evidence.weighted.dim());
     let mut state = State {
         a: &evidence.weighted,
         c: zeros(),
         f: zeros(),
-        y1: evidence.weighted.mapv(f32::abs),
+        y1: evidence.weighted.mapv(f64::abs),
         y2: zeros(),
         work: zeros(),
-        lambda: lambda as f32,
+        lambda,
         fresh: true,
     };
     let (mut change, mut round) = (f64::INFINITY, 0);
@@ -80,24 +80,24 @@ pub(super) fn propagate(
 }
 
 /// T of every component that has more than one object.
-fn inverses(evidence: &Evidence) -> Result<Vec<Array2<f32>>, GraphError> {
+fn inverses(evidence: &Evidence) -> Result<Vec<Array2<f64>>, GraphError> {
     let inverse = |component: &Range<usize>| {
         let all = Slice::from(component.clone());
-        let certain = evidence.certain.slice_axis(Axis(0), all).slice_axis(Axis(1), all).mapv(f64::from);
+        let certain = evidence.certain.slice_axis(Axis(0), all).slice_axis(Axis(1), all).to_owned();
         let mut matrix = certain.mapv(|h| -2.0 * h);
         for (i, degree) in certain.outer_iter().map(|row| row.sum()).enumerate() {
             matrix[[i, i]] = 2.0 * degree + 2.0;
         }
         let pairs = symmetric_eigen(matrix.view())?;
         let scaled = &pairs.vectors / &pairs.values;
-        Ok(scaled.dot(&pairs.vectors.t()).mapv(|x| x as f32))
+        Ok(scaled.dot(&pairs.vectors.t()))
     };
     evidence.components.iter().filter(|component| component.len() > 1).map(inverse).collect()
 }
 
 impl State<'_> {
     /// One round; the largest of the relative changes of C, E, F and of the residuals against their multipliers.
-    fn round(&mut self, components: &[Range<usize>], inverses: &[Array2<f32>]) -> f64 {
+    fn round(&mut self, components: &[Range<usize>], inverses: &[Array2<f64>]) -> f64 {
         self.right_side();
         let c = self.multiply(components, inverses);
         let [e, first] = self.multiplier();
@@ -118,7 +118,7 @@ impl State<'_> {
     }
 
     /// C ← T work, component by component.
-    fn multiply(&mut self, components: &[Range<usize>], inverses: &[Array2<f32>]) -> Norms {
+    fn multiply(&mut self, components: &[Range<usize>], inverses: &[Array2<f64>]) -> Norms {
         let (mut inverses, mut norms) = (inverses.iter(), Norms::default());
         for component in components {
             let rows = Slice::from(component.clone());
@@ -148,7 +148,7 @@ impl State<'_> {
     /// E and Y₁ by the new C: the changes of E, and the residual A − C − E.
     fn multiplier(&mut self) -> [Norms; 2] {
         let (a, c, lambda, fresh) = (self.a, &self.c, self.lambda, self.fresh);
-        let row = |(i, mut y1): (usize, ArrayViewMut1<'_, f32>)| {
+        let row = |(i, mut y1): (usize, ArrayViewMut1<'_, f64>)| {
             let (mut changes, mut residuals) = (Norms::default(), Norms::default());
             for (j, y1) in y1.iter_mut().enumerate() {
                 let before = error(a[[i, j]], *y1, lambda, fresh);
@@ -171,7 +171,7 @@ impl State<'_> {
         self.work += &self.y2;
         let (c, work) = (&self.c, &self.work);
         let lines = self.f.axis_iter_mut(Axis(0)).into_par_iter().zip(self.y2.axis_iter_mut(Axis(0))).enumerate();
-        let row = |(i, (mut f, mut y2)): (usize, (ArrayViewMut1<'_, f32>, ArrayViewMut1<'_, f32>))| {
+        let row = |(i, (mut f, mut y2)): (usize, (ArrayViewMut1<'_, f64>, ArrayViewMut1<'_, f64>))| {
             let (mut changes, mut residuals) = (Norms::default(), Norms::default());
             for (j, ((f, y2), mirrored)) in f.iter_mut().zip(y2.iter_mut()).zip(work.column(i)).enumerate() {
                 let new = (0.5 * (work[[i, j]] + mirrored)).clamp(0.0, 1.0);
@@ -187,12 +187,12 @@ impl State<'_> {
 }
 
 /// Whether a pair is held: it has evidence of at least α.
-fn certain(a: f32) -> bool {
+fn certain(a: f64) -> bool {
     a.is_sign_negative()
 }
 
 /// E by its multiplier.
-fn error(a: f32, y1: f32, lambda: f32, fresh: bool) -> f32 {
+fn error(a: f64, y1: f64, lambda: f64, fresh: bool) -> f64 {
     if fresh || certain(a) { 0.0 } else { y1 / lambda }
 }
 
@@ -204,8 +204,8 @@ struct Norms {
 }
 
 impl Norms {
-    fn with(self, change: f32, whole: f32) -> Self {
-        self.and(Self { change: f64::from(change).powi(2), whole: f64::from(whole).powi(2) })
+    fn with(self, change: f64, whole: f64) -> Self {
+        self.and(Self { change: change.powi(2), whole: whole.powi(2) })
     }
 
     fn and(self, other: Self) -> Self {
