@@ -1,9 +1,6 @@
 //! The confidence of labels: computed from ensemble and labels, so that it compares between methods; and of label rows that are read
 //! block by block.
 
-use std::io::Write;
-
-use partita::files::label_lines;
 use partita::metrics::{ClusterEvidence, confidence};
 use partita::{
     Assigned, BaseWeights, Consensus, ConsensusError, Ensemble, Label, LabelCounts, LabelledMap, Monitor, Partition,
@@ -50,16 +47,8 @@ pub fn consense_rows_with_confidence(
     Ok(RowOutcome::of(method, problem, fit, settings, sizes))
 }
 
-/// Writes the labels of consecutive objects as lines of CSV, below a heading before the first.
-///
-/// # Errors
-/// What the place refuses, as a text.
-pub fn write_label_rows(out: &mut dyn Write, first: u64, block: &Assigned, confidence: &[f64]) -> Result<(), String> {
-    let heading = if first == 0 { "object,label,certainty,confidence\n" } else { "" };
-    let written = out.write_all(heading.as_bytes());
-    let lines = written.and_then(|()| label_lines(out, first, &block.labels, &[&block.certainty, confidence]));
-    lines.map_err(|error| error.to_string())
-}
+/// The columns of numbers beside labels that are written block by block.
+pub const LABEL_NUMBERS: [&str; 2] = ["certainty", "confidence"];
 
 /// Labels with their confidence.
 pub(crate) struct Confident<'a>(pub(crate) &'a ClusterEvidence);

@@ -95,7 +95,7 @@ mod weights;
 pub use align::{AlignInput, AlignedRuns};
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
 pub use clusters::ClustersAsked;
-pub use confidence::{ConfidentSink, consense_rows_with_confidence, write_label_rows};
+pub use confidence::{ConfidentSink, LABEL_NUMBERS, consense_rows_with_confidence};
 pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
@@ -118,7 +118,7 @@ pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
 pub use report::RunFolder;
 pub use result_files::{RECORD, json_text, read_json, write_json, write_text};
-pub use row_engine::{FitPlan, Fold, Folded, PartDone, PartTask, PlanAsked, Waiting};
+pub use row_engine::{FitPlan, Fold, Folded, LabelEnding, PartDone, PartTask, PlanAsked, Waiting};
 pub use row_record::RowRun;
 pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};

@@ -1,6 +1,8 @@
 //! The list of methods, what each is, and what can be refused before a method runs.
 
-use partita::{Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingInfo, SettingMap, Weights};
+use partita::{
+    Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingInfo, SettingMap, Weights, consensus_bytes,
+};
 use serde_json::{Value, json};
 
 use crate::AppError;
@@ -85,8 +87,8 @@ pub(crate) fn check(
     budget: MemoryBudget,
 ) -> Result<(), ConsensusError> {
     let (info, clusters) = (method.info(), if size.auto { Clusters::Auto } else { Clusters::Exactly(size.clusters) });
-    let bytes =
-        method.bytes(settings, size).map_err(|source| ConsensusError::Settings { method: info.name, source })?;
+    let bytes = consensus_bytes(method, settings, size)
+        .map_err(|source| ConsensusError::Settings { method: info.name, source })?;
     info.check_clusters(clusters, size.objects)?;
     Ok(budget.check(info.name, bytes, info.remedy)?)
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::canonical::Weighting;
 use crate::reduction::Reduction;
 use crate::result_warnings::{self, Found};
-use crate::row_consensus::{by_blocks, over_blocks};
+use crate::row_consensus::{by_blocks, consensus_bytes, over_blocks};
 use crate::{
     Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor, Outcome, Partition, Problem,
     Reads, SoftBases, SoftPartition, Stopped, Weights,
@@ -64,13 +64,16 @@ fn consense_kept(
     check_kept(info, problem)?;
     let wrong = |source| ConsensusError::Settings { method: info.name, source };
     let settings = method.validate(&problem.settings, &problem.size()).map_err(wrong)?;
-    let hard = problem.ensemble.memberships().is_none();
-    let by_blocks = hard && by_blocks(&problem.size()) && problem.object_weights.is_none();
-    if info.capabilities.streams && by_blocks && problem.clusters != Clusters::Exactly(1) {
+    let (size, weighted) = (problem.size(), problem.object_weights.is_some());
+    let bytes = if weighted {
+        method.bytes(&problem.settings, &size)
+    } else {
+        consensus_bytes(method, &problem.settings, &size)
+    };
+    problem.budget.check(info.name, bytes.map_err(wrong)?, info.remedy)?;
+    if !weighted && by_blocks(info, &size) {
         return over_blocks(method, problem, monitor);
     }
-    let bytes = method.bytes(&problem.settings, &problem.size()).map_err(wrong)?;
-    problem.budget.check(info.name, bytes, info.remedy)?;
     if problem.clusters == Clusters::Exactly(1) {
         return Ok(everything_together(info, settings, problem.ensemble.objects()));
     }

@@ -113,7 +113,9 @@ pub use {
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
     problem::{Problem, RowProblem},
-    row_consensus::{FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, fit_rows},
+    row_consensus::{
+        FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, consensus_bytes, fit_rows,
+    },
     row_passes::{Assigned, LabelCounts, LabelJob, LabelledMap, Labeller, LabellerKind, RowFit, RowLabeller},
     settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},
 };

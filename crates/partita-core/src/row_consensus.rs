@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use crate::result_warnings::{self, Found};
 use crate::{
     Assigned, BaseClustering, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective,
-    Outcome, Partition, PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SoftPartition, Stopped,
-    Weights,
+    Outcome, Partition, PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SettingMap, SettingsError,
+    SoftPartition, Stopped, Weights,
 };
 
 /// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
@@ -121,9 +121,26 @@ impl RowOutcome {
     }
 }
 
-/// Whether an ensemble of this size is read by blocks where the method can.
-pub(crate) fn by_blocks(size: &ProblemSize) -> bool {
-    size.objects as u64 * size.base_clusterings as u64 > LABELS_BY_BLOCKS
+/// Whether the method reads an ensemble of this size by blocks.
+pub(crate) fn by_blocks(info: &MethodInfo, size: &ProblemSize) -> bool {
+    let labels = size.objects as u64 * size.base_clusterings as u64;
+    info.capabilities.streams && labels > LABELS_BY_BLOCKS && size.soft_shares == 0 && (size.auto || size.clusters != 1)
+}
+
+/// Bytes that [`consense`](crate::consense) holds at once beside the ensemble, at most.
+///
+/// # Errors
+/// [`SettingsError`] for settings that the method does not take.
+pub fn consensus_bytes(
+    method: &dyn Consensus,
+    settings: &SettingMap,
+    size: &ProblemSize,
+) -> Result<u64, SettingsError> {
+    let info = method.info();
+    if by_blocks(info, size) {
+        return Ok(method.row_bytes(settings, size)?.saturating_add(held(info, size)));
+    }
+    method.bytes(settings, size)
 }
 
 /// [`consense_rows`] of an ensemble in memory, with all labels.
@@ -133,10 +150,7 @@ pub(crate) fn over_blocks(
     monitor: &dyn Monitor,
 ) -> Result<Outcome, ConsensusError> {
     let (info, rows) = (method.info(), EnsembleRows::new(problem.ensemble));
-    let (objects, size) = (problem.ensemble.objects(), problem.size());
-    let wrong = |source| ConsensusError::Settings { method: info.name, source };
-    let bytes = method.row_bytes(&problem.settings, &size).map_err(wrong)?;
-    problem.budget.check(info.name, bytes.saturating_add(held(info, &size)), info.remedy)?;
+    let objects = problem.ensemble.objects();
     let (mut labels, mut certainty) = (Vec::with_capacity(objects), Vec::with_capacity(objects));
     let mut soft: Option<Vec<f64>> = None;
     let found = consense_rows(method, &problem.over(&rows), monitor, &mut |first, block| {

@@ -13,7 +13,8 @@
 //! | [`Manifest`], [`ManifestRows`] | many such files as parts of one ensemble | O(n M) once | one group |
 //! | [`write_ensemble`] | text, NPZ, Parquet | O(n M) | Parquet: the packed file |
 //! | [`read_labels`] | a column of any of these | O(n) | 4 bytes an object |
-//! | [`write_labels`], [`labels_csv`] | text | O(n) | none |
+//! | [`write_labels`], [`labels_csv`] | text, Parquet, NPY, JSON | O(n) | none |
+//! | [`write_label_blocks`] | text, Parquet, NPY, block by block | O(n) | one group |
 //! | [`read_runs`] | runs to be aligned: labels, shares, ADMIXTURE and STRUCTURE | O(n K) | the text |
 //! | [`read_soft`], [`write_soft`] | a table of probabilities | O(n K) | none |
 //! | [`read_sparse_npz`], [`write_sparse_npz`] | sparse counts in SciPy's NPZ | O(stored) | one array |
@@ -70,10 +71,11 @@ pub use error::{Cell, FileError, Row};
 pub use format::{Header, ending_of_content, input_parts};
 pub use meaning::ensemble::{LoadedEnsemble, load_ensemble, read_ensemble, write_ensemble};
 pub use meaning::groups::{LabelBlock, LabelGroups, TableGroups};
+pub use meaning::label_blocks::{LabelBlocks, write_label_blocks};
 pub use meaning::label_column::{LabelColumn, LabelNumbers, Labels};
 pub use meaning::label_file::{load_labels, read_labels};
 pub use meaning::label_format::LabelFormat;
-pub use meaning::labels::{label_lines, labels_csv, write_labels};
+pub use meaning::labels::{labels_csv, write_labels};
 pub use meaning::manifest::{MANIFEST_VERSION, Manifest, ManifestBase, ManifestFile, ManifestPart};
 pub use meaning::manifest_rows::ManifestRows;
 pub use meaning::read_options::{Encode, Impute, ReadOptions, Truth};

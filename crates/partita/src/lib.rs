@@ -59,7 +59,8 @@ pub use partita_core::{
     PassKind, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense,
     SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Shares,
     SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread, WeightError,
-    WeightedEnsemble, Weights, WeightsError, consense, consense_rows, fit_rows, ndarray, rand, serde_json,
+    WeightedEnsemble, Weights, WeightsError, consense, consense_rows, consensus_bytes, fit_rows, ndarray, rand,
+    serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;

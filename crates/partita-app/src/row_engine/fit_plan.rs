@@ -6,6 +6,7 @@ use partita::SettingMap;
 use partita::files::ManifestRows;
 use serde::{Deserialize, Serialize};
 
+use super::job::LabelEnding;
 use super::sealed::hex;
 use crate::AppError;
 use crate::experiment::WeightSource;
@@ -36,6 +37,9 @@ pub struct FitPlan {
     pub seed: u64,
     /// Weights of the base clusterings.
     pub base_weights: Option<WeightSource>,
+    /// The format of the files of labels.
+    #[serde(default)]
+    pub labels: LabelEnding,
 }
 
 /// What a fold is asked for: all of it the first time, as much as one likes after.
@@ -51,6 +55,8 @@ pub struct PlanAsked {
     pub seed: Option<u64>,
     /// Weights of the base clusterings.
     pub base_weights: Option<WeightSource>,
+    /// The format of the files of labels.
+    pub labels: Option<LabelEnding>,
 }
 
 impl FitPlan {
@@ -86,6 +92,7 @@ impl PlanAsked {
             ("seed", self.seed.is_none_or(|seed| seed == plan.seed)),
             ("setting", self.settings.as_ref().is_none_or(|settings| *settings == plan.settings)),
             ("choice of weights", self.base_weights.is_none() || self.base_weights == plan.base_weights),
+            ("format of labels", self.labels.is_none_or(|labels| labels == plan.labels)),
         ];
         same.iter().find(|(_, same)| !same).map_or(Ok(plan), |(what, _)| Err(other(what)))
     }
@@ -100,6 +107,7 @@ impl PlanAsked {
             clusters: self.clusters.ok_or_else(missing)?,
             seed: self.seed.unwrap_or(0),
             base_weights: self.base_weights.clone(),
+            labels: self.labels.unwrap_or_default(),
         })
     }
 }

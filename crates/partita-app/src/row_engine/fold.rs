@@ -83,7 +83,7 @@ impl Fold {
         let of_pass = |error| super::worker::of_pass(&self.manifest, error);
         let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;
         let (job, sizes) = (fit.label_job().map_err(of_pass)?, counts.sizes.clone());
-        let LabelParts { files, confidence } = match label_parts(engine, job, counts, problem.weights)? {
+        let LabelParts { files, confidence } = match label_parts(engine, plan.labels, job, counts, problem.weights)? {
             Ok(parts) => parts,
             Err(waiting) => return Ok(Folded::Waiting(waiting)),
         };

@@ -35,7 +35,31 @@ pub(super) enum Task {
     /// A pass by its kind and state.
     Sum { kind: String, state: Vec<u8> },
     /// Labels by a labeller's kind and state, and what confidence is counted from.
-    Label { kind: String, state: Vec<u8>, counts: LabelCounts, weights: Option<BaseWeights> },
+    Label { kind: String, state: Vec<u8>, counts: LabelCounts, weights: Option<BaseWeights>, ending: LabelEnding },
+}
+
+/// The format of the files that labels of parts go to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelEnding {
+    /// Text: `object,label,certainty,confidence`. The files one after the other are the file of the whole.
+    #[default]
+    Csv,
+    /// The columns of the text.
+    Parquet,
+    /// The labels alone.
+    Npy,
+}
+
+impl LabelEnding {
+    /// The ending of the files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+            Self::Npy => "npy",
+        }
+    }
 }
 
 /// What a worker made of its part.
@@ -96,8 +120,8 @@ pub(super) fn sum_beside(model: &Path, part: usize, parts: usize) -> PathBuf {
 }
 
 /// Where the labels of a part go whose sum is there.
-pub(super) fn labels_beside(sum: &Path) -> PathBuf {
-    sum.with_extension("csv")
+pub(super) fn labels_beside(sum: &Path, ending: LabelEnding) -> PathBuf {
+    sum.with_extension(ending.as_str())
 }
 
 /// Number of parts.

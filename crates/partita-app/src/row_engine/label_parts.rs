@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use partita::{BaseWeights, LabelCounts, LabelJob};
 
 use super::files_engine::{FilesEngine, Waiting};
-use super::job::{Content, Round, Task, labels_beside};
+use super::job::{Content, LabelEnding, Round, Task, labels_beside};
 use crate::AppError;
 
 /// Labels of all parts.
@@ -17,14 +17,15 @@ pub(super) struct LabelParts {
     pub(super) confidence: f64,
 }
 
-/// The labels that workers wrote by this job, or what is waited for.
+/// The labels that workers wrote by this job to files of this format, or what is waited for.
 pub(super) fn label_parts(
     engine: &FilesEngine<'_>,
+    ending: LabelEnding,
     job: LabelJob,
     counts: LabelCounts,
     weights: Option<&BaseWeights>,
 ) -> Result<Result<LabelParts, Waiting>, AppError> {
-    let task = Task::Label { kind: job.kind.to_owned(), state: job.state, counts, weights: weights.cloned() };
+    let task = Task::Label { kind: job.kind.to_owned(), state: job.state, counts, weights: weights.cloned(), ending };
     let hash = engine.model(Round::Labels, task)?;
     let sums = match engine.part_files(Round::Labels, hash)? {
         Ok(sums) => sums,
@@ -36,7 +37,7 @@ pub(super) fn label_parts(
         let Content::Labels { bytes, confidence: own } = result.content else {
             return Err(AppError::content(path, "this is a sum, not labels"));
         };
-        let labels = labels_beside(path);
+        let labels = labels_beside(path, ending);
         let found = fs::metadata(&labels).map_err(|error| AppError::io(&labels, "be read", error))?.len();
         if found != bytes {
             let reason =

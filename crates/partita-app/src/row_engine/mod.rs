@@ -21,4 +21,5 @@ mod worker;
 pub use files_engine::Waiting;
 pub use fit_plan::{FitPlan, PlanAsked};
 pub use fold::{Fold, Folded};
+pub use job::LabelEnding;
 pub use worker::{PartDone, PartTask};

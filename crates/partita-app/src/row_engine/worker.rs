@@ -1,17 +1,19 @@
 //! A worker: the rows of one part, passed over once.
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use partita::files::{ManifestRows, write_whole};
+use partita::files::{ManifestRows, write_label_blocks};
 use partita::metrics::ClusterEvidence;
-use partita::{BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, labeller_kind, pass_kind};
+use partita::{
+    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, labeller_kind, pass_kind,
+};
 
 use super::job::{Content, Job, PartResult, Task, labels_beside, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, write};
 use crate::AppError;
-use crate::confidence::{Confident, write_label_rows};
+use crate::confidence::{Confident, LABEL_NUMBERS};
 
 /// One task of a round.
 #[derive(Clone, Debug)]
@@ -57,7 +59,7 @@ impl PartTask {
             return Err(AppError::request(format!("{here} has the parts 0 to {last}; there is no part {}", self.part)));
         };
         let output = self.output.clone().unwrap_or_else(|| sum_beside(&self.model, self.part, parts));
-        if self.is_done(&output, hash)? {
+        if self.is_done(&output, hash, &job.task)? {
             return Ok(PartDone::There(output));
         }
         let content = self.content(&job.task, &rows, &output, monitor)?;
@@ -69,14 +71,15 @@ impl PartTask {
     }
 
     /// Whether this task was done before; what else is at its place is refused.
-    fn is_done(&self, output: &Path, job: Hash) -> Result<bool, AppError> {
+    fn is_done(&self, output: &Path, job: Hash, task: &Task) -> Result<bool, AppError> {
         if !output.exists() {
             return Ok(false);
         }
         let found = read::<PartResult>(Seal::Sum, output).ok();
         let own = found.filter(|(found, _)| found.job == job && found.part == Some(self.part as u64));
-        if let Some((PartResult { content: Content::Labels { bytes, .. }, .. }, _)) = &own {
-            let labels = fs::metadata(labels_beside(output)).map(|labels| labels.len());
+        let result = own.as_ref().map(|(found, _)| &found.content);
+        if let (Some(Content::Labels { bytes, .. }), Task::Label { ending, .. }) = (result, task) {
+            let labels = fs::metadata(labels_beside(output, *ending)).map(|labels| labels.len());
             return Ok(labels.is_ok_and(|found| found == *bytes) && !self.replace);
         }
         let own = own.is_some();
@@ -102,26 +105,26 @@ impl PartTask {
                 let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
                 kind.sum(state, rows, groups, monitor).map(Content::Sum).map_err(failed)
             }
-            Task::Label { kind, state, counts, weights } => {
+            Task::Label { kind, state, counts, weights, ending } => {
                 let labeller = labeller_kind(kind).ok_or_else(|| unknown(kind))?.open(state).map_err(failed)?;
                 let evidence = evidence(rows, counts, weights.as_ref()).map_err(failed)?;
                 let (runner, mut confidence) = (PassRunner::new(rows, monitor), 0.0);
                 let mut error = None;
-                let mut counted = Counted::default();
-                write_whole(&labels_beside(output), |out| {
-                    let mut out = BufWriter::new(counted.over(out));
-                    let take = &mut |first, (some, own): (_, Vec<f64>)| {
+                let (path, count) = (labels_beside(output, *ending), rows.manifest().parts[self.part].rows);
+                write_label_blocks(&path, count, &LABEL_NUMBERS, |out| {
+                    let take = &mut |first, (some, own): (Assigned, Vec<f64>)| {
                         confidence += own.iter().sum::<f64>();
-                        write_label_rows(&mut out, first, &some, &own)
+                        let written = out.push(first, &some.labels, &[&some.certainty, &own]);
+                        written.map_err(|error| error.to_string())
                     };
                     let labelled = labeller.without_soft().each(&runner, groups, &Confident(&evidence), take);
                     error = labelled.err();
                     // What failed leaves no file.
-                    error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.to_string())))?;
-                    out.flush()
+                    error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.to_string())))
                 })
                 .or_else(|written| error.take().map_or(Err(written.into()), |error| Err(failed(error))))?;
-                Ok(Content::Labels { bytes: counted.bytes, confidence })
+                let bytes = fs::metadata(&path).map_err(|error| AppError::io(&path, "be read", error))?.len();
+                Ok(Content::Labels { bytes, confidence })
             }
         }
     }
@@ -144,33 +147,4 @@ fn evidence(
     use partita::RowBlocks;
     let evidence = ClusterEvidence::of_counts(rows.bases(), &counts.sizes, &counts.of_base_clusters, weights);
     evidence.map_err(|error| PassError::Parts(error.to_string()))
-}
-
-/// How many bytes were written.
-#[derive(Default)]
-struct Counted {
-    bytes: u64,
-}
-
-struct CountedWriter<'a, W: Write + ?Sized> {
-    bytes: &'a mut u64,
-    out: &'a mut W,
-}
-
-impl Counted {
-    fn over<'a, W: Write + ?Sized>(&'a mut self, out: &'a mut W) -> CountedWriter<'a, W> {
-        CountedWriter { bytes: &mut self.bytes, out }
-    }
-}
-
-impl<W: Write + ?Sized> Write for CountedWriter<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        *self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

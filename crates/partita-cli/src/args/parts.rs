@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use partita::MemoryBudget;
-use partita_app::WeightSource;
+use partita_app::{LabelEnding, WeightSource};
 
 use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
@@ -116,11 +116,32 @@ pub(crate) struct FoldArgs {
     /// Weights of the base clusterings, for methods that take them: `agreement`, or a CSV with the columns name and weight.
     #[arg(long, value_name = "agreement|FILE.csv")]
     pub(crate) base_weights: Option<PathBuf>,
+    /// The format of the files that labels of parts go to. NPY has the labels alone. [default: csv]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) labels: Option<PartLabels>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     /// Print what comes next, or the record, as one JSON object instead.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The format of labels of parts.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PartLabels {
+    Csv,
+    Parquet,
+    Npy,
+}
+
+impl From<PartLabels> for LabelEnding {
+    fn from(labels: PartLabels) -> Self {
+        match labels {
+            PartLabels::Csv => Self::Csv,
+            PartLabels::Parquet => Self::Parquet,
+            PartLabels::Npy => Self::Npy,
+        }
+    }
 }
 
 /// Where weights of base clusterings come from.

@@ -1,15 +1,14 @@
 //! Consensus of label rows that stay on the disk and are read block by block.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
-use partita::files::{LabelFormat, LabelGroups, ManifestRows, write_whole};
+use partita::files::{LabelBlocks, LabelFormat, LabelGroups, ManifestRows, write_label_blocks};
 use partita::{
     Consensus, LABELS_BY_BLOCKS, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent,
 };
 use partita_app::{
-    AppError, ClustersAsked, RowRun, Stopwatch, base_weights_of_rows, consense_rows_with_confidence, say_roles, seeds,
-    with_origin, write_json, write_label_rows,
+    AppError, ClustersAsked, LABEL_NUMBERS, RowRun, Stopwatch, base_weights_of_rows, consense_rows_with_confidence,
+    say_roles, seeds, with_origin, write_json,
 };
 
 use crate::args::{ConsensusArgs, StreamFormat};
@@ -110,7 +109,7 @@ impl RowSource {
 fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<&'static str> {
     let model = args.model.is_some() && !info.capabilities.predicts;
     let wanted = [
-        (!is_text(args.output.as_deref(), args.read.read.file.format), "only text is written block by block"),
+        (!comes_in_blocks(args), "JSON, and what is not text on stdout, are not written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (model, "--model learns from the labels of all objects"),
@@ -119,10 +118,13 @@ fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<
     wanted.iter().find(|(wanted, _)| *wanted).map(|(_, what)| *what)
 }
 
-/// Whether labels that go there are text.
-fn is_text(path: Option<&Path>, format: Option<StreamFormat>) -> bool {
-    let Some(path) = path.filter(|path| !is_stream(path)) else { return !format.is_some_and(StreamFormat::is_output) };
-    is_folder(path) || LabelFormat::of(path).is_ok_and(|format| format == LabelFormat::Text)
+/// Whether labels are written as they come: text anywhere, NPY and Parquet to files.
+fn comes_in_blocks(args: &ConsensusArgs) -> bool {
+    let format = args.read.read.file.format;
+    let Some(path) = args.output.as_deref().filter(|path| !is_stream(path)) else {
+        return !format.is_some_and(StreamFormat::is_output);
+    };
+    is_folder(path) || LabelFormat::of(path).is_ok_and(|format| format != LabelFormat::Json)
 }
 
 /// Finds the consensus and writes labels and model.
@@ -134,12 +136,10 @@ pub(super) fn consensus(
 ) -> Result<(), Failure> {
     let stopwatch = Stopwatch::start();
     let mut found = Err(Failure::input("nothing was read"));
-    let mut fit = |out: &mut dyn Write| {
-        let mut out = BufWriter::new(out);
-        found = run(args, method, rows, compute, &mut out);
+    let mut fit = |out: &mut LabelBlocks<'_>| {
+        found = run(args, method, rows, compute, out);
         // A fit that failed leaves no file.
-        found.as_ref().map_err(|_| io::Error::other("no consensus"))?;
-        out.flush()
+        found.as_ref().map(|_| ()).map_err(|_| io::Error::other("no consensus"))
     };
     let folder = args.output.as_deref().filter(|path| is_folder(path));
     if let Some(folder) = folder {
@@ -148,9 +148,13 @@ pub(super) fn consensus(
     let labels = folder.map(|folder| folder.join("labels.csv"));
     let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stream(path));
     let written = match &labels {
-        Some(path) => write_whole(path, |out| fit(out)).map_err(Failure::from),
-        None if args.json => fit(&mut io::sink()).map_err(output::failed),
-        None => fit(&mut io::stdout().lock()).map_err(output::failed),
+        Some(path) => write_label_blocks(path, rows.blocks().rows(), &LABEL_NUMBERS, fit).map_err(Failure::from),
+        None if args.json => fit(&mut LabelBlocks::csv(&mut io::sink(), &LABEL_NUMBERS)).map_err(output::failed),
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            let written = fit(&mut LabelBlocks::csv(&mut out, &LABEL_NUMBERS));
+            written.and_then(|()| out.flush()).map_err(output::failed)
+        }
     };
     let (found, confidence) = found?;
     written?;
@@ -177,7 +181,7 @@ fn run(
     method: &dyn Consensus,
     rows: &RowSource,
     compute: &Compute,
-    out: &mut dyn Write,
+    out: &mut LabelBlocks<'_>,
 ) -> Result<(RowOutcome, f64), Failure> {
     let blocks = rows.blocks();
     let passes = PassRunner::new(blocks, &Silent);
@@ -201,7 +205,8 @@ fn run(
     let mut total = 0.0;
     let found = consense_rows_with_confidence(method, &problem, &progress, &mut |first, block, confidence| {
         total += confidence.iter().sum::<f64>();
-        write_label_rows(&mut *out, first, &block, &confidence)
+        let written = out.push(first, &block.labels, &[&block.certainty, &confidence]);
+        written.map_err(|error| error.to_string())
     });
     Ok((found.map_err(wrong)?, total / blocks.rows().max(1) as f64))
 }

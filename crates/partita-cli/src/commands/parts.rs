@@ -63,7 +63,8 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
     let budget = start(&args.machine)?;
     let settings = (!args.set.is_empty()).then(|| SettingMap::parse(&args.set)).transpose()?;
     let (method, base_weights) = (args.method.clone(), weight_source(args.base_weights.as_deref()));
-    let asked = PlanAsked { method, settings, clusters: args.clusters, seed: args.seed, base_weights };
+    let (clusters, seed, labels) = (args.clusters, args.seed, args.labels.map(Into::into));
+    let asked = PlanAsked { method, settings, clusters, seed, base_weights, labels };
     let (manifest, folder, sums) = (args.manifest.clone(), args.output.clone(), args.sums.clone());
     let fold = Fold { manifest, folder, sums, asked, budget };
     // A fit that is replayed does not stop halfway: another number of rounds would be another fit.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use partita::files::write_ensemble;
+use partita::files::{self, ReadOptions, write_ensemble};
 use partita::ndarray::{Array2, s};
 use partita::{BaseClustering, Ensemble};
 
@@ -79,6 +79,33 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
         assert!(asked[1] != "mm" || place.path("fit/model.json").exists());
         // A fold after the end changes nothing.
         assert!(place.partita(&["fold", "m.json", "-o", "fit"]).fine().is_empty());
+    }
+}
+
+#[test]
+fn labels_of_parts_are_columns_or_arrays_too() {
+    let place = Workplace::new();
+    write_files(&place, 2);
+    let asked = ["-m", "acv", "-k", "4"];
+    place.partita(&[&["consensus", "m.json", "-o", "one.csv"], &asked[..]].concat()).fine();
+    let read = |name: &str| {
+        let labels = files::read_labels(&place.path(name), &ReadOptions::default()).expect("labels");
+        labels.column.values.into_iter().flatten().collect::<Vec<_>>()
+    };
+    let one = read("one.csv");
+    for (ending, fit) in [("parquet", "columns"), ("npy", "arrays")] {
+        rounds(&place, fit, &[&asked[..], &["--labels", ending]].concat());
+        let own = |name: &&String| name.starts_with(&format!("{fit}/labels.")) && name.ends_with(ending);
+        let files = place.files();
+        let parts: Vec<&String> = files.iter().filter(own).collect();
+        assert!(parts.len() > 1, "{parts:?}");
+        assert!(parts.iter().flat_map(|name| read(name)).collect::<Vec<_>>() == one, "{ending}");
+        // A part that lost its labels is done again; another format is another fit.
+        fs::remove_file(place.path(parts[0])).expect("a file");
+        let model = format!("{fit}/labels.model");
+        place.partita(&["pass", "m.json", "--model", &model, "--part", "0"]).fine();
+        assert!(place.path(parts[0]).exists());
+        place.partita(&["fold", "m.json", "-o", fit, "--labels", "csv"]).refused(&["another format of labels"]);
     }
 }
 

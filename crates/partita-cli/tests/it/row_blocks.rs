@@ -83,6 +83,16 @@ fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
             assert!(run(file, &tight) == expected, "{method} from {file} on {threads} threads in 400 MiB");
         }
     }
+    // Labels in columns and arrays are those of rows in memory too, to the byte, and are not held either.
+    for labels in ["l.parquet", "l.npy"] {
+        let run = |file: &str, more: &[&str]| {
+            place
+                .partita(&[&["consensus", file, "-m", "acv", "-k", "4", "-o", labels, "--force"], more].concat())
+                .fine();
+            fs::read(place.path(labels)).expect("labels")
+        };
+        assert!(run("e.npz", &[]) == run("m.json", &["--max-memory", "200MiB"]), "{labels}");
+    }
     let refused = place.partita(&["consensus", "e.parquet", "-m", "lwgp", "-k", "4", "--max-memory", "1MiB"]);
     refused.refused(&["memory budget"]);
 }

@@ -18,7 +18,7 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_pages;
 #[cfg(feature = "parquet")]
-mod parquet_write;
+pub(crate) mod parquet_write;
 pub(crate) mod reader;
 mod text_layout;
 mod text_rows;

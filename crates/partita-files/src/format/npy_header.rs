@@ -118,7 +118,8 @@ fn write_texts(out: &mut dyn Write, texts: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
+/// Writes the header of an array; its values follow, row by row.
+pub(crate) fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
     let lengths = shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ") + ",";
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");
     // Data starts at a multiple of 64 bytes, and the header ends in a line break.

@@ -18,7 +18,7 @@ use crate::atomic_write::write_whole;
 use crate::error::FileError;
 
 /// Rows of a row group, as pandas and Polars have it: readers hold as few at once, and several threads share a file.
-const GROUP_ROWS: usize = 1 << 20;
+pub(crate) const GROUP_ROWS: usize = 1 << 20;
 
 /// Writes columns in groups of rows, and notes beside them.
 pub(crate) fn write_contents(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
@@ -32,25 +32,44 @@ fn pack(
     mut columns: Vec<(&str, Data<'_>)>,
     notes: Vec<(&str, String)>,
 ) -> Result<(), ParquetError> {
-    let fields: Result<Vec<_>, ParquetError> =
-        columns.iter().map(|(name, column)| Ok(Arc::new(field(name, column)?))).collect();
-    let schema = Type::group_type_builder("schema").with_fields(fields?).build()?;
-    let notes = notes.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
-    let properties =
-        WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(notes)).build();
-    let mut file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+    let mut file = GroupWriter::new(out, &columns, notes)?;
     for _ in 0..rows.div_ceil(GROUP_ROWS).max(1) {
-        let mut group = file.next_row_group()?;
-        for (_, column) in &mut columns {
+        file.group(&mut columns)?;
+    }
+    file.close()
+}
+
+/// A file that is written group by group.
+pub(crate) struct GroupWriter<W: Write + Send>(SerializedFileWriter<W>);
+
+impl<W: Write + Send> GroupWriter<W> {
+    /// Starts a file with columns of these names and types; their values are not looked at.
+    pub(crate) fn new(out: W, columns: &[(&str, Data<'_>)], notes: Vec<(&str, String)>) -> Result<Self, ParquetError> {
+        let fields: Result<Vec<_>, ParquetError> =
+            columns.iter().map(|(name, column)| Ok(Arc::new(field(name, column)?))).collect();
+        let schema = Type::group_type_builder("schema").with_fields(fields?).build()?;
+        let notes = notes.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let properties = properties.set_key_value_metadata(Some(notes)).build();
+        Ok(Self(SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?))
+    }
+
+    /// Writes the next values of all columns, at most [`GROUP_ROWS`] of each.
+    pub(crate) fn group(&mut self, columns: &mut [(&str, Data<'_>)]) -> Result<(), ParquetError> {
+        let mut group = self.0.next_row_group()?;
+        for (_, column) in columns {
             match column {
                 Data::Integer(values) => put::<Int64Type>(&mut group, values)?,
                 Data::Float(values) => put::<DoubleType>(&mut group, values.map(Some))?,
                 Data::Text(values) => put::<ByteArrayType>(&mut group, values.map(|text| text.map(ByteArray::from)))?,
             }
         }
-        group.close()?;
+        group.close().map(|_| ())
     }
-    file.close().map(|_| ())
+
+    pub(crate) fn close(self) -> Result<(), ParquetError> {
+        self.0.close().map(|_| ())
+    }
 }
 
 fn field(name: &str, column: &Data<'_>) -> Result<Type, ParquetError> {

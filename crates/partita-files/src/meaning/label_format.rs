@@ -72,15 +72,23 @@ fn columns<'a>(
     partition: &'a Partition,
     numbers: &[LabelNumbers<'a>],
 ) -> Contents<'a> {
-    let rows = partition.objects();
-    let names = match object_names {
-        Some(names) => Data::Text(Box::new(names.iter().map(|name| Some(name.as_str())))),
-        None => Data::Integer(Box::new((0..rows as i64).map(Some))),
-    };
-    let labels = Data::Integer(Box::new(partition.labels().iter().map(|&label| Some(i64::from(label)))));
-    let mut columns = vec![("object", names), ("label", labels)];
-    columns.extend(numbers.iter().map(|&(name, values)| (name, Data::Float(Box::new(values.iter().copied())))));
-    Contents::Columns { rows, columns, notes: Vec::new() }
+    let mut columns = label_columns(0, partition.labels(), numbers);
+    if let Some(names) = object_names {
+        columns[0].1 = Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))));
+    }
+    Contents::Columns { rows: partition.objects(), columns, notes: Vec::new() }
+}
+
+/// Columns of labels of objects that are called by their numbers from `first`.
+pub(super) fn label_columns<'a>(
+    first: u64,
+    labels: &'a [u32],
+    numbers: &[LabelNumbers<'a>],
+) -> Vec<(&'a str, Data<'a>)> {
+    let objects = Data::Integer(Box::new((0..labels.len()).map(move |object| Some((first + object as u64) as i64))));
+    let labels = Data::Integer(Box::new(labels.iter().map(|&label| Some(i64::from(label)))));
+    let numbers = numbers.iter().map(|&(name, values)| (name, Data::Float(Box::new(values.iter().copied()))));
+    [("object", objects), ("label", labels)].into_iter().chain(numbers).collect()
 }
 
 fn write_json(

@@ -48,19 +48,18 @@ pub fn labels_csv(
     lines(out, b',', object_names, partition, numbers)
 }
 
-/// Lines as [`labels_csv`] writes them below its heading, for objects that are called by their numbers from `first`: for results
-/// that come piece by piece.
-///
-/// # Errors
-/// What the place refuses.
-///
-/// # Panics
-/// As [`write_labels`].
-pub fn label_lines(out: &mut dyn Write, first: u64, labels: &[u32], numbers: &[&[f64]]) -> io::Result<()> {
+/// Lines below the heading, for objects that are called by their numbers from `first`.
+pub(super) fn label_lines(
+    out: &mut dyn Write,
+    delimiter: u8,
+    first: u64,
+    labels: &[u32],
+    numbers: &[&[f64]],
+) -> io::Result<()> {
     let name = |object: usize, text: &mut Vec<u8>| {
         text.extend_from_slice(itoa::Buffer::new().format(first + object as u64).as_bytes());
     };
-    Lines { delimiter: b',', labels, numbers, name: &name }.write(out)
+    Lines { delimiter, labels, numbers, name: &name }.write(out)
 }
 
 fn lines(

@@ -5,6 +5,7 @@ mod features;
 mod frame;
 pub(crate) mod groups;
 mod input_warnings;
+pub(crate) mod label_blocks;
 pub(crate) mod label_column;
 pub(crate) mod label_file;
 pub(crate) mod label_format;
