@@ -25,6 +25,9 @@ const TESTED_WITH: &[&str] = &[
     "matplotlib",
     "anndata",
     "tqdm",
+    "distributed",
+    "pyspark",
+    "snakemake",
 ];
 
 /// The versions of Python that the wheel is for.

@@ -60,6 +60,9 @@ pub(crate) fn of_modes(error: ModesError) -> AppError {
 }
 
 impl FoundModes {
+    /// Names of the files that [`write`](Self::write) writes into the folder itself.
+    pub const FILES: [&str; 2] = ["modes.json", "objects.csv"];
+
     /// One or several answers, in one sentence.
     pub fn sentence(&self) -> String {
         let modes = &self.modes.modes;
