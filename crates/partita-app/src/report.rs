@@ -9,6 +9,7 @@ use partita_report::{ClusterCurves, Rendered, Report, render};
 use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
 use crate::machine::default_budget;
+use crate::modes::answers_at_a_glance;
 use crate::result_files::{
     CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, WrittenLabels, folder_of, read_labels,
 };
@@ -74,6 +75,7 @@ pub(crate) fn page(
     report.method = methods::find(method).ok().map(partita::Consensus::info);
     report.methods.clone_from(&shown.methods);
     report.labels_file = Some(LABELS.into());
+    report.answers = answers_at_a_glance(shown.ensemble);
     Ok(render(&report)?)
 }
 

@@ -43,7 +43,7 @@ pub(super) fn rows_of(
             others.join(", ")
         ));
     }
-    if let ClustersAsked::Chosen { .. } = args.clusters {
+    if let ClustersAsked::Chosen { .. } = args.asked_clusters()? {
         return refuse(
             "the choice of K looks at label rows in memory; with --stream or a manifest name a number with -k".into(),
         );
@@ -184,7 +184,7 @@ fn run(
     let passes = PassRunner::new(blocks, &Silent);
     let weights =
         args.weight_source().map(|source| base_weights_of_rows(&source, &passes, compute.budget)).transpose()?;
-    let mut problem = RowProblem::new(blocks, args.clusters.clusters());
+    let mut problem = RowProblem::new(blocks, args.asked_clusters()?.clusters());
     (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;

@@ -6,7 +6,7 @@ use partita::files::LabelFormat;
 use partita::{MemoryBudget, Outcome, SettingMap};
 use partita_app::{
     AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, ObjectWeightSource, Outputs, ReadOptions,
-    RelationsOutput, RunRecord, TableInput, TextTable, methods,
+    RelationsOutput, RunRecord, SimilarityOutput, TableInput, TextTable, methods,
 };
 use serde_json::Value;
 
@@ -38,7 +38,8 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
         print(&finished.record.to_json()?)?;
     } else if args.output.as_deref().is_none_or(is_stream) {
         let numbers = [("certainty", &outcome.certainty[..]), ("confidence", &finished.confidences[0][..])];
-        print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers, args.read.read.file.format)?;
+        let (names, classes) = (finished.ensemble.object_names(), outcome.object_classes());
+        print_labels(names, (&outcome.partition, classes.as_deref()), &numbers, args.read.read.file.format)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
@@ -57,7 +58,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         read.skip.push(column.clone());
     }
     let input = Input::Ensemble { file: args.ensemble.clone(), read, features };
-    let mut experiment = Experiment::new(input, args.clusters, vec![choice], args.compute.seed.unwrap_or(0));
+    let mut experiment = Experiment::new(input, args.asked_clusters()?, vec![choice], args.compute.seed.unwrap_or(0));
     experiment.base_weights = args.weight_source();
     experiment.object_weights = object_weights;
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes);
@@ -83,7 +84,14 @@ fn check_places(args: &ConsensusArgs) -> Result<(), Failure> {
         .map(PathBuf::as_path)
         .collect();
     let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stream(path));
-    let outputs = [labels, args.soft.as_ref(), args.model.as_ref(), args.relations.as_ref()];
+    let outputs = [
+        labels,
+        args.soft.as_ref(),
+        args.model.as_ref(),
+        args.relations.as_ref(),
+        args.draws.as_ref(),
+        args.similarity.as_ref(),
+    ];
     check_outputs(outputs.into_iter().flatten(), &inputs, args.force)?;
     labels.map(|path| LabelFormat::of(path)).transpose()?;
     args.output.as_deref().filter(|path| is_folder(path)).map_or(Ok(()), |folder| may_fill(folder, args.force))
@@ -104,6 +112,8 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         soft: args.soft.clone(),
         relations: args.relations.clone().map(|file| RelationsOutput { file, threshold }),
         model: args.model.clone().map(|file| ModelOutput { file, predict_with }),
+        draws: args.draws.clone(),
+        similarity: args.similarity.clone().map(|file| SimilarityOutput { file, least: args.least_similarity }),
         resume: false,
     }
 }
