@@ -109,6 +109,7 @@ fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<
         (!comes_in_blocks(args), "JSON, and what is not text on stdout, are not written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
+        (args.draws.is_some() || args.similarity.is_some(), "--draws and --similarity hold labels of all objects"),
         (model, "--model learns from the labels of all objects"),
         (named, "the names of all objects are held"),
     ];

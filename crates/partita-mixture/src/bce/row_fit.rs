@@ -100,6 +100,8 @@ pub(crate) struct RowInference {
 
 /// What is inferred of one row.
 struct Inferred {
+    /// What each label counts.
+    counts: Vec<f64>,
     gamma: Vec<f64>,
     bound: f64,
     scratch: RowScratch,
@@ -128,7 +130,7 @@ impl RowInference {
         let (counts, mut scratch) = (self.counts(lines), RowScratch::new(self.parameters.clusters()));
         let (mut gamma, ends) = (self.parameters.start(counts.iter().sum()), (ROW_ROUNDS, ROW_TOLERANCE));
         let bound = self.parameters.infer((lines, &counts[..]), &mut gamma, ends, &mut scratch);
-        Inferred { gamma, bound, scratch }
+        Inferred { counts, gamma, bound, scratch }
     }
 }
 
@@ -162,8 +164,7 @@ impl RowPass for RowInference {
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
         self.each(block, |(lines, weight), found| {
-            let counts = self.counts(lines);
-            self.parameters.add_row((lines, &counts[..], weight), found.bound, &found.scratch, &mut sum.sums);
+            self.parameters.add_row((lines, &found.counts[..], weight), found.bound, &found.scratch, &mut sum.sums);
             sum.weight += weight;
             sum.labels += weight * lines.len() as f64;
         });

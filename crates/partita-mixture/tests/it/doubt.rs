@@ -1,6 +1,6 @@
 //! Soft base clusterings and weights: what the conformance tests ask, and what shares of 0 and 1 must give.
 
-use partita_conformance::{check_soft, draw};
+use partita_conformance::{check_soft, check_with, draw};
 use partita_core::{BaseWeights, Clusters, Consensus, Problem, Seed, SettingMap, Silent, consense};
 use partita_mixture::{BCE, NBCE_CVB, NBCE_GIBBS};
 
@@ -14,6 +14,13 @@ const QUICK: [(&dyn Consensus, &[&str]); 3] = [
 fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
     for (method, settings) in QUICK {
         assert!(check_soft(method, settings) > 0, "{}", method.info().name);
+    }
+}
+
+#[test]
+fn what_their_infos_say_holds() {
+    for (method, settings) in QUICK {
+        assert!(check_with(method, settings, 2) > 50, "{}", method.info().name);
     }
 }
 
