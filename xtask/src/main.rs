@@ -16,6 +16,7 @@ mod python;
 mod reproduce;
 mod setup;
 mod shell;
+mod supply;
 mod test;
 mod tidy;
 mod workspace;
@@ -58,6 +59,10 @@ enum Command {
     Datasets(datasets::Arguments),
     /// Write the generated parts of the documents.
     Docs(docs::Arguments),
+    /// Compare licences, versions and sources of all dependencies with xtask/deny.toml.
+    Supply,
+    /// Write the list of what the binary is made of (CycloneDX) to target/partita.cdx.json.
+    Sbom,
     /// Start a consensus method: its file, its test, its line in the registry.
     New(new::Arguments),
 }
@@ -76,6 +81,8 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),
+        Command::Supply => supply::run(&workspace),
+        Command::Sbom => supply::sbom(&workspace),
         Command::New(arguments) => new::run(&workspace, arguments),
     });
     match result {

@@ -25,6 +25,8 @@ const TESTED_WITH: &[&str] = &[
     "matplotlib",
     "anndata",
     "tqdm",
+    "distributed",
+    "pyspark",
 ];
 
 /// The versions of Python that the wheel is for.

@@ -5,14 +5,15 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, features, optional, python, reproduce, shell, tidy};
+use crate::{demo, docs, features, optional, python, reproduce, shell, supply, tidy};
 
 /// Runs every step; stops at the first that fails.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     type Step = fn(&Workspace) -> Result<()>;
-    let steps: [(&str, Step); 14] = [
+    let steps: [(&str, Step); 15] = [
         ("format", format),
         ("tidy", tidy::run),
+        ("dependencies", supply::run),
         ("packages", packages),
         ("clippy", clippy),
         ("features", features::run),

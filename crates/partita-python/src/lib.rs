@@ -11,6 +11,7 @@
 //! | `columns` | label columns of any NumPy type to an ensemble, without a copy of the input |
 //! | `ensemble`, `tables` | ensembles; dense and sparse tables |
 //! | `consensus`, `choice`, `generate`, `model`, `metrics`, `methods` | the functions |
+//! | `parts` | rows in many files, in rounds of tasks |
 //! | `errors` | errors of ours as Python's |
 
 mod arguments;
@@ -24,6 +25,7 @@ mod generate;
 mod methods;
 mod metrics;
 mod model;
+mod parts;
 mod tables;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,6 +56,9 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(choice::choose_k, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::write_manifest, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::fold, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::pass_part, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::scores, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::jensen_shannon, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;

@@ -7,8 +7,8 @@ array([1, 1, 1, 0, 0, 0], dtype=int32)
 
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
 how many clusters there are. ``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares
-clusterings, ``plot`` draws results, ``anndata`` works on AnnData. NumPy is all that must be there; other packages are imported when they
-are needed.
+clusterings, ``plot`` draws results, ``anndata`` works on AnnData; ``scan`` makes an ensemble of label rows in many files, which workers of
+``dask`` or ``spark`` may read. NumPy is all that must be there; other packages are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from partita._ensemble import Ensemble, generate, read_ensemble
 from partita._errors import BudgetError, InputError, Interrupted, PartitaError, PartitaWarning, SettingError
 from partita._partita import __version__
 from partita._result import ConsensusResult, Model, load_model
+from partita._rows import RowConsensus, RowFiles, scan
 
 if TYPE_CHECKING:
-    from partita import anndata, plot
+    from partita import anndata, dask, plot, spark
     from partita._estimators import ConsensusClustering, LabelConsensus
 
 __all__ = [
@@ -39,17 +40,22 @@ __all__ = [
     "Model",
     "PartitaError",
     "PartitaWarning",
+    "RowConsensus",
+    "RowFiles",
     "SettingError",
     "__version__",
     "anndata",
     "choose_k",
     "consensus",
+    "dask",
     "generate",
     "load_model",
     "methods",
     "metrics",
     "plot",
     "read_ensemble",
+    "scan",
+    "spark",
 ]
 
 _LATE = {"ConsensusClustering": "partita._estimators", "LabelConsensus": "partita._estimators"}
@@ -59,7 +65,7 @@ def __getattr__(name: str) -> Any:
     """What needs other packages, imported when it is asked for."""
     if name in _LATE:
         return getattr(importlib.import_module(_LATE[name]), name)
-    if name in ("plot", "anndata"):
+    if name in ("plot", "anndata", "dask", "spark"):
         return importlib.import_module(f"partita.{name}")
     raise AttributeError(f"module 'partita' has no attribute '{name}'")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from partita import _partita
 from partita._ensemble import Ensemble, _plain
 from partita._errors import InputError, Interrupted
 from partita._result import ConsensusResult
+from partita._rows import RowConsensus, RowFiles, row_consensus
 from partita._run import Run, clusters_of, seed_of
 from partita._tables import is_frame, label_column, table_of
 
@@ -115,6 +116,10 @@ def run_consensus(
     return result
 
 
+@overload
+def consensus(ensemble: RowFiles, n_clusters: int, method: str | None = None, **keywords: Any) -> RowConsensus: ...
+@overload
+def consensus(ensemble: Any, n_clusters: Any = "auto", method: str | None = None, **keywords: Any) -> ConsensusResult: ...
 def consensus(
     ensemble: Any,
     n_clusters: Any = "auto",
@@ -127,14 +132,17 @@ def consensus(
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
     progress: Any = False,
+    engine: Any = None,
+    folder: Any = None,
+    label_format: str = "csv",
     **settings: Any,
-) -> ConsensusResult:
+) -> ConsensusResult | RowConsensus:
     """Finds the clustering that an ensemble agrees on.
 
     Parameters
     ----------
-    ensemble : Ensemble or labels
-        What :class:`Ensemble` takes.
+    ensemble : Ensemble, labels or RowFiles
+        What :class:`Ensemble` takes, or what :func:`scan` found: label rows in files, which are read block by block.
     n_clusters : int, range, "auto" or "method"
         Clusters of the consensus; a range of which one is chosen (1 if base clusterings agree no more than by chance); ``"auto"``, which
         is 2 to 12; or ``"method"``, where the method finds its own.
@@ -155,12 +163,19 @@ def consensus(
         Bytes that may be held, such as ``"4GiB"``; three quarters of the machine's memory if not given.
     progress : bool or callable
         Show progress with tqdm, or call this with (what, done, total).
+    engine : distributed.Client, SparkSession, Executor or callable, optional
+        Who reads the rows in files; this process if not given.
+    folder : path, optional
+        Where models, sums, labels and the record go, for rows in files. A call that was cut short goes on where it ended.
+    label_format : "csv", "parquet" or "npy"
+        The files of labels, for rows in files.
     **settings
         Settings of the method, as ``methods()[name]["settings"]`` lists them.
 
     Returns
     -------
     ConsensusResult
+        A :class:`RowConsensus` of rows in files: the labels of ``partita consensus MANIFEST``, byte for byte.
 
     Raises
     ------
@@ -179,6 +194,26 @@ def consensus(
     >>> result
     ConsensusResult(eac-average: 6 objects in 2 clusters, confidence 0.745)
     """
+    if isinstance(ensemble, RowFiles):
+        if features is not None or object_weights is not None:
+            raise InputError("features= and object_weights= go with an Ensemble, not with rows in files")
+        if folder is None:
+            raise InputError("say with folder= where models, sums and labels of rows in files go")
+        return row_consensus(
+            ensemble,
+            n_clusters,
+            method,
+            engine=engine,
+            folder=folder,
+            label_format=label_format,
+            base_weights=base_weights,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            max_memory=max_memory,
+            settings=settings,
+        )
+    if engine is not None or folder is not None:
+        raise InputError("engine= and folder= go with rows in files: give what scan() found")
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features)
     what = asked(given, n_clusters, method, random_state, base_weights, settings)

@@ -1,0 +1,167 @@
+"""Label rows in many files, and their consensus in rounds of tasks that any engine may run."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from partita import _partita
+from partita._ensemble import _plain
+from partita._errors import InputError
+from partita._run import Run, seed_of
+
+#: Runs a task for every part, wherever it likes, and comes back when all are done. Tasks can be pickled, and done twice.
+Engine = Callable[[Callable[[int], str], "list[int]"], None]
+
+_FORMATS = ("csv", "parquet", "npy")
+
+
+@dataclass(frozen=True)
+class RowFiles:
+    """Label rows in files that were made one ensemble by :func:`scan`.
+
+    Attributes
+    ----------
+    manifest : pathlib.Path
+        Names of the files, their parts, base clusterings and labels; ``partita consensus`` reads it too.
+    n_parts : int
+        Tasks of a round.
+    """
+
+    manifest: Path
+    n_parts: int
+
+
+@dataclass(frozen=True)
+class RowConsensus:
+    """What :func:`consensus` found of label rows in files.
+
+    Attributes
+    ----------
+    label_files : list of pathlib.Path
+        The labels, a file a part, in the order of the rows. CSV (``object,label,certainty,confidence``; the first file has the heading),
+        Parquet with these columns, or NPY with the labels alone.
+    record_ : dict
+        Method, settings, sizes of clusters, warnings.
+    """
+
+    label_files: list[Path]
+    record_: dict[str, Any]
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters of the consensus."""
+        return len(self.record_["sizes"])
+
+    def __repr__(self) -> str:
+        n = sum(self.record_["sizes"])
+        return f"RowConsensus({self.record_['method']}: {n} objects in {self.n_clusters} clusters, {len(self.label_files)} files)"
+
+
+def scan(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    manifest: str | os.PathLike[str] = "manifest.json",
+    *,
+    rows_a_part: int = 1 << 22,
+    skip: Sequence[str] = (),
+) -> RowFiles:
+    """Makes one ensemble of files whose rows follow each other, without holding them.
+
+    Parameters
+    ----------
+    files : path, pattern such as ``"labels/*.parquet"``, or sequence of paths
+        Parquet, Arrow or NPY with the same columns of whole numbers. All workers must see them under the same path.
+    manifest : path
+        Where the manifest goes; workers read it too.
+    rows_a_part : int
+        Rows of a task, about: as many whole row groups as fit.
+    skip : sequence of str
+        Columns to leave out.
+
+    Returns
+    -------
+    RowFiles
+        For :func:`consensus`.
+    """
+    if isinstance(files, (str, os.PathLike)):
+        found: list[str] = sorted(glob.glob(os.fspath(files))) or [os.fspath(files)]
+    else:
+        found = [os.fspath(path) for path in files]
+    target = Path(manifest).absolute()
+    return RowFiles(target, _partita.write_manifest(found, str(target), rows_a_part, list(skip), Run()))
+
+
+def row_consensus(
+    rows: RowFiles,
+    n_clusters: Any,
+    method: str | None,
+    *,
+    engine: Any,
+    folder: str | os.PathLike[str],
+    label_format: str,
+    base_weights: Any,
+    random_state: Any,
+    n_jobs: int | None,
+    max_memory: int | str | None,
+    settings: dict[str, Any],
+) -> RowConsensus:
+    """Rounds of tasks until all labels are there. What the folder holds of the same fit is not done again."""
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, int):
+        raise InputError(f"n_clusters={n_clusters!r}; give a number: rows in files are not looked at to choose one")
+    if label_format not in _FORMATS:
+        raise InputError(f"label_format={label_format!r}; write one of {', '.join(_FORMATS)}")
+    if base_weights is not None and not isinstance(base_weights, (str, os.PathLike)):
+        raise InputError("base_weights= of rows in files is 'agreement' or the name of a CSV file with the columns name and weight")
+    weights = None if base_weights is None else os.fspath(base_weights)
+    own = json.dumps(settings, default=_plain) if settings else None
+    asked = (method, own, n_clusters, seed_of(random_state), weights, label_format)
+    place, path = str(Path(folder).absolute()), str(rows.manifest)
+    run_tasks, how = engine_of(engine), Run(n_jobs, max_memory)
+    while True:
+        step = json.loads(_partita.fold(path, place, asked, how))
+        if step["done"]:
+            return RowConsensus([Path(name) for name in step["labels"]], step["record"])
+        run_tasks(partial(_task, manifest=path, model=step["model"], n_jobs=n_jobs, max_memory=max_memory), step["missing"])
+
+
+def _task(part: int, manifest: str, model: str, n_jobs: int | None, max_memory: int | str | None) -> str:
+    return _partita.pass_part(manifest, model, part, Run(n_jobs, max_memory))
+
+
+def _here(task: Callable[[int], str], parts: list[int]) -> None:
+    for part in parts:
+        task(part)
+
+
+def _of_executor(executor: Executor, task: Callable[[int], str], parts: list[int]) -> None:
+    for _ in executor.map(task, parts):
+        pass
+
+
+def engine_of(engine: Any) -> Engine:
+    """What runs tasks: this process, an executor, a client of Dask, a session of Spark, or a function of one's own."""
+    if engine is None:
+        return _here
+    if isinstance(engine, Executor):
+        return partial(_of_executor, engine)
+    package = type(engine).__module__.partition(".")[0]
+    if package == "distributed":
+        from partita.dask import dask_engine
+
+        return dask_engine(engine)
+    if package == "pyspark":
+        from partita.spark import spark_engine
+
+        return spark_engine(engine)
+    if callable(engine):
+        return engine  # type: ignore[no-any-return]
+    raise InputError(
+        f"engine={engine!r}; give a distributed.Client, a SparkSession, an Executor, or a function of a task and a list of parts"
+    )

@@ -1,0 +1,46 @@
+"""Tasks of a consensus of label rows in files on the workers of Dask.
+
+``pt.consensus(pt.scan("labels/*.parquet"), 10, engine=client)`` uses it with its defaults. Workers see files, manifest and folder under
+the same paths, read their own parts and write their own labels.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from partita._rows import Engine
+
+__all__ = ["dask_engine"]
+
+
+def dask_engine(client: Any, *, retries: int = 3, timeout: float | None = None) -> Engine:
+    """Runs tasks on a client's workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    retries : int
+        How often a task is tried again that fails. Tasks of workers that die go to others besides; their sums are written whole or not
+        at all.
+    timeout : float, optional
+        Seconds for all tasks of a round, after which ``TimeoutError`` is raised. What was finished is kept: a call with the same folder
+        goes on there.
+
+    Returns
+    -------
+    callable
+        For ``engine=`` of :func:`partita.consensus`.
+    """
+
+    def run_tasks(task: Callable[[int], str], parts: list[int]) -> None:
+        distributed: Any = importlib.import_module("distributed")
+        futures = client.map(task, parts, retries=retries, pure=False)
+        try:
+            distributed.wait(futures, timeout=timeout)
+            client.gather(futures)
+        finally:
+            client.cancel(futures)
+
+    return run_tasks

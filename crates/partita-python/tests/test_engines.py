@@ -1,0 +1,247 @@
+"""Rounds of tasks on workers of other systems: the bytes of the command line, also when workers die."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+CUTS = [0, 1, 2050, 7777, 9000]
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory) -> pt.RowFiles:
+    folder = tmp_path_factory.mktemp("rows")
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 4, CUTS[-1])
+    columns = [np.where(rng.random(truth.size) < 0.7, truth, rng.integers(0, 4, truth.size)) for _ in range(6)]
+    labels = np.stack(columns, axis=1).astype(np.int8)
+    for number, (first, end) in enumerate(zip(CUTS, CUTS[1:])):
+        np.save(folder / f"{number}.npy", labels[first:end])
+    return pt.scan(str(folder / "*.npy"), folder / "m.json", rows_a_part=1000)
+
+
+def written(found: pt.RowConsensus) -> bytes:
+    return b"".join(path.read_bytes() for path in found.label_files)
+
+
+@pytest.fixture(scope="module")
+def expected(rows, command, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("expected")
+
+    @functools.cache
+    def labels(method: str) -> bytes:
+        command("consensus", rows.manifest, "-k", 4, "-m", method, "-o", folder / f"{method}.csv")
+        return (folder / f"{method}.csv").read_bytes()
+
+    return labels
+
+
+METHODS = sorted(name for name, info in pt.methods().items() if info["streams"])
+
+
+def test_this_process_and_a_pool_write_the_bytes_of_one_command(rows, expected, tmp_path):
+    found = pt.consensus(rows, 4, "lwgp", folder=tmp_path / "here")
+    assert written(found) == expected("lwgp")
+    assert (found.n_clusters, sum(found.record_["sizes"])) == (4, CUTS[-1])
+    assert "lwgp: 9000 objects in 4 clusters" in repr(found)
+    with ProcessPoolExecutor(2) as pool:
+        assert written(pt.consensus(rows, 4, "lwgp", engine=pool, folder=tmp_path / "pool")) == expected("lwgp")
+
+
+@pytest.mark.parametrize("label_format", ["parquet", "npy"])
+def test_labels_in_columns_and_arrays(rows, expected, tmp_path, label_format):
+    found = pt.consensus(rows, 4, "acv", folder=tmp_path / "fit", label_format=label_format)
+    if label_format == "npy":
+        labels = np.concatenate([np.load(path) for path in found.label_files])
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        tables = [parquet.read_table(path) for path in found.label_files]
+        assert tables[0].column_names == ["object", "label", "certainty", "confidence"]
+        labels = np.concatenate([table["label"].to_numpy() for table in tables])
+    lines = expected("acv").decode().splitlines()[1:]
+    assert labels.tolist() == [int(line.split(",")[1]) for line in lines]
+
+
+def test_what_cannot_be_asked_for_is_said(rows, tmp_path):
+    with pytest.raises(pt.InputError, match="eac-average"):
+        pt.consensus(rows, 4, "eac-average", folder=tmp_path / "fit")
+    with pytest.raises(pt.InputError, match=r"distributed\.Client"):
+        pt.consensus(rows, 4, engine=7, folder=tmp_path / "fit")
+    with pytest.raises(pt.InputError, match="folder="):
+        pt.consensus(rows, 4)
+    with pytest.raises(pt.InputError, match="give a number"):
+        pt.consensus(rows, "auto", folder=tmp_path / "fit")
+    with pytest.raises(pt.InputError, match="what scan"):
+        pt.consensus([[0, 1], [0, 1]], 2, folder=tmp_path / "fit")
+    with pytest.raises(pt.InputError, match="label_format"):
+        pt.consensus(rows, 4, folder=tmp_path / "fit", label_format="xlsx")
+    with pytest.raises((pt.InputError, OSError), match="none.npy"):
+        pt.scan(tmp_path / "none.npy", tmp_path / "m.json")
+
+
+DELIVERIES = ["twice", "cut", "stale", "missing"]
+
+
+@pytest.mark.parametrize("fault", DELIVERIES)
+def test_what_an_engine_delivers_wrongly_is_caught(rows, expected, tmp_path, fault):
+    """An engine that loses, doubles, cuts or swaps what tasks wrote gets a clear error, never a wrong answer."""
+    kept: dict[str, bytes] = {}
+    done = []
+
+    def engine(task, parts):
+        sums = [Path(task(part)) for part in parts]
+        if fault == "twice":
+            sums[1].write_bytes(sums[0].read_bytes())
+        elif fault == "cut":
+            sums[0].write_bytes(sums[0].read_bytes()[:-9])
+        elif fault == "stale":
+            if kept:
+                sums[0].write_bytes(kept["first"])
+            kept["first"] = sums[0].read_bytes()
+        elif len(done) < 1:
+            # What is missing is asked for again.
+            sums[0].unlink()
+        done.append(sums)
+
+    if fault == "missing":
+        assert written(pt.consensus(rows, 4, "mm", engine=engine, folder=tmp_path / "fit", restarts=1)) != b""
+        assert len(done[1]) == 1
+        return
+    with pytest.raises(pt.InputError, match=r"\.sum"):
+        pt.consensus(rows, 4, "mm", engine=engine, folder=tmp_path / "fit", restarts=1)
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            yield client
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_of_dask_write_the_bytes_of_one_process(client, rows, expected, tmp_path, method):
+    found = pt.consensus(rows, 4, method, engine=client, folder=tmp_path / "fit", n_jobs=1)
+    assert written(found) == expected(method)
+
+
+def kill_some(pids, times: int, pause: float) -> threading.Thread:
+    def kill() -> None:
+        for _ in range(times):
+            time.sleep(pause)
+            for pid in pids():
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("all_at_once", [False, True])
+def test_workers_of_dask_may_be_killed(client, rows, expected, tmp_path, all_at_once):
+    from partita.dask import dask_engine
+
+    def victims() -> list[int]:
+        pids = [worker["pid"] for worker in client.cluster.scheduler_info.get("workers", {}).values() if "pid" in worker]
+        pids = pids or [worker.pid for worker in client.cluster.workers.values() if getattr(worker, "pid", None)]
+        return pids if all_at_once else pids[:1]
+
+    killer = kill_some(victims, 2, 0.4)
+    slow = _Slow(dask_engine(client, retries=20, timeout=120))
+    found = pt.consensus(rows, 4, "lwgp", engine=slow, folder=tmp_path / "fit", n_jobs=1)
+    killer.join()
+    assert slow.rounds > 1
+    assert written(found) == expected("lwgp")
+
+
+class _Slow:
+    """Tasks that take their time, so that something can happen to them."""
+
+    def __init__(self, engine) -> None:
+        self.engine, self.rounds = engine, 0
+
+    def __call__(self, task, parts) -> None:
+        self.rounds += 1
+        self.engine(functools.partial(_late, task=task), parts)
+
+
+def _late(part: int, task) -> str:
+    time.sleep(0.1)
+    name = task(part)
+    time.sleep(0.1)
+    return str(name)
+
+
+DRIVER = """
+import sys
+import partita as pt
+manifest, folder = sys.argv[1:]
+import time
+def engine(task, parts):
+    for part in parts:
+        task(part)
+        time.sleep(0.05)
+print(len(pt.consensus(pt.RowFiles(pt._rows.Path(manifest), 0), 4, "lwgp", engine=engine, folder=folder).label_files))
+"""
+
+
+def test_the_driver_may_be_killed_and_goes_on(rows, expected, tmp_path):
+    command = [sys.executable, "-c", DRIVER, str(rows.manifest), str(tmp_path / "fit")]
+    for after in (0.4, 0.7, 1.0):
+        driver = subprocess.Popen(command)
+        time.sleep(after)
+        driver.kill()
+        driver.wait()
+    subprocess.run(command, check=True)
+    found = pt.consensus(rows, 4, "lwgp", folder=tmp_path / "fit")
+    assert written(found) == expected("lwgp")
+
+
+@pytest.fixture(scope="module")
+def spark():
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None and "CI" not in os.environ:
+        pytest.skip("Spark needs a Java runtime")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = sql.SparkSession.builder.master("local-cluster[3,1,512]").appName("partita")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.executor.memory", "512m")
+    builder = builder.config("spark.task.maxFailures", "8").config("spark.driver.host", "127.0.0.1")
+    session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_executors_of_spark_write_the_bytes_of_one_process(spark, rows, expected, tmp_path, method):
+    found = pt.consensus(rows, 4, method, engine=spark, folder=tmp_path / "fit", n_jobs=1)
+    assert written(found) == expected(method)
+
+
+def test_an_executor_of_spark_may_be_killed(spark, rows, expected, tmp_path):
+    def victims() -> list[int]:
+        listed = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True).stdout
+        return [int(pid) for pid in listed.split()][:1]
+
+    from partita.spark import spark_engine
+
+    killer = kill_some(victims, 2, 0.5)
+    found = pt.consensus(rows, 4, "lwgp", engine=_Slow(spark_engine(spark)), folder=tmp_path / "fit", n_jobs=1)
+    killer.join()
+    assert written(found) == expected("lwgp")
