@@ -147,6 +147,22 @@ pub struct Outputs {
     pub relations: Option<RelationsOutput>,
     /// A model that labels new objects as the first method labels these.
     pub model: Option<ModelOutput>,
+    /// Draws from the posterior of the first method, as an ensemble.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draws: Option<PathBuf>,
+    /// Pairs of objects that draws of the first method put together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<SimilarityOutput>,
+}
+
+/// A table of pairs of objects that draws from a posterior put together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimilarityOutput {
+    /// The file (`first,second,similarity`).
+    pub file: PathBuf,
+    /// Pairs that a smaller share of the draws puts together are left out.
+    pub least: f64,
 }
 
 /// A table of how clusters overlap.

@@ -17,6 +17,7 @@
 //! | [`Fold`], [`PartTask`] | a consensus in rounds of tasks that share files alone | that of the method | one part |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
+//! | [`UpdateInput::update`] | base clusterings or objects added to an ensemble, overlaps and labels that go on | O(n M), the overlaps O(n M M') | O(n M + (ΣJ)²) |
 //! | [`methods`] | the consensus methods by name | | |
 //! | [`seeds`] | how the seeds of all steps are derived | | |
 //!
@@ -76,6 +77,7 @@ mod observer;
 mod one_line;
 mod outputs;
 pub mod phases;
+mod posterior_files;
 mod prediction;
 mod recipes;
 mod record;
@@ -89,6 +91,7 @@ mod stopwatch;
 mod summary;
 mod table;
 mod text_table;
+mod update;
 mod variance;
 mod weights;
 
@@ -100,7 +103,7 @@ pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
 pub use experiment::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs, RelationsOutput,
-    TableInput, WeightSource,
+    SimilarityOutput, TableInput, WeightSource,
 };
 pub use file_kind::FileKind;
 pub use generate::make_ensemble;
@@ -124,4 +127,5 @@ pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
 pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_table::TextTable;
+pub use update::{Adding, UpdateInput, Updated};
 pub use weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};

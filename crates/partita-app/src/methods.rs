@@ -1,7 +1,8 @@
 //! The list of methods, what each is, and what can be refused before a method runs.
 
 use partita::{
-    Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingInfo, SettingMap, Weights, consensus_bytes,
+    BaseClustering, Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingInfo, SettingMap, Weights,
+    consensus_bytes,
 };
 use serde_json::{Value, json};
 
@@ -64,6 +65,7 @@ pub fn describe(method: &dyn Consensus) -> Value {
         "object_weights": can.object_weights,
         "seeded": can.seeded,
         "tree": can.tree,
+        "posterior": can.posterior,
         "predicts": can.predicts,
         "streams": can.streams,
         "certainty": info.certainty,
@@ -83,13 +85,17 @@ pub(crate) fn is_soft(method: &dyn Consensus) -> bool {
 pub(crate) fn check(
     method: &dyn Consensus,
     settings: &SettingMap,
-    size: &ProblemSize,
+    (size, bases): (&ProblemSize, &[BaseClustering]),
     budget: MemoryBudget,
 ) -> Result<(), ConsensusError> {
+    let fixed = method.fixed_clusters(settings, bases);
+    let size = &fixed.map_or(*size, |clusters| ProblemSize { clusters, auto: false, ..*size });
     let (info, clusters) = (method.info(), if size.auto { Clusters::Auto } else { Clusters::Exactly(size.clusters) });
     let bytes = consensus_bytes(method, settings, size)
         .map_err(|source| ConsensusError::Settings { method: info.name, source })?;
-    info.check_clusters(clusters, size.objects)?;
+    if fixed.is_none() {
+        info.check_clusters(clusters, size.objects)?;
+    }
     Ok(budget.check(info.name, bytes, info.remedy)?)
 }
 
@@ -110,7 +116,7 @@ mod tests {
         let mut size = ProblemSize::of_bases(100, &[], clusters);
         let refusal = |set: &str, size: &ProblemSize, budget: u64| {
             let settings = SettingMap::parse(&[set]).unwrap();
-            let checked = check(find("ssce").unwrap(), &settings, size, MemoryBudget::new(budget));
+            let checked = check(find("ssce").unwrap(), &settings, (size, &[]), MemoryBudget::new(budget));
             checked.map_err(|error| error.to_string())
         };
         assert_eq!(refusal("gamma=1", &size, u64::MAX), Ok(()));

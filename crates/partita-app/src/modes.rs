@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::Ensemble;
 use partita::files::{self, ReadOptions};
+use partita::{Ensemble, EnsembleBuilder, Silent};
 use partita_modes::{Mode, Modes, ModesError, find_modes};
+use partita_report::Answers;
 use serde_json::{Value, json};
 
 use crate::csv_text::csv_text;
@@ -59,27 +60,66 @@ pub(crate) fn of_modes(error: ModesError) -> AppError {
     }
 }
 
+/// Base clusterings and objects that a report looks at: a search among all may take longer than the consensus.
+const GLANCE: (usize, usize) = (30, 400);
+
+/// The answers of an ensemble for its report, found on some base clusterings and objects where there are many; none where there are
+/// too few base clusterings to tell.
+pub(crate) fn answers_at_a_glance(ensemble: &Ensemble) -> Option<Answers> {
+    let (n, m) = (ensemble.objects(), ensemble.bases().len());
+    let some = |all: usize, most: usize| -> Vec<u32> {
+        let taken = all.min(most);
+        (0..taken).map(|at| (at * all / taken.max(1)) as u32).collect()
+    };
+    let (bases, objects) = (some(m, GLANCE.0), some(n, GLANCE.1));
+    if m < FEW {
+        return None;
+    }
+    let mut builder = EnsembleBuilder::new(objects.len());
+    for &u in &bases {
+        let labels = objects.iter().map(|&i| ensemble.label(i as usize, u as usize));
+        // One that labels none of these objects says nothing here.
+        let _ = builder.push(ensemble.bases()[u as usize].name(), labels);
+    }
+    let looked_at = builder.finish().ok()?;
+    let modes = find_modes(&looked_at, &Silent).ok()?;
+    let seen = if n > GLANCE.1 || m > GLANCE.0 {
+        format!(" (looked at {} base clusterings and {} objects)", bases.len(), objects.len())
+    } else {
+        String::new()
+    };
+    let shares = modes.modes.iter().map(|mode| mode.share).collect();
+    Some(Answers { sentence: format!("{}{seen}.", sentence(&modes, &looked_at)), shares })
+}
+
+/// Fewer base clusterings cannot be told apart.
+const FEW: usize = 4;
+
+/// One or several answers, in one sentence.
+fn sentence(found: &Modes, ensemble: &Ensemble) -> String {
+    let (modes, bases) = (&found.modes, ensemble.bases().len());
+    if modes.len() == 1 {
+        let why = if bases < FEW { "; fewer than four base clusterings cannot be told apart" } else { "" };
+        return format!("one answer: the {bases} base clusterings are described best as copies of one{why}");
+    }
+    let share = |mode: &Mode| format!("{:.0} % ({} clusters)", 100.0 * mode.share, mode.partition.live_clusters());
+    let shares: Vec<String> = modes.iter().map(share).collect();
+    let doubtful = found.disagreement.iter().filter(|&&disagreement| disagreement > 0.5).count();
+    let objects = ensemble.objects();
+    format!(
+        "{} answers: {} of the base clusterings; on {doubtful} of {objects} objects the answers differ by more than half",
+        modes.len(),
+        shares.join(", ")
+    )
+}
+
 impl FoundModes {
     /// Names of the files that [`write`](Self::write) writes into the folder itself.
     pub const FILES: [&str; 2] = ["modes.json", "objects.csv"];
 
     /// One or several answers, in one sentence.
     pub fn sentence(&self) -> String {
-        let modes = &self.modes.modes;
-        let bases = self.ensemble.bases().len();
-        if modes.len() == 1 {
-            let why = if bases < 4 { "; fewer than four base clusterings cannot be told apart" } else { "" };
-            return format!("one answer: the {bases} base clusterings are described best as copies of one{why}");
-        }
-        let share = |mode: &Mode| format!("{:.0} % ({} clusters)", 100.0 * mode.share, mode.partition.live_clusters());
-        let shares: Vec<String> = modes.iter().map(share).collect();
-        let doubtful = self.modes.disagreement.iter().filter(|&&disagreement| disagreement > 0.5).count();
-        let objects = self.ensemble.objects();
-        format!(
-            "{} answers: {} of the base clusterings; on {doubtful} of {objects} objects the answers differ by more than half",
-            modes.len(),
-            shares.join(", ")
-        )
+        sentence(&self.modes, &self.ensemble)
     }
 
     /// Everything but labels, as one JSON object.

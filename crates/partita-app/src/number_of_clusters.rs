@@ -37,6 +37,9 @@ impl Experiment {
         if let Some(table) = inputs.table.as_ref().filter(|table| self.chooses_recipe(table)) {
             return self.chosen_with_recipe(table, budget, observer);
         }
+        if let Some(clusters) = self.fixed_clusters(methods, inputs) {
+            return Ok(Number { clusters: Clusters::Exactly(clusters), choice: None, spent: None, auto: None });
+        }
         let ClustersAsked::Chosen { first, last } = self.clusters else {
             return Ok(Number { clusters: self.clusters.clusters(), choice: None, spent: None, auto: None });
         };
@@ -53,6 +56,13 @@ impl Experiment {
         choice.warnings.iter().for_each(|warning| observer.warn(&format!("number of clusters: {warning}")));
         let clusters = Clusters::Exactly(choice.clusters);
         Ok(Number { clusters, choice: Some(choice), spent: Some(stopwatch.read()), auto: None })
+    }
+
+    /// The number of clusters that the first method's settings and the labels fix, where none was named.
+    fn fixed_clusters(&self, methods: &[&'static dyn Consensus], inputs: &Inputs<'_>) -> Option<usize> {
+        let (ensemble, choice) = (inputs.ensemble.as_ref()?, self.methods.first()?);
+        let open = !matches!(self.clusters, ClustersAsked::Exactly(_));
+        methods.first()?.fixed_clusters(&choice.settings, ensemble.bases()).filter(|_| open)
     }
 
     /// Whether there is a recipe to choose: the table is in memory and has enough objects.

@@ -6,11 +6,17 @@ use partita::{Consensus, Ensemble, Features, ModelReads};
 
 use crate::experiment::{ModelOutput, Outputs};
 use crate::model::{with_origin, with_reading};
+use crate::posterior_files::{write_draws, write_similarity};
 use crate::result_files::{MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
 use crate::{AppError, RunRecord, TableInput, methods, model_of};
 
 /// Refuses outputs that the first method does not have.
 pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {
+    let of_draws = [("draws", outputs.draws.is_some()), ("similarity", outputs.similarity.is_some())];
+    if let Some((output, _)) = of_draws.iter().find(|(_, asked)| *asked && !first.info().capabilities.posterior) {
+        let name = methods::name_of(first);
+        return Err(AppError::request(format!("{name} draws no partitions from a posterior; leave --{output} out")));
+    }
     let asked = [("soft", outputs.soft.is_some()), ("relations", outputs.relations.is_some())];
     match asked.into_iter().find(|(_, asked)| *asked) {
         Some((output, _)) if !methods::is_soft(first) => {
@@ -51,6 +57,12 @@ pub(crate) fn write_result(
     }
     if let (Some(output), Some(soft)) = (&outputs.relations, &outcome.soft) {
         write_text(&output.file, &relations_csv(&relations(soft, output.threshold)?))?;
+    }
+    if let (Some(path), Some(posterior)) = (&outputs.draws, &outcome.posterior) {
+        write_draws(path, ensemble, posterior)?;
+    }
+    if let (Some(output), Some(posterior)) = (&outputs.similarity, &outcome.posterior) {
+        write_similarity(&output.file, ensemble, posterior, output.least)?;
     }
     if let Some(output) = &outputs.model {
         let model = model_of(predictor(output)?, ensemble, features, outcome)?;

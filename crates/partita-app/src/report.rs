@@ -10,6 +10,7 @@ use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
 use crate::joined::load_ensembles;
 use crate::machine::default_budget;
+use crate::modes::answers_at_a_glance;
 use crate::result_files::{
     CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, SUMMARY, WrittenLabels, folder_of, read_labels,
 };
@@ -75,6 +76,7 @@ pub(crate) fn page(
     report.method = methods::find(method).ok().map(partita::Consensus::info);
     report.methods.clone_from(&shown.methods);
     report.labels_file = Some(LABELS.into());
+    report.answers = answers_at_a_glance(shown.ensemble);
     Ok(render(&report)?)
 }
 

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use partita::files::{self, ReadOptions};
-use partita::{Outcome, Partition};
+use partita::{ClusterNames, Outcome, Partition};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::AppError;
+use crate::csv_text::csv_text;
 use crate::machine::default_budget;
+use crate::posterior_files::write_posterior;
 
 /// Names of the files in the folder of a run.
 pub(crate) const ENSEMBLE: &str = "ensemble.npz";
@@ -22,6 +24,8 @@ pub(crate) const CHOICE: &str = "choice.json";
 pub(crate) const SUMMARY: &str = "summary.txt";
 pub(crate) const LABELS: &str = "labels.csv";
 pub(crate) const SOFT: &str = "soft.csv";
+/// The confusion matrices of base clusterings whose labels name classes.
+pub(crate) const CONFUSION: &str = "confusion.csv";
 /// The page of a result, beside its labels.
 pub(crate) const REPORT: &str = "report.html";
 
@@ -51,7 +55,8 @@ impl MethodResult<'_> {
     /// Writes `object,label,certainty,confidence`.
     pub(crate) fn write_labels(&self, path: &Path, names: Option<&[String]>) -> Result<(), AppError> {
         let numbers = [("certainty", &self.outcome.certainty[..]), ("confidence", self.confidence)];
-        Ok(files::write_labels(path, names, &self.outcome.partition, &numbers)?)
+        let classes = self.outcome.object_classes();
+        Ok(files::write_named_labels(path, names, &self.outcome.partition, classes.as_deref(), &numbers)?)
     }
 }
 
@@ -70,7 +75,30 @@ pub(crate) fn write_outcome(
         None if soft.exists() => fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?,
         None => {}
     }
+    write_posterior(folder, names, outcome.posterior.as_ref())?;
+    let confusion = folder.join(CONFUSION);
+    match &outcome.names {
+        Some(names) => write_text(&confusion, &confusion_csv(names))?,
+        None if confusion.exists() => {
+            fs::remove_file(&confusion).map_err(|error| AppError::io(&confusion, "be removed", error))?;
+        }
+        None => {}
+    }
     Ok(())
+}
+
+/// A line for every base clustering, class and label: how probable the label is for objects of the class.
+fn confusion_csv(names: &ClusterNames) -> String {
+    let classes = || names.names().iter();
+    let lines = names.confusion().iter().flat_map(|base| {
+        let rows = classes().zip(&base.probabilities);
+        rows.flat_map(move |(class, line)| {
+            let cell =
+                move |(label, p): (&String, &f64)| [base.name.clone(), class.clone(), label.clone(), p.to_string()];
+            classes().zip(line).map(cell)
+        })
+    });
+    csv_text("base_clustering,class,label,probability", lines)
 }
 
 /// Labels as a run wrote them.

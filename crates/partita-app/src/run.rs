@@ -166,8 +166,9 @@ impl Experiment {
         if let Some(table) = self.table().filter(|_| learned) {
             check_table_model(table, inputs.features().as_ref())?;
         }
+        let bases = inputs.ensemble.as_ref().map_or(&[][..], |ensemble| ensemble.bases());
         for (method, choice) in methods.iter().zip(&self.methods) {
-            methods::check(*method, &choice.settings, &size, budget)
+            methods::check(*method, &choice.settings, (&size, bases), budget)
                 .map_err(|source| AppError::Consensus { input: self.source().into(), source })?;
         }
         Ok(())

@@ -47,6 +47,7 @@ fn run(mut command: Command) -> Result<(), Failure> {
         Command::Generate(args) => commands::generate(&args),
         Command::Merge(args) => commands::merge(&args),
         Command::Consensus(args) => commands::consensus(&args),
+        Command::Update(args) => commands::update(&args),
         Command::Manifest(args) => commands::manifest(&args),
         Command::Pass(args) => commands::pass(&args),
         Command::Fold(args) => commands::fold(&args),

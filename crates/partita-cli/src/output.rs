@@ -174,7 +174,7 @@ pub(crate) fn write_result(
 /// Prints labels on stdout, as CSV unless another format was asked for.
 pub(crate) fn print_labels(
     names: Option<&[String]>,
-    partition: &Partition,
+    (partition, classes): (&Partition, Option<&[&str]>),
     numbers: &[LabelNumbers<'_>],
     format: Option<StreamFormat>,
 ) -> Result<(), Failure> {
@@ -182,12 +182,12 @@ pub(crate) fn print_labels(
         // Formats other than CSV are written as wholes, and some of them back and forth.
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join(format!("labels{}", format.ending()));
-        files::write_labels(&path, names, partition, numbers)?;
+        files::write_named_labels(&path, names, partition, classes, numbers)?;
         let mut out = io::stdout().lock();
         let mut file = std::fs::File::open(path).map_err(failed)?;
         return io::copy(&mut file, &mut out).and_then(|_| out.flush()).map_err(failed);
     }
     let mut text = Vec::new();
-    files::labels_csv(&mut text, names, partition, numbers).map_err(failed)?;
+    files::labels_csv(&mut text, names, partition, classes, numbers).map_err(failed)?;
     print(&String::from_utf8_lossy(&text))
 }

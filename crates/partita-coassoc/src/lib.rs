@@ -54,7 +54,7 @@ pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
 pub use error::{CoassocError, most_that_fit};
 pub use nearest_neighbours::{StrongestSettings, recall};
-pub use overlap::{Overlap, PASSES};
+pub use overlap::{Overlap, OverlapError, PASSES};
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;
 pub use shares::share_products;

@@ -51,6 +51,66 @@ impl Overlap {
         Ok(Self::of(sum, offsets))
     }
 
+    /// The table of an ensemble that has grown: these rows and those of `more`, counted with the same base clusterings. Clusters may
+    /// have been added at the end of each base clustering. `rows` is the number of rows that this table is of.
+    ///
+    /// # Errors
+    /// [`OverlapError::Bases`] where a base clustering of `more` has fewer clusters than here, or there is another number of them.
+    pub fn with_rows(&self, rows: u64, more: &Self) -> Result<Self, OverlapError> {
+        let mut sum = self.widened(more.offsets())?;
+        if more.offsets.len() != self.offsets.len() {
+            return Err(OverlapError::Bases);
+        }
+        sum.table += &more.table;
+        sum.first_unlabelled = self.first_unlabelled.or(more.first_unlabelled.map(|row| rows + row));
+        Ok(sum)
+    }
+
+    /// The table of the same rows with base clusterings added after those counted here: only pairs with a new one are counted.
+    ///
+    /// # Cost
+    /// O(n M M') time for M' new ones.
+    ///
+    /// # Errors
+    /// [`OverlapError`] when rows cannot be read, or their first base clusterings are not these.
+    pub fn with_bases(&self, rows: &PassRunner<'_>) -> Result<Self, OverlapError> {
+        let offsets = BaseClustering::offsets(rows.source().bases());
+        if !offsets.starts_with(&self.offsets) {
+            return Err(OverlapError::Bases);
+        }
+        let old = self.offsets[self.offsets.len() - 1] as u32;
+        let new = Self::of(rows.run(&CountNewPairs { offsets: offsets.clone(), old })?, offsets);
+        let mut sum = self.widened(&new.offsets)?;
+        sum.table += &new.table;
+        sum.first_unlabelled = new.first_unlabelled;
+        Ok(sum)
+    }
+
+    /// The same counts where each base clustering may have more clusters, and there may be more base clusterings.
+    fn widened(&self, offsets: &[usize]) -> Result<Self, OverlapError> {
+        let clusters = |offsets: &[usize], u: usize| offsets[u + 1] - offsets[u];
+        let bases = self.offsets.len() - 1;
+        if offsets.len() <= bases || (0..bases).any(|u| clusters(offsets, u) < clusters(&self.offsets, u)) {
+            return Err(OverlapError::Bases);
+        }
+        let place: Vec<usize> =
+            (0..bases).flat_map(|u| (0..clusters(&self.offsets, u)).map(move |j| offsets[u] + j)).collect();
+        let side = offsets[offsets.len() - 1];
+        let mut table = Array2::zeros((side, side));
+        for ((a, b), count) in self.table.indexed_iter() {
+            table[[place[a], place[b]]] = *count;
+        }
+        Ok(Self { table, offsets: offsets.to_vec(), first_unlabelled: self.first_unlabelled })
+    }
+
+    /// A table that was counted before; none where it is not a table of base clusterings that start at these offsets.
+    pub fn from_parts(table: Array2<f64>, offsets: Vec<usize>, first_unlabelled: Option<u64>) -> Option<Self> {
+        let side = *offsets.last()?;
+        let fits = offsets.first() == Some(&0) && offsets.is_sorted() && table.dim() == (side, side);
+        let counts = |x: &f64| x.is_finite() && *x >= 0.0;
+        (fits && table.iter().all(counts) && table == table.t()).then_some(Self { table, offsets, first_unlabelled })
+    }
+
     /// Bytes that [`Overlap::count`] holds at once, at most, whoever holds the rows.
     pub fn bytes(size: &ProblemSize) -> u64 {
         let side = size.base_clusters as u64;
@@ -138,8 +198,20 @@ impl Overlap {
     }
 }
 
+/// Why a table of overlaps cannot grow.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OverlapError {
+    /// Other base clusterings than those of the table.
+    #[error("the overlap table is of other base clusterings; count it again")]
+    Bases,
+    /// Rows that cannot be read, or the wish to stop.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+}
+
 /// The passes of this crate.
-pub const PASSES: &[PassKind] = &[PassKind::of::<CountPairs>(), PassKind::of::<SharePairs>()];
+pub const PASSES: &[PassKind] =
+    &[PassKind::of::<CountPairs>(), PassKind::of::<SharePairs>(), PassKind::of::<CountNewPairs>()];
 
 /// Sums over pairs of base clusters; only those of different base clusterings in their order, and the diagonal, are used.
 #[derive(Serialize, Deserialize)]
@@ -180,6 +252,41 @@ impl RowPass for CountPairs {
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
         add_pairs(block, &self.offsets, sum, |_, weight| weight);
+    }
+}
+
+/// Every object counts its weight in pairs that have a cluster from `old` on.
+#[derive(Serialize, Deserialize)]
+struct CountNewPairs {
+    offsets: Vec<usize>,
+    old: u32,
+}
+
+impl RowPass for CountNewPairs {
+    type Sum = PairSums;
+    const KIND: &'static str = "coassoc/count-new-pairs";
+    const EXACT: bool = true;
+
+    fn zero(&self) -> PairSums {
+        PairSums::zero(&self.offsets)
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut PairSums) {
+        let side = self.offsets[self.offsets.len() - 1];
+        let mut clusters: Vec<u32> = Vec::new();
+        for (at, (row, weight)) in block.rows().enumerate() {
+            clusters.clear();
+            let labelled = row.iter().zip(&self.offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+            clusters.extend(labelled.map(|c| c as u32));
+            if clusters.is_empty() {
+                sum.first_unlabelled.get_or_insert(block.first + at as u64);
+            }
+            let first_new = clusters.partition_point(|&c| c < self.old);
+            for (place, &own) in clusters.iter().enumerate() {
+                let line = &mut sum.cells[own as usize * side..][..side];
+                clusters[place.max(first_new)..].iter().for_each(|&other| line[other as usize] += weight);
+            }
+        }
     }
 }
 
@@ -270,6 +377,24 @@ mod tests {
             builder.push_clusters(format!("u{u}"), labels, 3 + u).unwrap();
         }
         builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_table_that_grows_is_the_one_that_is_counted_anew() {
+        let count =
+            |ensemble: &Ensemble| Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent)).unwrap();
+        for seed in 0..10 {
+            let (all, rows) = (drawn(seed, 700), |from: u32, to: u32| (from..to).collect::<Vec<_>>());
+            let cold = count(&all);
+            let old = all.select(&rows(0, 700), &[0, 1, 2]);
+            let source = EnsembleRows::new(&all);
+            assert_eq!(count(&old).with_bases(&PassRunner::new(&source, &Silent)).unwrap(), cold);
+            let [first, last] = [rows(0, 400), rows(400, 700)].map(|rows| count(&all.select(&rows, &[0, 1, 2, 3, 4])));
+            assert_eq!(first.with_rows(400, &last).unwrap(), cold);
+            assert_eq!(count(&old).with_rows(700, &last), Err(OverlapError::Bases));
+            let again = Overlap::from_parts(cold.table().to_owned(), cold.offsets().to_vec(), cold.first_unlabelled());
+            assert_eq!(again.unwrap(), cold);
+        }
     }
 
     #[test]

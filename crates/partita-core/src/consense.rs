@@ -32,8 +32,22 @@ pub fn consense(
 ) -> Result<Outcome, ConsensusError> {
     let info = method.info();
     let problem = &without_even_weights(problem);
-    check(info, problem)?;
-    match Reduction::of(problem, info)? {
+    let fixed = method.fixed_clusters(&problem.settings, problem.ensemble.bases());
+    let problem = &with_fixed_clusters(info, problem, fixed)?;
+    check(info, problem, fixed.is_some())?;
+    let mut outcome = consense_reduced(method, problem, monitor)?;
+    let unnamed = outcome.names.as_ref().zip(outcome.soft.as_ref()).and_then(|(names, soft)| names.warning(soft));
+    outcome.warnings.extend(unnamed);
+    Ok(outcome)
+}
+
+/// The consensus of a problem with a number of clusters that the method takes.
+fn consense_reduced(
+    method: &dyn Consensus,
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Outcome, ConsensusError> {
+    match Reduction::of(problem, method.info())? {
         Some(reduction) => {
             let outcome = consense_kept(method, &reduction.problem(problem), monitor)?;
             let mut outcome = reduction.restored(outcome, problem.ensemble);
@@ -54,6 +68,21 @@ fn without_even_weights<'a>(problem: &Problem<'a>) -> Problem<'a> {
     Problem { weights, object_weights, ..problem.clone() }
 }
 
+/// The problem with the number of clusters that is fixed, where it is.
+fn with_fixed_clusters<'a>(
+    info: &MethodInfo,
+    problem: &Problem<'a>,
+    fixed: Option<usize>,
+) -> Result<Problem<'a>, ConsensusError> {
+    match (fixed, problem.clusters) {
+        (Some(fixed), Clusters::Exactly(asked)) if asked != fixed => {
+            Err(ConsensusError::FixedClusters { method: info.name, fixed, asked })
+        }
+        (Some(fixed), _) => Ok(Problem { clusters: Clusters::Exactly(fixed), ..problem.clone() }),
+        (None, _) => Ok(problem.clone()),
+    }
+}
+
 /// The consensus of a problem without weights of 0.
 fn consense_kept(
     method: &dyn Consensus,
@@ -61,20 +90,18 @@ fn consense_kept(
     monitor: &dyn Monitor,
 ) -> Result<Outcome, ConsensusError> {
     let info = method.info();
-    check_kept(info, problem)?;
+    let fixed = method.fixed_clusters(&problem.settings, problem.ensemble.bases()).is_some();
+    check_kept(info, problem, fixed)?;
     let wrong = |source| ConsensusError::Settings { method: info.name, source };
     let settings = method.validate(&problem.settings, &problem.size()).map_err(wrong)?;
-    let (size, weighted) = (problem.size(), problem.object_weights.is_some());
-    let bytes = if weighted {
-        method.bytes(&problem.settings, &size)
-    } else {
-        consensus_bytes(method, &problem.settings, &size)
-    };
+    let (size, held) = (problem.size(), problem.object_weights.is_some() || fixed);
+    let bytes =
+        if held { method.bytes(&problem.settings, &size) } else { consensus_bytes(method, &problem.settings, &size) };
     problem.budget.check(info.name, bytes.map_err(wrong)?, info.remedy)?;
-    if !weighted && by_blocks(info, &size) {
+    if !held && by_blocks(info, &size) {
         return over_blocks(method, problem, monitor);
     }
-    if problem.clusters == Clusters::Exactly(1) {
+    if problem.clusters == Clusters::Exactly(1) && !fixed {
         return Ok(everything_together(info, settings, problem.ensemble.objects()));
     }
     let weights = Weighting {
@@ -120,10 +147,12 @@ fn judged(
 }
 
 /// What holds before anything is left out: a number of clusters, a table and weights of the right size.
-fn check(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError> {
+fn check(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(), ConsensusError> {
     let (ensemble, method) = (problem.ensemble, info.name);
     let objects = ensemble.objects();
-    info.check_clusters(problem.clusters, objects)?;
+    if !fixed {
+        info.check_clusters(problem.clusters, objects)?;
+    }
     check_missing(info, ensemble)?;
     if let (Some(_), SoftBases::Refused(reason)) = (ensemble.memberships(), info.capabilities.soft_bases) {
         return Err(ConsensusError::SoftBases { method, reason });
@@ -152,8 +181,10 @@ fn check(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError>
 }
 
 /// What holds of the problem that the method is given.
-fn check_kept(info: &MethodInfo, problem: &Problem<'_>) -> Result<(), ConsensusError> {
-    info.check_clusters(problem.clusters, problem.ensemble.objects())?;
+fn check_kept(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(), ConsensusError> {
+    if !fixed {
+        info.check_clusters(problem.clusters, problem.ensemble.objects())?;
+    }
     let given = [
         ("base clusterings", problem.weights.is_some(), info.capabilities.base_weights),
         ("objects", problem.object_weights.is_some(), info.capabilities.object_weights),

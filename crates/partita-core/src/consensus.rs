@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::settings::json_of;
 use crate::{
-    ConsensusError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, SettingInfo,
-    SettingMap, Settings, SettingsError,
+    BaseClustering, ConsensusError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    SettingInfo, SettingMap, Settings, SettingsError,
 };
 
 /// Any [`Method`], as a list of methods holds it: settings by name, diagnostics as JSON. Call it through [`consense`](crate::consense).
@@ -30,6 +30,10 @@ pub trait Consensus: Sync {
     /// # Errors
     /// As [`validate`](Self::validate).
     fn bytes(&self, settings: &SettingMap, size: &ProblemSize) -> Result<u64, SettingsError>;
+
+    /// The number of clusters that settings and the names of labels fix, whatever is asked for; none where they leave it open, or do
+    /// not fit.
+    fn fixed_clusters(&self, settings: &SettingMap, bases: &[BaseClustering]) -> Option<usize>;
 
     /// Fits a problem that is in canonical order and was checked: [`consense`](crate::consense) without its guarantees.
     ///
@@ -73,6 +77,10 @@ impl<M: Method> Consensus for M {
 
     fn bytes(&self, settings: &SettingMap, size: &ProblemSize) -> Result<u64, SettingsError> {
         Ok(Method::bytes(self, size, &valid(self, settings, size)?))
+    }
+
+    fn fixed_clusters(&self, settings: &SettingMap, bases: &[BaseClustering]) -> Option<usize> {
+        Method::fixed_clusters(self, &settings.apply().ok()?, bases)
     }
 
     fn fit_canonical(&self, problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Outcome, ConsensusError> {

@@ -17,6 +17,19 @@ pub enum ConsensusError {
         /// Name of the method.
         method: &'static str,
     },
+    /// The labels say how many clusters there are.
+    #[error(
+        "{method}: with these settings there is a cluster for each of {fixed} names of labels, not {asked}; ask for {fixed}, or leave \
+         the number out"
+    )]
+    FixedClusters {
+        /// Name of the method.
+        method: &'static str,
+        /// Clusters there are.
+        fixed: usize,
+        /// Clusters asked for.
+        asked: usize,
+    },
     /// The method holds all label rows.
     #[error("{method} holds all label rows at once; it cannot read them block by block")]
     Streams {

@@ -171,6 +171,14 @@ pub enum EnsembleError {
         /// Clusters of the base clustering.
         clusters: usize,
     },
+    /// Objects cannot be added that have labels of other base clusterings.
+    #[error("{}", other_bases(.missing, .unknown))]
+    OtherBases {
+        /// Base clusterings that the new objects lack.
+        missing: Vec<String>,
+        /// Base clusterings that the ensemble does not have.
+        unknown: Vec<String>,
+    },
     /// As many names are needed as there are objects.
     #[error("{found} object names for {expected} objects")]
     Names {
@@ -179,6 +187,16 @@ pub enum EnsembleError {
         /// Objects.
         expected: usize,
     },
+}
+
+fn other_bases(missing: &[String], unknown: &[String]) -> String {
+    let list = |names: &[String]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    match (missing.is_empty(), unknown.is_empty()) {
+        (true, true) => "base clusterings of one name cannot be matched; give each its own name".into(),
+        (true, false) => format!("the ensemble has no base clustering {}; leave it out", list(unknown)),
+        (false, true) => format!("new objects have no label column {}; add it", list(missing)),
+        (false, false) => format!("new objects have columns {} and lack {}", list(unknown), list(missing)),
+    }
 }
 
 impl Ensemble {

@@ -43,6 +43,8 @@ mod builder;
 #[cfg(feature = "methods")]
 mod canonical;
 #[cfg(feature = "methods")]
+mod cluster_names;
+#[cfg(feature = "methods")]
 mod consense;
 #[cfg(feature = "methods")]
 mod consensus;
@@ -53,6 +55,7 @@ mod ensemble;
 #[cfg(feature = "methods")]
 mod features;
 mod fragments;
+mod growing;
 mod memberships;
 #[cfg(feature = "methods")]
 mod method;
@@ -66,6 +69,8 @@ mod objective;
 #[cfg(feature = "methods")]
 mod outcome;
 mod partition;
+#[cfg(feature = "methods")]
+mod posterior;
 #[cfg(feature = "methods")]
 mod problem;
 mod problem_size;
@@ -104,6 +109,7 @@ pub use weights::{BaseWeights, ObjectWeights, WeightError, WeightedEnsemble, Wei
 #[cfg(feature = "methods")]
 pub use {
     canonical::{CanonicalOrder, Weighting},
+    cluster_names::{ClusterNames, Confusion, Unnamed},
     consense::consense,
     consensus::Consensus,
     consensus_error::ConsensusError,
@@ -112,6 +118,7 @@ pub use {
     method_info::{Capabilities, MethodInfo, MissingLabels, Reads, SoftBases, Weights},
     model::{Model, ModelError, ModelInput, ModelReads, Unread},
     outcome::Outcome,
+    posterior::{Bound, CredibleBall, Posterior, shares_of_clusters},
     problem::{Problem, RowProblem},
     row_consensus::{
         FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, consensus_bytes, fit_rows,

@@ -5,8 +5,8 @@ use std::error::Error;
 use serde::Serialize;
 
 use crate::{
-    BudgetError, ConsensusError, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, Settings,
-    SettingsError,
+    BaseClustering, BudgetError, ConsensusError, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
+    RowProblem, Settings, SettingsError,
 };
 
 /// A consensus method. Write one function and this trait; the list of methods, help, settings by name, budgets, JSON and
@@ -34,6 +34,12 @@ pub trait Method: Sync {
 
     /// Bytes held at once, at most, with these settings.
     fn bytes(&self, size: &ProblemSize, settings: &Self::Settings) -> u64;
+
+    /// The number of clusters that these settings and the names of labels fix, whatever is asked for; none where they leave it open.
+    fn fixed_clusters(&self, settings: &Self::Settings, bases: &[BaseClustering]) -> Option<usize> {
+        let _ = (settings, bases);
+        None
+    }
 
     /// Finds the consensus of a problem that [`consense`](crate::consense) has checked and brought into canonical order,
     /// with settings that are within their ranges.

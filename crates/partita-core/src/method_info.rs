@@ -48,6 +48,8 @@ pub struct Capabilities {
     pub object_weights: Weights,
     /// Whether the seed changes anything.
     pub seeded: bool,
+    /// Whether the outcome has draws from a posterior.
+    pub posterior: bool,
     /// Whether the outcome has a dendrogram.
     pub tree: bool,
     /// Whether the outcome for any K is nothing but a cut of one and the same dendrogram.
@@ -113,6 +115,7 @@ impl Capabilities {
         base_weights: Weights::Refused(UNWEIGHTED),
         object_weights: Weights::Refused("it counts every object once"),
         seeded: false,
+        posterior: false,
         tree: false,
         cuts_tree: false,
         predicts: false,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::settings::json_of;
-use crate::{CanonicalOrder, Dendrogram, Model, Objective, Partition, SoftPartition, Stopped};
+use crate::{CanonicalOrder, ClusterNames, Dendrogram, Model, Objective, Partition, Posterior, SoftPartition, Stopped};
 
 /// A consensus and how it came about. `D` are the diagnostics of one method; a list of methods has them as JSON.
 #[derive(Clone, Debug)]
@@ -19,6 +19,10 @@ pub struct Outcome<D = Map<String, Value>> {
     pub certainty: Vec<f64>,
     /// The soft result, where the method has one. Its most probable clusters are the hard result.
     pub soft: Option<SoftPartition>,
+    /// Names of the clusters, where the labels of base clusterings name classes.
+    pub names: Option<ClusterNames>,
+    /// Draws from the posterior, where the method samples one.
+    pub posterior: Option<Posterior>,
     /// Why it stopped.
     pub stopped: Stopped,
     /// Rounds of the run that was kept.
@@ -50,6 +54,8 @@ impl Outcome<()> {
             partition,
             certainty,
             soft: None,
+            names: None,
+            posterior: None,
             stopped,
             rounds: 0,
             objective: None,
@@ -81,6 +87,8 @@ impl<D> Outcome<D> {
             partition: self.partition,
             certainty: self.certainty,
             soft: self.soft,
+            names: self.names,
+            posterior: self.posterior,
             stopped: self.stopped,
             rounds: self.rounds,
             objective: self.objective,
@@ -91,6 +99,11 @@ impl<D> Outcome<D> {
             warnings: self.warnings,
             details: map(self.details),
         }
+    }
+
+    /// What every object is called, where clusters have names: [`ClusterNames::UNKNOWN`] where that is open.
+    pub fn object_classes(&self) -> Option<Vec<&str>> {
+        Some(self.names.as_ref()?.of_all(self.soft.as_ref()?).collect())
     }
 
     /// The labels, without a copy.
@@ -144,6 +157,8 @@ impl Outcome {
             let rows = soft.rows().select(Axis(0), &order.restore(&places));
             SoftPartition::new(rows).expect("the rows are the same")
         });
+        self.names = self.names.map(|names| names.restored(order.bases()));
+        self.posterior = self.posterior.map(|posterior| posterior.reordered(|values| order.restore(values)));
         self.dendrogram = self.dendrogram.map(|tree| tree.relabelled(order.objects()));
         self
     }

@@ -119,6 +119,8 @@ impl Reduction {
             }
             SoftPartition::new(rows.select(Axis(0), &places)).expect("rows on the simplex")
         });
+        // Draws know nothing of objects that were left out, and methods that draw take no other weights of objects.
+        outcome.posterior = outcome.posterior.filter(|_| shares.nrows() == 0);
         if shares.nrows() > 0 {
             outcome.dendrogram = None;
             outcome.warnings.push(left_out_warning(shares.nrows()));

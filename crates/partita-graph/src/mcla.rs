@@ -2,12 +2,12 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::{Overlap, cluster_overlaps};
+use partita_coassoc::{Overlap, cluster_overlaps, share_products};
 use partita_core::ndarray::{Array2, ArrayView2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Label, Method, MethodInfo, Monitor,
-    Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed,
-    Settings, SoftPartition, Stopped, WeightedEnsemble, Weights,
+    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, FitError, Flow, Label, Memberships, Method,
+    MethodInfo, Monitor, Objective, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap,
+    RowProblem, Seed, Settings, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use serde::{Deserialize, Serialize};
 
@@ -74,12 +74,16 @@ pub fn mcla<'a>(
     let source = source.into();
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
+    if let Some(shares) = ensemble.memberships() {
+        return mcla_soft(source, shares, clusters, seed, settings, monitor);
+    }
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     if monitor.tick(0, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let overlaps = cluster_overlaps(rows.ensemble(), Some(rows.weights()));
-    let (meta, live, cut) = meta_clusters(overlaps.view(), clusters, settings.imbalance, seed)?;
+    let sizes = overlaps.diag().to_vec();
+    let (meta, live, cut) = meta_clusters((overlaps.view(), &sizes), clusters, settings.imbalance, seed)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -90,6 +94,48 @@ pub fn mcla<'a>(
     });
     let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<usize>>());
     let votes = votes.select(Axis(0), &places);
+    let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
+    outcome.objective = Some(cut);
+    Ok(outcome.with(MclaDiagnostics { base_clusters: live }))
+}
+
+/// [`mcla`] of soft base clusterings: a share votes for so much, and base clusters are compared by the extended Jaccard index of their
+/// shares, a·b / (a·a + b·b − a·b).
+fn mcla_soft(
+    source: WeightedEnsemble<'_>,
+    shares: &Memberships,
+    clusters: usize,
+    seed: Seed,
+    settings: &MclaSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<MclaDiagnostics>, GraphError> {
+    let objects = source.multiplicities().map_or_else(|| vec![1.0; shares.objects()], <[f64]>::to_vec);
+    let rows = Rows::each_object(source.ensemble, clusters, objects)?;
+    if monitor.tick(0, 2) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let (offsets, weights) = (source.ensemble.offsets(), rows.weights());
+    let side = offsets[offsets.len() - 1];
+    let products = share_products(shares, side, |object| weights[object]);
+    let mut sizes = vec![0.0; side];
+    for (object, weight) in weights.iter().enumerate() {
+        let (own, values) = shares.row(object);
+        own.iter().zip(values).for_each(|(&c, share)| sizes[c as usize] += weight * share);
+    }
+    let (meta, live, cut) = meta_clusters((products.view(), &sizes), clusters, settings.imbalance, seed)?;
+    if monitor.tick(1, 2) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let strengths = by_base(&offsets, source.base_weights);
+    let mut votes = Array2::<f64>::zeros((shares.objects(), clusters));
+    for (object, mut line) in votes.outer_iter_mut().enumerate() {
+        let (own, values) = shares.row(object);
+        for (&c, share) in own.iter().zip(values) {
+            line[meta[c as usize] as usize] += strengths[c as usize] * share;
+        }
+        let total = line.sum();
+        line /= total;
+    }
     let mut outcome = Outcome::soft(SoftPartition::new(votes).expect("shares of votes"), Stopped::Exact);
     outcome.objective = Some(cut);
     Ok(outcome.with(MclaDiagnostics { base_clusters: live }))
@@ -117,7 +163,7 @@ pub fn mcla_rows(
         return Err(GraphError::Interrupted);
     }
     let overlap = counted(rows)?;
-    let (meta, live, cut) = meta_clusters(overlap.table(), clusters, settings.imbalance, seed)?;
+    let (meta, live, cut) = meta_clusters((overlap.table(), &overlap.sizes()), clusters, settings.imbalance, seed)?;
     let (offsets, weights) = (overlap.offsets().to_vec(), by_base(overlap.offsets(), weights));
     let votes = Votes { offsets, meta, weights, clusters };
     let mut fit = RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live });
@@ -127,12 +173,12 @@ pub fn mcla_rows(
 
 /// The meta-cluster of every base cluster from their overlaps, how many base clusters have objects, and the weight of the edges cut.
 fn meta_clusters(
-    overlaps: ArrayView2<'_, f64>,
+    (overlaps, sizes): (ArrayView2<'_, f64>, &[f64]),
     clusters: usize,
     imbalance: f64,
     seed: Seed,
 ) -> Result<(Vec<u32>, usize, Objective), GraphError> {
-    let (graph, live) = jaccard(overlaps);
+    let (graph, live) = jaccard(overlaps, sizes);
     let parts = partition(&graph, clusters.min(live.len()), imbalance, seed)?;
     let cut = graph.cut(&parts);
     let mut meta = vec![0u32; overlaps.nrows()];
@@ -176,8 +222,8 @@ impl RowMap for Votes {
 }
 
 /// The Jaccard graph of the base clusters that have objects, and which those are.
-fn jaccard(overlaps: ArrayView2<'_, f64>) -> (Graph, Vec<usize>) {
-    let live: Vec<usize> = (0..overlaps.nrows()).filter(|&c| overlaps[[c, c]] > 0.0).collect();
+fn jaccard(overlaps: ArrayView2<'_, f64>, sizes: &[f64]) -> (Graph, Vec<usize>) {
+    let live: Vec<usize> = (0..overlaps.nrows()).filter(|&c| sizes[c] > 0.0).collect();
     let edge = |a: usize, b: usize| {
         let both = overlaps[[a, b]];
         both / (overlaps[[a, a]] + overlaps[[b, b]] - both)
@@ -186,7 +232,7 @@ fn jaccard(overlaps: ArrayView2<'_, f64>) -> (Graph, Vec<usize>) {
         let others = live.iter().enumerate().filter(|&(_, &b)| b != a && overlaps[[a, b]] > 0.0);
         others.map(|(at, &b)| (at as u32, edge(a, b))).collect()
     };
-    let vertices = live.iter().map(|&c| overlaps[[c, c]]).collect();
+    let vertices = live.iter().map(|&c| sizes[c]).collect();
     (Graph { vertices, edges: live.iter().map(near).collect() }, live)
 }
 
@@ -204,7 +250,13 @@ static INFO: MethodInfo = MethodInfo {
     certainty: "share of the object's labels that vote for its cluster",
     time: "nM² + (ΣJ)²",
     memory: "n(M + K) + (ΣJ)²",
-    capabilities: Capabilities { soft: true, streams: true, object_weights: Weights::Native, ..GRAPH.capabilities },
+    capabilities: Capabilities {
+        soft: true,
+        streams: true,
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
+        ..GRAPH.capabilities
+    },
     ..GRAPH
 };
 

@@ -3,9 +3,9 @@
 use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
-    Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor,
-    Objective, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
-    Seed, Sense, Settings, Weights,
+    BaseClustering, BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Objective,
+    Outcome, Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, SoftBases,
+    WeightedEnsemble, Weights,
 };
 use partita_kmeans::labels::{
     Assignment, Counts, LabelChoice, Plan, RowVisitor, START_ROWS, WeightedLabelRows, base_weights, bytes_over, kmeans,
@@ -14,7 +14,11 @@ use partita_kmeans::labels::{
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
+use crate::criterion::{Criterion, CriterionFit};
 use crate::error::{check, check_rows, labelled};
+use crate::fractional_rows::{FractionalPlan, FractionalRows};
+
+pub(crate) use crate::mean_labels::MeanLabels;
 
 /// Settings of [`kc`], [`qmi`] and [`ipvc`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -82,7 +86,6 @@ pub fn kc(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    let _span = tracing::info_span!("kc", objects = ensemble.objects(), clusters).entered();
     solve(Criterion::Kc, ensemble, weights, clusters, seed, settings, monitor)
 }
 
@@ -118,7 +121,6 @@ pub fn qmi(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    let _span = tracing::info_span!("qmi", objects = ensemble.objects(), clusters).entered();
     solve(Criterion::Qmi, ensemble, weights, clusters, seed, settings, monitor)
 }
 
@@ -155,7 +157,6 @@ pub fn ipvc(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    let _span = tracing::info_span!("ipvc", objects = ensemble.objects(), clusters).entered();
     solve(Criterion::Ipvc, ensemble, weights, clusters, seed, settings, monitor)
 }
 
@@ -209,14 +210,6 @@ pub fn ipvc_rows(
     Ok(solve_rows(Criterion::Ipvc, rows, weights, clusters, seed, settings, monitor)?.0)
 }
 
-/// What the partition is to be best in.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Criterion {
-    Kc,
-    Qmi,
-    Ipvc,
-}
-
 fn solve(
     criterion: Criterion,
     ensemble: &Ensemble,
@@ -226,9 +219,48 @@ fn solve(
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
+    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    solve_weighted(criterion, source, clusters, seed, settings, monitor)
+}
+
+/// The search where objects may have weights, and base clusterings may be soft.
+pub(crate) fn solve_weighted(
+    criterion: Criterion,
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &LabelMeansSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
+    let _span = match criterion {
+        Criterion::Kc => tracing::info_span!("kc", objects = ensemble.objects(), clusters).entered(),
+        Criterion::Qmi => tracing::info_span!("qmi", objects = ensemble.objects(), clusters).entered(),
+        Criterion::Ipvc => tracing::info_span!("ipvc", objects = ensemble.objects(), clusters).entered(),
+    };
     check(ensemble, weights, clusters, settings)?;
     let base_weights = base_weights(ensemble.bases(), weights);
+    if let Some(rows) = FractionalRows::where_needed(source) {
+        let plan = FractionalPlan {
+            clusters,
+            base_weights: &base_weights,
+            likeliest: criterion == Criterion::Ipvc,
+            restarts: settings.restarts.get(),
+            rounds: settings.rounds.get(),
+            tolerance: settings.tolerance,
+        };
+        return Ok(of_fractions(criterion.of_fractions(&rows, &plan, seed, monitor), criterion, clusters));
+    }
     Ok(with_rows(ensemble, InMemory { criterion, base_weights, clusters, seed, settings, monitor }))
+}
+
+/// The outcome of a search over shares and weighted objects.
+fn of_fractions(found: CriterionFit, criterion: Criterion, clusters: usize) -> Outcome<LabelMeansDiagnostics> {
+    let partition = Partition::new(found.labels, clusters).expect("labels are below K");
+    let mut outcome = Outcome::hard(partition, found.certainty, found.stopped);
+    outcome.rounds = found.trace.len() as u64;
+    outcome.objective = Some(criterion.objective(found.trace));
+    outcome.with(LabelMeansDiagnostics { objective_by_restart: found.starts })
 }
 
 /// The fit, and how often every label occurs in every cluster.
@@ -346,42 +378,11 @@ impl Target {
     }
 
     fn described(&self, squares: &[f64]) -> Objective {
-        let (name, sense) = match self.criterion {
-            Criterion::Kc => ("sum of squares of one-hot labels", Sense::Minimise),
-            Criterion::Qmi => ("category utility, summed over base clusterings", Sense::Maximise),
-            Criterion::Ipvc => ("votes: shares of own labels, summed", Sense::Maximise),
-        };
-        let trace = self.objective(squares);
-        Objective { name, sense, value: trace.last().copied().unwrap_or(f64::NAN), trace }
+        self.criterion.objective(self.objective(squares))
     }
 
     fn diagnostics(&self, starts: &[f64]) -> LabelMeansDiagnostics {
         LabelMeansDiagnostics { objective_by_restart: self.objective(starts) }
-    }
-}
-
-/// The cluster that a row chose, and the mean share of its labels there.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct MeanLabels {
-    pub(crate) choice: LabelChoice,
-    pub(crate) counts: Counts,
-    pub(crate) base_weights: Vec<f64>,
-}
-
-impl RowLabeller for MeanLabels {
-    const KIND: &'static str = "median/mean-labels";
-}
-
-impl RowMap for MeanLabels {
-    type Out = Assigned;
-
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
-        let mut assigned = Assigned::default();
-        self.choice.for_each(block, |row, k, _| {
-            assigned.labels.push(k);
-            assigned.certainty.push(self.counts.mean_share(self.choice.places(row), k, &self.base_weights));
-        });
-        assigned
     }
 }
 
@@ -406,7 +407,8 @@ pub struct LabelMeans {
 }
 
 /// KC, k-means on labels: [`kc`].
-pub static KC: LabelMeans = LabelMeans { criterion: Criterion::Kc, info: &KC_INFO };
+pub static KC: LabelMeans =
+    LabelMeans { criterion: Criterion::Kc, info: &MethodInfo { capabilities: FRACTIONAL, ..KC_INFO } };
 
 /// QMI, the largest category utility: [`qmi`].
 pub static QMI: LabelMeans = LabelMeans {
@@ -417,6 +419,7 @@ pub static QMI: LabelMeans = LabelMeans {
         reference: "Topchy, Jain, Punch, Combining multiple weak clusterings, ICDM 2003",
         certainty: "mean share of the object's labels among the labels of its cluster; a base clustering counts by the \
                     inverse of how many objects it labels",
+        capabilities: FRACTIONAL,
         ..KC_INFO
     },
 };
@@ -428,6 +431,7 @@ pub static IPVC: LabelMeans = LabelMeans {
         name: "ipvc",
         summary: "every object joins the cluster in which its labels are most common, until that stands still",
         reference: "Nguyen, Caruana, Consensus clusterings, ICDM 2007",
+        capabilities: FRACTIONAL,
         ..KC_INFO
     },
 };
@@ -449,6 +453,10 @@ pub(crate) const KC_INFO: MethodInfo = MethodInfo {
     },
 };
 
+/// What methods of this file can do besides.
+const FRACTIONAL: Capabilities =
+    Capabilities { soft_bases: SoftBases::Native, object_weights: Weights::Native, ..KC_INFO.capabilities };
+
 impl Method for LabelMeans {
     type Settings = LabelMeansSettings;
     type Diagnostics = LabelMeansDiagnostics;
@@ -459,7 +467,10 @@ impl Method for LabelMeans {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
-        bytes(size, settings.restarts.get())
+        let starts = Saturating(u64::from(settings.restarts.get().min(64)) * u64::from(size.soft_shares > 0));
+        let [n, m, side, k] = size.saturating();
+        let fractional = starts * (n * Saturating(40) + (side + m) * k * Saturating(32));
+        bytes(size, settings.restarts.get()).saturating_add(fractional.0)
     }
 
     fn fit(
@@ -469,12 +480,7 @@ impl Method for LabelMeans {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
-        let solve = match self.criterion {
-            Criterion::Kc => kc,
-            Criterion::Qmi => qmi,
-            Criterion::Ipvc => ipvc,
-        };
-        Ok(solve(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(solve_weighted(self.criterion, problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

@@ -33,10 +33,14 @@
 //! # }
 //! ```
 
+mod criterion;
 mod cumulative;
 mod error;
+mod fractional_rows;
 mod kcc;
 mod label_means;
+mod matrix_rows;
+mod mean_labels;
 mod median;
 mod nmfc;
 mod pass_kinds;

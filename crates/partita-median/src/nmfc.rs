@@ -6,14 +6,19 @@ use std::ops::Range;
 use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{
     BaseWeights, Capabilities, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftPartition, Stopped, Weights, chunks,
+    Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftBases, SoftPartition, Stopped,
+    WeightedEnsemble, Weights, chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::MedianError;
+use crate::criterion::Criterion;
 use crate::error::check;
+use crate::fractional_rows::FractionalRows;
+use crate::label_means::solve_weighted;
+use crate::matrix_rows::MatrixRows;
 use crate::plurality::{centre, centre_bytes};
+use crate::{LabelMeansSettings, MedianError};
 use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 
 /// Partial sums of a round are over so many ranges of rows, at most.
@@ -86,12 +91,35 @@ pub fn nmfc(
     settings: &NmfcSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<()>, MedianError> {
+    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    nmfc_weighted(source, clusters, seed, settings, monitor)
+}
+
+/// [`nmfc`] where objects may have weights, and base clusterings may be soft: H then has the shares.
+pub(crate) fn nmfc_weighted(
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &NmfcSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<()>, MedianError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     let progress = ProgressCounter::new(monitor, START + ROUNDS);
-    let start = centre(ensemble, weights, clusters, seed, &progress.part(START))?;
+    let fractional = FractionalRows::where_needed(source);
+    let start = if fractional.is_some() {
+        let (settings, progress) = (LabelMeansSettings::default(), progress.part(START));
+        solve_weighted(Criterion::Kc, source, clusters, seed, &settings, &progress)?.partition
+    } else {
+        centre(ensemble, weights, clusters, seed, &progress.part(START))?
+    };
     let (base_weights, monitor) = (base_weights(ensemble.bases(), weights), &progress.part(ROUNDS));
-    Ok(with_rows(ensemble, Search { start, base_weights, settings, monitor }))
+    let search = Search { start, base_weights, settings, monitor };
+    Ok(match fractional {
+        None => with_rows(ensemble, search),
+        Some(rows) => search.over(&rows),
+    })
 }
 
 /// Units of progress: the start, and rounds.
@@ -109,6 +137,12 @@ impl RowVisitor for Search<'_> {
     type Out = Outcome<()>;
 
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Outcome<()> {
+        self.over(rows)
+    }
+}
+
+impl Search<'_> {
+    fn over<R: MatrixRows>(self, rows: &R) -> Outcome<()> {
         let matrix = Matrix::new(rows, &self.base_weights);
         let mut state = State::start(&matrix, &self.start);
         let mut trace = vec![state.objective()];
@@ -133,9 +167,9 @@ impl RowVisitor for Search<'_> {
     }
 }
 
-fn outcome<L: Label>(rows: &WeightedLabelRows<'_, L>, state: &State, trace: Vec<f64>, stopped: Stopped) -> Outcome<()> {
-    let places: Vec<usize> = rows.expand(&(0..rows.len()).collect::<Vec<_>>());
-    let soft = SoftPartition::new(state.memberships().select(Axis(0), &places)).expect("normalised memberships");
+fn outcome(rows: &impl MatrixRows, state: &State, trace: Vec<f64>, stopped: Stopped) -> Outcome<()> {
+    let soft =
+        SoftPartition::new(state.memberships().select(Axis(0), &rows.row_of_object())).expect("normalised memberships");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = trace.len() as u64 - 1;
     outcome.kkt_gap = Some(state.gap());
@@ -149,8 +183,8 @@ fn outcome<L: Label>(rows: &WeightedLabelRows<'_, L>, state: &State, trace: Vec<
 }
 
 /// The co-association of weighted rows, known by its products alone.
-struct Matrix<'r, 'a, L> {
-    rows: &'r WeightedLabelRows<'a, L>,
+struct Matrix<'r, R> {
+    rows: &'r R,
     base_weights: &'r [f64],
     /// Objects with each row.
     weights: Vec<f64>,
@@ -158,20 +192,20 @@ struct Matrix<'r, 'a, L> {
     scale: Vec<f64>,
 }
 
-impl<'r, 'a, L: Label> Matrix<'r, 'a, L> {
-    fn new(rows: &'r WeightedLabelRows<'a, L>, base_weights: &'r [f64]) -> Self {
-        let scale = |at: usize| rows.places(at).map(|(u, _)| base_weights[u]).sum::<f64>().sqrt().recip();
+impl<'r, R: MatrixRows> Matrix<'r, R> {
+    fn new(rows: &'r R, base_weights: &'r [f64]) -> Self {
+        let scale = |at: usize| rows.seen_by(at).map(|u| base_weights[u]).sum::<f64>().sqrt().recip();
         Self {
             rows,
             base_weights,
-            weights: (0..rows.len()).map(|at| f64::from(rows.weight(at))).collect(),
-            scale: (0..rows.len()).map(scale).collect(),
+            weights: (0..rows.rows()).map(|at| rows.objects(at)).collect(),
+            scale: (0..rows.rows()).map(scale).collect(),
         }
     }
 
     /// Ranges of rows whose sums are added in order.
     fn parts(&self) -> Vec<Range<usize>> {
-        chunks(self.rows.len(), self.rows.len().div_ceil(PARTS).max(1024)).collect()
+        chunks(self.rows.rows(), self.rows.rows().div_ceil(PARTS).max(1024)).collect()
     }
 
     /// A sum over rows.
@@ -193,19 +227,19 @@ impl<'r, 'a, L: Label> Matrix<'r, 'a, L> {
     fn times(&self, q: &Array2<f64>) -> Array2<f64> {
         let k = q.ncols();
         let table = self.sum(|range| {
-            let mut table = Array2::zeros((self.rows.base_clusters(), k));
+            let mut table = Array2::zeros((self.rows.side(), k));
             for at in range {
                 let factor = self.weights[at] * self.scale[at];
-                for (u, place) in self.rows.places(at) {
-                    table.row_mut(place).scaled_add(factor * self.base_weights[u], &q.row(at));
+                for (u, place, share) in self.rows.shares(at) {
+                    table.row_mut(place).scaled_add(factor * self.base_weights[u] * share, &q.row(at));
                 }
             }
             table
         });
         let mut product = Array2::zeros(q.dim());
         product.axis_iter_mut(Axis(0)).into_par_iter().enumerate().with_min_len(1024).for_each(|(at, mut row)| {
-            for (_, place) in self.rows.places(at) {
-                row += &table.row(place);
+            for (_, place, share) in self.rows.shares(at) {
+                row.scaled_add(share, &table.row(place));
             }
             row *= self.scale[at];
         });
@@ -227,10 +261,10 @@ struct State {
 
 impl State {
     /// Indicators of a partition plus 0.2, columns of length 1.
-    fn start<L: Label>(matrix: &Matrix<'_, '_, L>, partition: &Partition) -> Self {
-        let label = |at: usize| partition.labels()[matrix.rows.first(at)] as usize;
+    fn start<R: MatrixRows>(matrix: &Matrix<'_, R>, partition: &Partition) -> Self {
+        let label = |at: usize| partition.labels()[matrix.rows.first_object(at)] as usize;
         let indicator = |(at, k): (usize, usize)| if label(at) == k { 1.2 } else { 0.2 };
-        let mut q = Array2::from_shape_fn((matrix.rows.len(), partition.clusters()), indicator);
+        let mut q = Array2::from_shape_fn((matrix.rows.rows(), partition.clusters()), indicator);
         let lengths = matrix.gram(&q, &q).into_diag().mapv(f64::sqrt);
         q /= &lengths;
         let p = matrix.times(&q);
@@ -268,7 +302,7 @@ impl State {
     }
 
     /// The factors after one round, or none if no step lowers the objective.
-    fn step<L: Label>(&self, matrix: &Matrix<'_, '_, L>) -> Option<Self> {
+    fn step<R: MatrixRows>(&self, matrix: &Matrix<'_, R>) -> Option<Self> {
         let (above, below) = self.above_below();
         let quotient = (above + TINY) / (below + TINY);
         let now = self.objective();
@@ -311,7 +345,14 @@ static INFO: MethodInfo = MethodInfo {
     time: "rounds · n (M + K) K",
     memory: "72 n K + 16 ΣJ K bytes",
     remedy: "ask for fewer clusters, or take kc",
-    capabilities: Capabilities { soft: true, base_weights: Weights::Native, seeded: true, ..Capabilities::HARD_LABELS },
+    capabilities: Capabilities {
+        soft: true,
+        soft_bases: SoftBases::Native,
+        base_weights: Weights::Native,
+        object_weights: Weights::Native,
+        seeded: true,
+        ..Capabilities::HARD_LABELS
+    },
 };
 
 impl Method for Nmfc {
@@ -335,7 +376,7 @@ impl Method for Nmfc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<()>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(nmfc(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(nmfc_weighted(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 }
 

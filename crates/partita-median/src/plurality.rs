@@ -7,7 +7,7 @@ use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
     Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo,
     Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
-    Seed, SettingChoice, Settings, Silent, SoftPartition, Stopped, Weights,
+    Seed, SettingChoice, Settings, Silent, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use partita_kmeans::labels::{Counts, LabelChoice, base_weights, places};
 use partita_metrics::{
@@ -15,8 +15,10 @@ use partita_metrics::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::criterion::Criterion;
 use crate::error::{check, check_rows, labelled};
-use crate::label_means::{Criterion, solve_rows};
+use crate::fractional_rows::{FractionalMeans, FractionalRows};
+use crate::label_means::{solve_rows, solve_weighted};
 use crate::{LabelMeansSettings, MedianError, kc};
 
 /// Whose labels the base clusterings take before they vote.
@@ -77,8 +79,24 @@ pub fn plurality(
     settings: &PluralitySettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<VoteDiagnostics>, MedianError> {
+    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    plurality_weighted(source, clusters, seed, settings, monitor)
+}
+
+/// [`plurality`] where objects may have weights, and base clusterings may be soft: a share votes for so much.
+pub(crate) fn plurality_weighted(
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &PluralitySettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<VoteDiagnostics>, MedianError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     let _span = tracing::info_span!("plurality", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
+    if let Some(rows) = FractionalRows::where_needed(source) {
+        return fractional_votes(&rows, source, clusters, seed, settings, monitor);
+    }
     let exact = |u: usize| settings.reference == Reference::Overlap && live(ensemble, u) == clusters;
     let alignment = if let Some(reference) = best_reference(ensemble, weights, exact) {
         align_to(ensemble, reference, Surplus::Nearest).expect("the reference exists")
@@ -91,6 +109,51 @@ pub fn plurality(
     let votes = Votes::new(&rows, &alignment, weights, clusters);
     let soft = soft_of(&rows, &votes, clusters)?;
     Ok(Outcome::soft(soft, Stopped::Exact).with(diagnostics(&rows, alignment.reference())))
+}
+
+/// Overlaps in whole parts of an object, for matchings: shares are counted in millionths.
+const PARTS: f64 = 1e6;
+
+fn fractional_votes(
+    rows: &FractionalRows<'_>,
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &PluralitySettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<VoteDiagnostics>, MedianError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
+    let (sizes, offsets): (Vec<usize>, _) =
+        (ensemble.bases().iter().map(BaseClustering::clusters).collect(), ensemble.offsets());
+    let parts = |count: f64| (count * PARTS).round() as u64;
+    let overlap = Overlap::of_shares(&ensemble.shares(), offsets.clone(), source.multiplicities());
+    let table = |a: usize, b: usize| {
+        let counts = overlap.of_bases(a, b);
+        Contingency::of_counts(counts.nrows(), counts.ncols(), |i, j| parts(counts[[i, j]]))
+    };
+    let exact = |u: usize| settings.reference == Reference::Overlap && live_among(&overlap, u) == clusters;
+    let tables = BaseTables::new(sizes.clone(), &table);
+    let alignment = if let Some(u) = tables.best_reference(weights, exact) {
+        tables.align_to(u, Surplus::Nearest).expect("the reference exists")
+    } else {
+        let found = solve_weighted(Criterion::Kc, source, clusters, seed, &LabelMeansSettings::default(), monitor)?;
+        let sums = FractionalMeans::of(rows, found.partition.labels(), clusters).sums;
+        let count = |u: usize, j: usize, k: usize| parts(sums[(offsets[u] + j) * clusters + k]);
+        align_by(&sizes, clusters, Surplus::Nearest, |u| {
+            Contingency::of_counts(sizes[u], clusters, |j, k| count(u, j, k))
+        })
+    };
+    let base_weights = base_weights(ensemble.bases(), weights);
+    let codes: Vec<u32> = (0..sizes.len()).flat_map(|u| alignment.codes(u).iter().copied()).collect();
+    let mut soft = Array2::<f64>::zeros((rows.len(), clusters));
+    for (row, mut votes) in soft.outer_iter_mut().enumerate() {
+        rows.entries(row).for_each(|(u, c, share)| votes[codes[c] as usize] += base_weights[u] * share);
+        let sum = votes.sum();
+        votes /= sum;
+    }
+    let soft = SoftPartition::new(soft).expect("shares of votes are on the simplex");
+    let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
+    Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }
 
 /// [`plurality`] over label rows that are not held, with the same votes: one pass for the overlaps of base clusters ([`Overlap`])
@@ -283,7 +346,9 @@ static INFO: MethodInfo = MethodInfo {
     remedy: "ask for fewer clusters",
     capabilities: Capabilities {
         soft: true,
+        soft_bases: SoftBases::Native,
         base_weights: Weights::Native,
+        object_weights: Weights::Native,
         seeded: true,
         streams: true,
         ..Capabilities::HARD_LABELS
@@ -300,8 +365,9 @@ impl Method for Plurality {
     }
 
     fn bytes(&self, size: &ProblemSize, _settings: &PluralitySettings) -> u64 {
-        let [n, _, _, k] = size.saturating();
-        (centre_bytes(size) + n * k * Saturating(16)).0
+        let [n, _, side, k] = size.saturating();
+        let soft = side * side * Saturating(16 * u64::from(size.soft_shares > 0));
+        (centre_bytes(size) + n * k * Saturating(16) + soft).0
     }
 
     fn fit(
@@ -311,7 +377,7 @@ impl Method for Plurality {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(plurality(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(plurality_weighted(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

@@ -7,6 +7,7 @@
 //! | method | what it is | time | memory |
 //! |---|---|---|---|
 //! | [`mm`] | finite mixture, EM | restarts · rounds · d M K | n K + 64 ΣJ K |
+//! | [`mm_named`] | the same where labels name classes (Dawid–Skene) | rounds · d M K | n K + M K² |
 //! | [`bce`] | mixed memberships, variational EM | restarts · rounds · 20 d M K | restarts · d K |
 //! | [`nbce_vb`] | Dirichlet-process mixture, variational | restarts · rounds · d M K | n K + 64 ΣJ K |
 //! | [`nbce_cvb`] | the same, collapsed, first order | restarts · rounds · d M K | restarts · d K |
@@ -56,7 +57,7 @@ mod shared;
 pub use bce::{BCE, BceDiagnostics, BceModel, BceSettings, bce, bce_rows};
 pub use error::MixtureError;
 pub use held_out::{HeldOut, held_out};
-pub use mm::{MM, MmDiagnostics, MmSettings, mm, mm_rows};
+pub use mm::{MM, MmDiagnostics, MmSettings, mm, mm_from, mm_named, mm_rows};
 pub use nbce::likelihood::{NbceDiagnostics, RowLikelihood};
 pub use nbce::prior::NbcePrior;
 pub use nbce_cvb::{NBCE_CVB, NbceCvbSettings, nbce_cvb};

@@ -153,6 +153,20 @@ impl NativeResult {
         self.outcome().soft.as_ref().map(|soft| soft.rows().to_owned().into_pyarray(py))
     }
 
+    /// What every object is called, where labels of base clusterings name classes.
+    fn label_names(&self) -> Option<Vec<String>> {
+        let names = self.outcome().object_classes()?;
+        Some(names.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Draws from the posterior, draws × n numbers from 0, where the method samples one.
+    fn draws<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<i32>>> {
+        let draws = self.outcome().posterior.as_ref()?.draws();
+        let objects = draws.first()?.objects();
+        let label = |(s, i): (usize, usize)| draws[s].labels()[i] as i32;
+        Some(Array2::from_shape_fn((draws.len(), objects), label).into_pyarray(py))
+    }
+
     /// The tree in SciPy's layout, (n − 1) × 4, where the method has one.
     fn tree<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
         let merges = self.outcome().dendrogram.as_ref()?.merges();

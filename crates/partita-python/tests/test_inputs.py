@@ -269,7 +269,7 @@ def test_soft_runs_become_one_answer():
         assert len({tuple(found.labels_[start::3]) for start in range(3)}) == 3, method
         assert all(len(set(found.labels_[start::3])) == 1 for start in range(3)), method
     with pytest.raises(pt.InputError, match="soft"):
-        pt.consensus(runs, n_clusters=3, method="urcv")
+        pt.consensus(runs, n_clusters=3, method="hgpa")
     hard = runs.hardened()
     assert not hard.is_soft and len(set(pt.consensus(hard, n_clusters=3, method="urcv").labels_)) == 3
 

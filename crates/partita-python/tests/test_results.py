@@ -300,3 +300,22 @@ def test_generated_ensembles_know_their_recipe(blobs):
 
 def test_records_are_json(result):
     assert json.loads(json.dumps(result.record_)) == result.record_
+
+
+def test_labels_that_name_classes_give_names():
+    own = ["B", "NK", "T"] * 10
+    tools = {name: [*own] for name in ("a", "b", "c")}
+    tools["c"] = ["T" if label == "NK" else label for label in own]
+    tools["a"][0] = tools["b"][0] = tools["c"][0] = None
+    found = pt.consensus(tools, method="mm", named=True)
+    assert list(found.label_names_) == ["unknown", *own[1:]]
+    assert found.diagnostics_["names"] == ["B", "NK", "T"]
+    plain = pt.consensus(tools, n_clusters=3, method="mm")
+    assert plain.label_names_ is None and plain.draws_ is None
+
+
+def test_draws_are_partitions_of_the_objects():
+    labels = np.arange(24 * 5).reshape(24, 5) // 5 % 3
+    found = pt.consensus(labels, n_clusters=4, method="nbce-gibbs", sweeps=20, burn_in=10, keep=5, chains=2)
+    assert found.draws_.shape == (10, 24) and found.draws_.min() == 0
+    assert sum(found.diagnostics_["clusters_drawn"].values()) == pytest.approx(1)

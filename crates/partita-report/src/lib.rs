@@ -61,6 +61,6 @@ pub use error::ReportError;
 pub use figure::Figure;
 pub use membership_rows::{MembershipRow, membership_rows};
 pub use render::{Rendered, figures, html, render};
-pub use report::Report;
+pub use report::{Answers, Report};
 pub use svg::Svg;
 pub use text::field as csv_field;

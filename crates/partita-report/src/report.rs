@@ -39,8 +39,19 @@ pub struct Report<'a> {
     pub method: Option<&'static MethodInfo>,
     /// The labels of all methods of the run, by name, where there were several.
     pub methods: Vec<(String, Partition)>,
+    /// Whether the ensemble holds more than one answer.
+    pub answers: Option<Answers>,
     /// Name of the file with all labels, to be named beside the table of objects.
     pub labels_file: Option<String>,
+}
+
+/// The answers that an ensemble holds: groups of base clusterings, each of which has an answer of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answers {
+    /// What was found, in one sentence.
+    pub sentence: String,
+    /// The share of the base clusterings that give each answer, largest first.
+    pub shares: Vec<f64>,
 }
 
 impl<'a> Report<'a> {
@@ -61,6 +72,7 @@ impl<'a> Report<'a> {
             choice: None,
             method: None,
             methods: Vec::new(),
+            answers: None,
             labels_file: None,
         }
     }

@@ -51,16 +51,16 @@ pub use partita_aspect as aspect;
 #[cfg(feature = "coassoc")]
 pub use partita_coassoc as coassoc;
 pub use partita_core::{
-    Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, Clusters, ClustersError, Consensus,
-    ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError, Flow,
-    Fragments, GroupRows, LABELS_BY_BLOCKS, Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller,
+    Assigned, BaseClustering, BaseWeights, BudgetError, Capabilities, ClusterNames, Clusters, ClustersError, Confusion,
+    Consensus, ConsensusError, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, EnsembleRows, Features, FitError,
+    Flow, Fragments, GroupRows, LABELS_BY_BLOCKS, Label, LabelCounts, LabelJob, LabelRows, LabelledMap, Labeller,
     LabellerKind, Memberships, MemoryBudget, Merge, Method, MethodInfo, MissingLabels, Model, ModelError, ModelInput,
     ModelReads, Monitor, ObjectWeights, Objective, Outcome, Partition, PartitionError, PassEngine, PassError, PassJob,
-    PassKind, PassRunner, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed, Sense,
-    SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError, Shares,
-    SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread, WeightError,
-    WeightedEnsemble, Weights, WeightsError, consense, consense_rows, consensus_bytes, fit_rows, ndarray, rand,
-    serde_json,
+    PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed,
+    Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError,
+    Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread,
+    WeightError, WeightedEnsemble, Weights, WeightsError, consense, consense_rows, consensus_bytes, fit_rows, ndarray,
+    rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;

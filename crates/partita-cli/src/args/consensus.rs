@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use partita::ssce::Predictor;
-use partita_app::{ClustersAsked, ObjectWeightSource, WeightSource};
+use partita_app::{AppError, ClustersAsked, ObjectWeightSource, WeightSource};
 
 use super::ComputeArgs;
 use super::parts::weight_source;
@@ -22,6 +22,10 @@ Examples:
   partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
   partita consensus ensemble.npz -m best \\
     --set among=eac-average,lwgp,pcc-l2 -k 10 -o labels.csv
+  partita consensus labels_of_many_tools.csv -m mm --set named=true \\
+    -o names.csv
+  partita consensus ensemble.npz -m nbce-gibbs -k 8 --draws draws.npz \\
+    -o labels.csv
   partita consensus ensemble.npz -m lwgp -k 3 --features table.csv \\
     --model model.json --predict-with knn:9 -o labels.csv
   partita consensus ensemble.npz -m pcc-l2 -k 6 \\
@@ -42,9 +46,11 @@ pub(crate) struct ConsensusArgs {
     pub(crate) method: String,
     /// Clusters of the consensus: a number; a range such as 2..12, of which `partita choose-k` takes one (the method's
     /// where it cuts a tree, else that of eac-average), or 1 if base clusterings agree no more than by chance; auto, which
-    /// is 2..12; or method, where the method finds its own.
+    /// is 2..12; or method, where the method finds its own. Only where labels name classes (--set named=true) it can be left
+    /// out: there is a cluster for each name.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
-    pub(crate) clusters: ClustersAsked,
+    #[arg(default_value_if("set", "named=true", "method"), required_unless_present("set"))]
+    pub(crate) clusters: Option<ClustersAsked>,
     #[command(flatten)]
     pub(crate) read: EnsembleReadArgs,
     /// A setting of the method; may be given several times. `partita methods METHOD` lists them.
@@ -90,6 +96,16 @@ pub(crate) struct ConsensusArgs {
     /// Probabilities below this count as 0 in the relations; what is left of a row is divided by its sum.
     #[arg(long, value_name = "P", default_value_t = 0.0, requires = "relations")]
     pub(crate) threshold: f64,
+    /// Where draws from the posterior go, for methods that sample one (nbce-gibbs): an ensemble with a base clustering a draw,
+    /// which `partita modes` and `partita consensus` read.
+    #[arg(long, value_name = "DRAWS.npz")]
+    pub(crate) draws: Option<PathBuf>,
+    /// Where pairs of objects go that draws from the posterior put together (first,second,similarity).
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) similarity: Option<PathBuf>,
+    /// Pairs that a smaller share of the draws puts together are left out of --similarity.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "similarity")]
+    pub(crate) least_similarity: f64,
     /// Where a model goes that `partita predict` labels new objects with.
     #[arg(long, value_name = "MODEL.json")]
     pub(crate) model: Option<PathBuf>,
@@ -106,6 +122,16 @@ pub(crate) struct ConsensusArgs {
 }
 
 impl ConsensusArgs {
+    /// The number of clusters that was asked for.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub(crate) fn asked_clusters(&self) -> Result<ClustersAsked, AppError> {
+        self.clusters.ok_or_else(|| {
+            AppError::request("say how many clusters: -k and a number, a range such as 2..12, auto or method")
+        })
+    }
+
     /// Where weights of base clusterings come from, if there are any.
     pub(crate) fn weight_source(&self) -> Option<WeightSource> {
         weight_source(self.base_weights.as_deref())

@@ -8,6 +8,7 @@ mod run;
 mod runs;
 mod suggested;
 mod table;
+mod update;
 mod values;
 
 use std::ops::RangeInclusive;
@@ -24,6 +25,7 @@ pub(crate) use run::RunArgs;
 pub(crate) use runs::{AlignArgs, ModesArgs};
 use suggested::method_names;
 pub(crate) use table::{FileArgs, ReadArgs, StreamFormat, TableArgs};
+pub(crate) use update::UpdateArgs;
 use values::{parse_memory, parse_range};
 
 const AFTER_HELP: &str = "\
@@ -65,6 +67,8 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Finds the consensus of an ensemble.
     Consensus(ConsensusArgs),
+    /// Adds base clusterings or objects to an ensemble, and goes on with its consensus.
+    Update(UpdateArgs),
     /// Makes one ensemble of many files, cut into parts, for `consensus`, `pass` and `fold`.
     Manifest(ManifestArgs),
     /// Does the task of one part in a consensus by many machines.

@@ -46,7 +46,7 @@ pub(super) fn rows_of(
             others.join(", ")
         ));
     }
-    if let ClustersAsked::Chosen { .. } = args.clusters {
+    if let ClustersAsked::Chosen { .. } = args.asked_clusters()? {
         return refuse(
             "the choice of K looks at label rows in memory; with --stream or a manifest name a number with -k".into(),
         );
@@ -112,6 +112,7 @@ fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<
         (!comes_in_blocks(args), "JSON, and what is not text on stdout, are not written block by block"),
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
+        (args.draws.is_some() || args.similarity.is_some(), "--draws and --similarity hold labels of all objects"),
         (model, "--model learns from the labels of all objects"),
         (named, "the names of all objects are held"),
     ];
@@ -187,7 +188,7 @@ fn run(
     let passes = PassRunner::new(blocks, &Silent);
     let weights =
         args.weight_source().map(|source| base_weights_of_rows(&source, &passes, compute.budget)).transpose()?;
-    let mut problem = RowProblem::new(blocks, args.clusters.clusters());
+    let mut problem = RowProblem::new(blocks, args.asked_clusters()?.clusters());
     (problem.seed, problem.budget, problem.soft) = (seeds::consensus(compute.seed), compute.budget, false);
     problem.weights = weights.as_ref();
     problem.settings = SettingMap::parse(&args.set)?;

@@ -4,7 +4,7 @@ use partita::files::LabelFormat;
 use partita::{MemoryBudget, Outcome, SettingMap};
 use partita_app::{
     AppError, Experiment, Input, MethodChoice, MethodRecord, ModelOutput, ObjectWeightSource, Outputs, ReadOptions,
-    RelationsOutput, RunRecord, TableInput, TextTable, methods,
+    RelationsOutput, RunRecord, SimilarityOutput, TableInput, TextTable, methods,
 };
 use serde_json::Value;
 
@@ -36,7 +36,8 @@ pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
         print(&finished.record.to_json()?)?;
     } else if args.output.as_deref().is_none_or(is_stream) {
         let numbers = [("certainty", &outcome.certainty[..]), ("confidence", &finished.confidences[0][..])];
-        print_labels(finished.ensemble.object_names(), &outcome.partition, &numbers, args.read.read.file.format)?;
+        let (names, classes) = (finished.ensemble.object_names(), outcome.object_classes());
+        print_labels(names, (&outcome.partition, classes.as_deref()), &numbers, args.read.read.file.format)?;
     }
     unless_interrupted(|| "what was written is the best so far".into())
 }
@@ -55,7 +56,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
         read.skip.push(column.clone());
     }
     let input = Input::Ensemble { file: args.ensemble.clone(), more: args.more.clone(), read, features };
-    let mut experiment = Experiment::new(input, args.clusters, vec![choice], args.compute.seed.unwrap_or(0));
+    let mut experiment = Experiment::new(input, args.asked_clusters()?, vec![choice], args.compute.seed.unwrap_or(0));
     experiment.base_weights = args.weight_source();
     experiment.object_weights = object_weights;
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes);
@@ -76,7 +77,15 @@ fn features_options(args: &ConsensusArgs) -> ReadOptions {
 fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Failure> {
     let inputs = experiment.input_files();
     let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stream(path));
-    let outputs = [labels, args.soft.as_ref(), args.model.as_ref(), args.relations.as_ref()].into_iter().flatten();
+    let outputs = [
+        labels,
+        args.soft.as_ref(),
+        args.model.as_ref(),
+        args.relations.as_ref(),
+        args.draws.as_ref(),
+        args.similarity.as_ref(),
+    ];
+    let outputs = outputs.into_iter().flatten();
     if let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) {
         may_fill(folder, args.force)?;
         return check_outputs_beside((folder, experiment.folder_files()), outputs, &inputs, args.force);
@@ -101,6 +110,8 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         soft: args.soft.clone(),
         relations: args.relations.clone().map(|file| RelationsOutput { file, threshold }),
         model: args.model.clone().map(|file| ModelOutput { file, predict_with }),
+        draws: args.draws.clone(),
+        similarity: args.similarity.clone().map(|file| SimilarityOutput { file, least: args.least_similarity }),
         resume: false,
     }
 }

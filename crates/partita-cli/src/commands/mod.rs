@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod synth;
 mod text;
+mod update;
 
 pub(crate) use align::align;
 pub(crate) use choose::choose_k;
@@ -32,3 +33,4 @@ pub(crate) use report::report;
 pub(crate) use run::run;
 pub(crate) use synth::synth;
 pub(crate) use text::text;
+pub(crate) use update::update;

@@ -27,6 +27,6 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     match output {
         _ if args.json => print(&request.to_json(&found)?),
         Some(_) => Ok(()),
-        None => print_labels(names, &found.partition, &numbers, args.read.file.format),
+        None => print_labels(names, (&found.partition, None), &numbers, args.read.file.format),
     }
 }

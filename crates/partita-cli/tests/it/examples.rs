@@ -160,6 +160,8 @@ fn prepare(place: &Workplace, line: &str) {
         ("labels_of_many_tools.csv", tools(false)),
         ("cells.csv", tools(true)),
         ("survey.csv", persons(&tools(false))),
+        ("new_cells.csv", tools(false).lines().take(31).map(|line| format!("{line}\n")).collect()),
+        ("more_runs.csv", more_runs()),
         ("documents.csv", documents()),
         ("recipe.toml", RECIPE.into()),
     ];
@@ -247,6 +249,12 @@ fn tools(barcodes: bool) -> String {
         text += if barcodes { [",B\n", ",T\n", ",NK\n", ",DC\n", ",Mono\n", ",pDC\n"][kind] } else { "\n" };
     }
     text
+}
+
+/// Two more base clusterings of the objects of `table`.
+fn more_runs() -> String {
+    let row = |i: usize| format!("{},{}\n", i % 12 / 4, i % 12 % 4);
+    format!("by_row,by_column\n{}", (0..120).map(row).collect::<String>())
 }
 
 /// The same with a last column that says how many persons a row stands for.

@@ -133,8 +133,8 @@ fn soft_runs_are_one_consensus() {
         let labels: Vec<&str> = text.lines().skip(1).map(|line| line.split(',').nth(1).unwrap_or_default()).collect();
         assert!((3..60).all(|i| labels[i] == labels[i % 3]) && labels[0] != labels[1], "{name}: {text}");
     }
-    place.partita(&["consensus", "wide.csv", "-k", "3", "-m", "urcv", "-o", "b.csv"]).refused(&["urcv", "--harden"]);
-    place.partita(&["consensus", "wide.csv", "-k", "3", "-m", "urcv", "--harden", "-o", "b.csv"]).fine();
+    place.partita(&["consensus", "wide.csv", "-k", "3", "-m", "hgpa", "-o", "b.csv"]).refused(&["hgpa", "--harden"]);
+    place.partita(&["consensus", "wide.csv", "-k", "3", "-m", "hgpa", "--harden", "-o", "b.csv"]).fine();
     // A run is repeated from its record, with how its columns were read.
     place.partita(&["run", "--from", "lwgp/record.json", "-o", "again/"]).fine();
     let labels = |folder: &str| fs::read(place.path(folder).join("labels.csv")).expect("labels");

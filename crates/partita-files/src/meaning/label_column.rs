@@ -20,3 +20,6 @@ pub struct Labels {
 
 /// A column of numbers beside labels: its name, and one number an object.
 pub type LabelNumbers<'a> = (&'a str, &'a [f64]);
+
+/// The heading of a column of what objects are called beside their labels.
+pub(crate) const LABEL_NAME: &str = "label_name";

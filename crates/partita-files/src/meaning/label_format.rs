@@ -5,7 +5,7 @@ use std::path::Path;
 use partita_core::Partition;
 use serde_json::{Map, json};
 
-use super::label_column::LabelNumbers;
+use super::label_column::{LABEL_NAME, LabelNumbers};
 use crate::atomic_write::write_whole;
 use crate::error::FileError;
 use crate::format;
@@ -49,18 +49,18 @@ impl LabelFormat {
     pub(crate) fn write(
         path: &Path,
         object_names: Option<&[String]>,
-        partition: &Partition,
+        (partition, classes): (&Partition, Option<&[&str]>),
         numbers: &[LabelNumbers<'_>],
     ) -> Result<(), FileError> {
         let format = || format::of_target(path, |writes| writes != Writes::Nothing);
         match Self::of(path)? {
-            Self::Json => write_json(path, object_names, partition, numbers),
+            Self::Json => write_json(path, object_names, (partition, classes), numbers),
             Self::Array => {
                 let labels = partition.labels().iter().map(|&label| i64::from(label));
                 let array = Array::new([partition.objects()], Elements::I64(Box::new(labels)));
                 (format()?.write)(path, Contents::Arrays(vec![("labels", array)]))
             }
-            Self::Text | Self::Columns => (format()?.write)(path, columns(object_names, partition, numbers)),
+            Self::Text | Self::Columns => (format()?.write)(path, columns(object_names, (partition, classes), numbers)),
         }
     }
 }
@@ -69,12 +69,15 @@ const KNOWN: &str = ".csv, .tsv, .txt (also with .gz or .zst), .parquet, .npy or
 
 fn columns<'a>(
     object_names: Option<&'a [String]>,
-    partition: &'a Partition,
+    (partition, classes): (&'a Partition, Option<&'a [&'a str]>),
     numbers: &[LabelNumbers<'a>],
 ) -> Contents<'a> {
     let mut columns = label_columns(0, partition.labels(), numbers);
     if let Some(names) = object_names {
         columns[0].1 = Data::Text(Box::new(names.iter().map(|name| Some(name.as_str()))));
+    }
+    if let Some(classes) = classes {
+        columns.insert(2, (LABEL_NAME, Data::Text(Box::new(classes.iter().map(|name| Some(*name))))));
     }
     Contents::Columns { rows: partition.objects(), columns, notes: Vec::new() }
 }
@@ -94,12 +97,13 @@ pub(super) fn label_columns<'a>(
 fn write_json(
     path: &Path,
     object_names: Option<&[String]>,
-    partition: &Partition,
+    (partition, classes): (&Partition, Option<&[&str]>),
     numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
     let objects =
         object_names.map_or_else(|| json!((0..partition.objects()).collect::<Vec<_>>()), |names| json!(names));
     let mut columns = Map::from_iter([("object".to_owned(), objects), ("label".to_owned(), json!(partition.labels()))]);
+    columns.extend(classes.map(|classes| (LABEL_NAME.to_owned(), json!(classes))));
     columns.extend(numbers.iter().map(|&(name, values)| (name.to_owned(), json!(values))));
     write_whole(path, |out| Ok(serde_json::to_writer(out, &columns)?))
 }

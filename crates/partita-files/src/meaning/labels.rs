@@ -6,7 +6,7 @@ use std::path::Path;
 use partita_core::Partition;
 use rayon::prelude::*;
 
-use super::label_column::LabelNumbers;
+use super::label_column::{LABEL_NAME, LabelNumbers};
 use super::label_format::LabelFormat;
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::error::FileError;
@@ -26,13 +26,32 @@ pub fn write_labels(
     partition: &Partition,
     numbers: &[LabelNumbers<'_>],
 ) -> Result<(), FileError> {
+    write_named_labels(path, object_names, partition, None, numbers)
+}
+
+/// [`write_labels`] with a column `label_name` of what every object is called, where labels are names of classes.
+///
+/// # Errors
+/// As [`write_labels`].
+///
+/// # Panics
+/// As [`write_labels`], and if there is not one class an object.
+pub fn write_named_labels(
+    path: &Path,
+    object_names: Option<&[String]>,
+    partition: &Partition,
+    classes: Option<&[&str]>,
+    numbers: &[LabelNumbers<'_>],
+) -> Result<(), FileError> {
     match LabelFormat::of(path)? {
-        LabelFormat::Text => write_text(path, |out| lines(out, text_delimiter(path), object_names, partition, numbers)),
-        _ => LabelFormat::write(path, object_names, partition, numbers),
+        LabelFormat::Text => {
+            write_text(path, |out| lines(out, text_delimiter(path), object_names, (partition, classes), numbers))
+        }
+        _ => LabelFormat::write(path, object_names, (partition, classes), numbers),
     }
 }
 
-/// Writes what [`write_labels`] writes to any place, as CSV.
+/// Writes what [`write_named_labels`] writes to any place, as CSV.
 ///
 /// # Errors
 /// What the place refuses.
@@ -43,9 +62,10 @@ pub fn labels_csv(
     out: &mut dyn Write,
     object_names: Option<&[String]>,
     partition: &Partition,
+    classes: Option<&[&str]>,
     numbers: &[LabelNumbers<'_>],
 ) -> io::Result<()> {
-    lines(out, b',', object_names, partition, numbers)
+    lines(out, b',', object_names, (partition, classes), numbers)
 }
 
 /// Lines below the heading, for objects that are called by their numbers from `first`.
@@ -59,32 +79,35 @@ pub(super) fn label_lines(
     let name = |object: usize, text: &mut Vec<u8>| {
         text.extend_from_slice(itoa::Buffer::new().format(first + object as u64).as_bytes());
     };
-    Lines { delimiter, labels, numbers, name: &name }.write(out)
+    Lines { delimiter, labels, classes: None, numbers, name: &name }.write(out)
 }
 
 fn lines(
     out: &mut dyn Write,
     delimiter: u8,
     object_names: Option<&[String]>,
-    partition: &Partition,
+    (partition, classes): (&Partition, Option<&[&str]>),
     numbers: &[LabelNumbers<'_>],
 ) -> io::Result<()> {
     let labels = partition.labels();
     assert!(object_names.is_none_or(|names| names.len() == labels.len()), "one name an object");
-    let heading = ["object", "label"].into_iter().chain(numbers.iter().map(|(name, _)| *name)).collect::<Vec<_>>();
+    let of_classes = classes.map(|_| LABEL_NAME);
+    let heading = ["object", "label"].into_iter().chain(of_classes);
+    let heading = heading.chain(numbers.iter().map(|(name, _)| *name)).collect::<Vec<_>>();
     writeln!(out, "{}", heading.join(if delimiter == b'\t' { "\t" } else { "," }))?;
     let numbers: Vec<&[f64]> = numbers.iter().map(|(_, values)| *values).collect();
     let name = |object: usize, text: &mut Vec<u8>| match object_names {
         Some(names) => quoted(&names[object], delimiter, text),
         None => text.extend_from_slice(itoa::Buffer::new().format(object).as_bytes()),
     };
-    Lines { delimiter, labels, numbers: &numbers, name: &name }.write(out)
+    Lines { delimiter, labels, classes, numbers: &numbers, name: &name }.write(out)
 }
 
 /// Lines of labels, an object each.
 struct Lines<'a> {
     delimiter: u8,
     labels: &'a [u32],
+    classes: Option<&'a [&'a str]>,
     numbers: &'a [&'a [f64]],
     name: &'a (dyn Fn(usize, &mut Vec<u8>) + Sync),
 }
@@ -94,6 +117,7 @@ impl Lines<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         const LINES: usize = 1 << 14;
         let n = self.labels.len();
+        assert!(self.classes.is_none_or(|classes| classes.len() == n), "one class an object");
         assert!(self.numbers.iter().all(|values| values.len() == n), "one of all numbers an object");
         let blocks: Vec<usize> = (0..n).step_by(LINES).collect();
         for some in blocks.chunks(4 * rayon::current_num_threads()) {
@@ -112,6 +136,10 @@ impl Lines<'_> {
             (self.name)(object, &mut text);
             text.push(self.delimiter);
             text.extend_from_slice(number.format(self.labels[object]).as_bytes());
+            if let Some(classes) = self.classes {
+                text.push(self.delimiter);
+                quoted(classes[object], self.delimiter, &mut text);
+            }
             for (values, known) in self.numbers.iter().zip(&mut known) {
                 text.push(self.delimiter);
                 text.extend_from_slice(known.text(values[object]));

@@ -2,5 +2,6 @@
 
 mod corners;
 mod pools;
+mod soft;
 mod unequal;
 mod unequal_set;

@@ -1,6 +1,6 @@
 //! What the clusters of one base clustering vote for.
 
-use partita_core::ndarray::{Array2, Axis};
+use partita_core::ndarray::{Array2, ArrayViewMut1, Axis};
 use serde::{Deserialize, Serialize};
 
 use super::Scheme;
@@ -39,6 +39,15 @@ impl Ballot {
         let line = &self.lines[label * self.columns..][..self.columns];
         votes.iter_mut().zip(line).for_each(|(vote, share)| *vote += share);
         self.weight
+    }
+
+    /// The same of an object with such a share in the cluster.
+    pub(super) fn cast_share(&self, label: usize, share: f64, mut votes: ArrayViewMut1<'_, f64>) -> f64 {
+        if !self.casts[label] {
+            return 0.0;
+        }
+        votes.iter_mut().zip(self.line(label)).for_each(|(vote, line)| *vote += share * line);
+        self.weight * share
     }
 
     /// The votes of a cluster; zeros if it does not vote.

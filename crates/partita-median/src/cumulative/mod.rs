@@ -2,6 +2,7 @@
 
 mod ballot;
 mod bottleneck;
+mod fractional;
 pub(crate) mod rows;
 
 use std::num::Saturating;
@@ -10,13 +11,14 @@ use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
     BaseWeights, Capabilities, Ensemble, FitError, Label, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize,
-    RowFit, RowProblem, Seed, Settings, SoftPartition, Stopped, Weights, sums_under_way,
+    RowFit, RowProblem, Seed, Settings, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights, sums_under_way,
 };
 use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 use serde::{Deserialize, Serialize};
 
 use crate::MedianError;
 use crate::error::check;
+use crate::fractional_rows::FractionalRows;
 use crate::plurality::{VoteDiagnostics, centre, centre_bytes, centre_row_bytes, live};
 use ballot::Ballot;
 use bottleneck::compress;
@@ -103,8 +105,24 @@ pub fn cumulative(
     scheme: Scheme,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<VoteDiagnostics>, MedianError> {
+    let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: None };
+    cumulative_weighted(source, clusters, seed, scheme, monitor)
+}
+
+/// [`cumulative`] where objects may have weights, and base clusterings may be soft.
+fn cumulative_weighted(
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    scheme: Scheme,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<VoteDiagnostics>, MedianError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     let _span = tracing::info_span!("cumulative", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, &CumulativeSettings {})?;
+    if let Some(rows) = FractionalRows::where_needed(source) {
+        return fractional::fractional_votes(&rows, source, clusters, seed, scheme, monitor);
+    }
     let sizes = |u: usize| {
         let mut sizes = vec![0.0; ensemble.bases()[u].clusters()];
         ensemble.column(u).flatten().for_each(|j| sizes[j] += 1.0);
@@ -282,7 +300,9 @@ const RCV_INFO: MethodInfo = MethodInfo {
     remedy: "make base clusterings with fewer clusters",
     capabilities: Capabilities {
         soft: true,
+        soft_bases: SoftBases::Native,
         base_weights: Weights::Native,
+        object_weights: Weights::Native,
         seeded: true,
         streams: true,
         ..Capabilities::HARD_LABELS
@@ -311,7 +331,7 @@ impl Method for Cumulative {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<VoteDiagnostics>, FitError> {
         let clusters = problem.given_clusters(self.info.name)?;
-        Ok(cumulative(problem.ensemble, problem.weights, clusters, problem.seed, self.scheme, monitor)?)
+        Ok(cumulative_weighted(problem.weighted(), clusters, problem.seed, self.scheme, monitor)?)
     }
 
     fn fit_rows(

@@ -1,5 +1,6 @@
 //! Tests of median partitions, one module a topic, in one binary: it links once, and its tests share the processors.
 
+mod fractional;
 mod kcc;
 mod label_means;
 mod median;

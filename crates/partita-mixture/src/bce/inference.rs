@@ -5,6 +5,28 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
+/// How much each label of a row counts.
+pub(crate) trait LabelWeights: Copy {
+    /// That of the label at this place.
+    fn of(self, at: usize) -> f64;
+}
+
+/// Every label counts once.
+#[derive(Clone, Copy)]
+pub(crate) struct Once;
+
+impl LabelWeights for Once {
+    fn of(self, _: usize) -> f64 {
+        1.0
+    }
+}
+
+impl LabelWeights for &[f64] {
+    fn of(self, at: usize) -> f64 {
+        self[at]
+    }
+}
+
 /// What rows share: the Dirichlet that memberships are drawn from, and the label shares of every cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BceParameters {
@@ -53,9 +75,9 @@ impl BceParameters {
     }
 
     /// Ascends γ of one row from where it is, and returns the bound on the row's log probability.
-    pub(crate) fn infer(
+    pub(crate) fn infer<W: LabelWeights>(
         &self,
-        lines: &[usize],
+        (lines, counts): (&[usize], W),
         gamma: &mut [f64],
         (rounds, tolerance): (u32, f64),
         s: &mut RowScratch,
@@ -63,8 +85,8 @@ impl BceParameters {
         for _ in 0..rounds {
             s.expect(gamma);
             s.sums.fill(0.0);
-            for &line in lines {
-                let inverse = 1.0 / self.normaliser(line, &s.geometric);
+            for (at, &line) in lines.iter().enumerate() {
+                let inverse = counts.of(at) / self.normaliser(line, &s.geometric);
                 s.sums.iter_mut().zip(self.line(line)).for_each(|(sum, theta)| *sum += theta * inverse);
             }
             let mut change = 0f64;
@@ -77,28 +99,34 @@ impl BceParameters {
                 break;
             }
         }
-        self.bound(lines, gamma, s)
+        self.bound((lines, counts), gamma, s)
     }
 
     /// The bound at γ and the best φ for it; leaves E ln π in the scratch.
-    pub(crate) fn bound(&self, lines: &[usize], gamma: &[f64], s: &mut RowScratch) -> f64 {
+    pub(crate) fn bound<W: LabelWeights>(
+        &self,
+        (lines, counts): (&[usize], W),
+        gamma: &[f64],
+        s: &mut RowScratch,
+    ) -> f64 {
         s.expect(gamma);
-        let labels: f64 = lines.iter().map(|&line| self.normaliser(line, &s.geometric).ln()).sum();
+        let label = |(at, &line): (usize, &usize)| counts.of(at) * self.normaliser(line, &s.geometric).ln();
+        let labels: f64 = lines.iter().enumerate().map(label).sum();
         let dirichlet = |a: &[f64]| ln_gamma(a.iter().sum()) - a.iter().map(|&a| ln_gamma(a)).sum::<f64>();
         let tilt: f64 = self.alpha.iter().zip(gamma).zip(&s.logs).map(|((a, g), log)| (a - g) * log).sum();
         labels + dirichlet(&self.alpha) - dirichlet(gamma) + tilt
     }
 
     /// γ before anything is known but how many labels there are.
-    pub(crate) fn start(&self, labels: usize) -> Vec<f64> {
-        let even = labels as f64 / self.clusters() as f64;
+    pub(crate) fn start(&self, labels: f64) -> Vec<f64> {
+        let even = labels / self.clusters() as f64;
         self.alpha.iter().map(|alpha| alpha + even).collect()
     }
 
     /// Adds what is expected of a row that was inferred: labels by cluster, the bound as `log_sum`, E ln π_k as `sizes`.
-    pub(crate) fn add_row(
+    pub(crate) fn add_row<W: LabelWeights>(
         &self,
-        (lines, weight): (&[usize], f64),
+        (lines, counts, weight): (&[usize], W, f64),
         bound: f64,
         scratch: &RowScratch,
         sums: &mut SufficientStatistics,
@@ -106,8 +134,8 @@ impl BceParameters {
         let clusters = self.clusters();
         sums.log_sum += weight * bound;
         sums.sizes.iter_mut().zip(&scratch.logs).for_each(|(sum, log)| *sum += weight * log);
-        for &line in lines {
-            let scale = weight / self.normaliser(line, &scratch.geometric);
+        for (at, &line) in lines.iter().enumerate() {
+            let scale = weight * counts.of(at) / self.normaliser(line, &scratch.geometric);
             let phi = self.line(line).iter().zip(&scratch.geometric);
             let counts = &mut sums.labels[line * clusters..][..clusters];
             counts.iter_mut().zip(phi).for_each(|(count, (theta, g))| *count += scale * theta * g);
@@ -136,8 +164,8 @@ mod tests {
         for i in 0..24 {
             let lines: Vec<usize> = (0..12).filter_map(|u| ensemble.label(i, u).map(|j| offsets[u] + j)).collect();
             // The stored values are those after 200 rounds, converged or not.
-            let mut gamma = model.start(lines.len());
-            let bound = model.infer(&lines, &mut gamma, (200, 0.0), &mut RowScratch::new(4));
+            let mut gamma = model.start(lines.len() as f64);
+            let bound = model.infer((&lines, Once), &mut gamma, (200, 0.0), &mut RowScratch::new(4));
             fixture::assert_close(&gamma, gammas.row(i).as_slice().unwrap());
             fixture::assert_close(&[bound], &bounds[i..=i]);
         }

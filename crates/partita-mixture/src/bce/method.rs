@@ -4,6 +4,7 @@ use std::num::Saturating;
 
 use partita_core::{
     BLOCK_ROWS, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
+    SoftBases, Weights,
 };
 
 use super::row_fit::bce_rows;
@@ -19,6 +20,9 @@ pub struct Bce;
 /// Mixed memberships, [`bce`].
 pub static BCE: Bce = Bce;
 
+/// Planted shares are found by `mm`; here mixed memberships of one and the same mixture explain them as well as clusters do.
+const MIXED: &str = "its mixed memberships explain shares without clusters; mm takes them";
+
 static INFO: MethodInfo = MethodInfo {
     name: "bce",
     summary: "mixed memberships by variational EM: an object may belong to several clusters",
@@ -27,7 +31,12 @@ static INFO: MethodInfo = MethodInfo {
     time: "restarts · rounds · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
     remedy: "ask for fewer clusters, set restarts lower, or take mm",
-    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
+    capabilities: Capabilities {
+        streams: true,
+        soft_bases: SoftBases::Refused(MIXED),
+        base_weights: Weights::Native,
+        ..MIXTURE.capabilities
+    },
     ..MIXTURE
 };
 
@@ -61,7 +70,7 @@ impl Method for Bce {
         monitor: &dyn Monitor,
     ) -> Result<RowFit<BceDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(bce_rows(&problem.passes(), clusters, problem.seed, settings, monitor)?)
+        Ok(bce_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
     }
 
     fn row_bytes(&self, size: &ProblemSize, settings: &BceSettings) -> u64 {

@@ -20,6 +20,8 @@ const ROW_TOLERANCE: f64 = 1e-8;
 pub struct BceModel {
     pub(crate) bases: Vec<BaseClustering>,
     pub(crate) parameters: BceParameters,
+    /// What a label of every base clustering counts, where they differ.
+    pub(crate) weights: Option<Vec<f64>>,
 }
 
 impl BceModel {
@@ -59,10 +61,11 @@ impl BceModel {
     /// [`ModelError::Damaged`] says what is wrong.
     pub fn from_json(value: &Value) -> Result<Self, ModelError> {
         let (bases, alpha, theta) = saved_model::read(value, saved_model::MIXED)?;
-        match alpha.iter().find(|alpha| !(1e-20..=1e20).contains(*alpha)) {
-            Some(bad) => Err(saved_model::damaged(format!("it has the Dirichlet parameter {bad}"))),
-            None => Ok(Self { bases, parameters: BceParameters { alpha, theta } }),
+        if let Some(bad) = alpha.iter().find(|alpha| !(1e-20..=1e20).contains(*alpha)) {
+            return Err(saved_model::damaged(format!("it has the Dirichlet parameter {bad}")));
         }
+        let weights = saved_model::weights(value)?;
+        Ok(Self { bases, parameters: BceParameters { alpha, theta }, weights })
     }
 
     fn label(&self, ensemble: &Ensemble) -> Result<(Array2<f64>, Vec<f64>), ModelError> {
@@ -73,16 +76,23 @@ impl BceModel {
         })
     }
 
+    /// What a label on this line counts.
+    fn count(&self, line: usize, offsets: &[usize]) -> f64 {
+        let base = || offsets.partition_point(|&start| start <= line) - 1;
+        self.weights.as_ref().map_or(1.0, |weights| weights[base()])
+    }
+
     fn label_rows<L: Label>(&self, rows: ArrayView2<'_, L>, matched: &MatchedBases) -> (Array2<f64>, Vec<f64>) {
-        let clusters = self.clusters();
+        let (clusters, offsets) = (self.clusters(), BaseClustering::offsets(&self.bases));
         let mut soft = vec![0.0; rows.nrows() * clusters];
         let row = |(i, soft): (usize, &mut [f64])| {
             let known = rows.row(i).into_iter().zip(matched);
             let lines: Vec<usize> =
                 known.filter_map(|(label, places)| label.cluster().and_then(|j| places[j])).collect();
-            let mut gamma = self.parameters.start(lines.len());
-            let bound =
-                self.parameters.infer(&lines, &mut gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut RowScratch::new(clusters));
+            let counts: Vec<f64> = lines.iter().map(|&line| self.count(line, &offsets)).collect();
+            let mut gamma = self.parameters.start(counts.iter().sum());
+            let (ends, mut scratch) = ((ROW_ROUNDS, ROW_TOLERANCE), RowScratch::new(clusters));
+            let bound = self.parameters.infer((&lines, &counts[..]), &mut gamma, ends, &mut scratch);
             let total: f64 = gamma.iter().sum();
             soft.iter_mut().zip(&gamma).for_each(|(p, g)| *p = g / total);
             bound
@@ -94,7 +104,12 @@ impl BceModel {
 
 impl Model for BceModel {
     fn to_json(&self) -> Value {
-        saved_model::write(saved_model::MIXED, (&self.bases, None), &self.parameters.alpha, &self.parameters.theta)
+        saved_model::write(
+            saved_model::MIXED,
+            (&self.bases, self.weights.as_deref()),
+            &self.parameters.alpha,
+            &self.parameters.theta,
+        )
     }
 
     fn unread(&self, input: &ModelInput<'_>) -> Result<Unread, ModelError> {
@@ -125,7 +140,7 @@ mod tests {
         let sums = initialization::random_statistics(&rows, 3, partita_core::Seed::new(1));
         let shares = initialization::model(&rows, &sums);
         let parameters = BceParameters { alpha: vec![0.3, 0.1, 2.5], theta: shares.theta };
-        let model = BceModel { bases: shares.bases, parameters };
+        let model = BceModel { bases: shares.bases, parameters, weights: None };
         let text = model.to_json().to_string();
         let again = BceModel::from_json(&serde_json::from_str(&text).unwrap()).unwrap();
         assert_eq!(again, model);

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_core::{
-    Assigned, BaseClustering, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowLabeller, RowMap, RowPass,
-    Seed,
+    Assigned, BaseClustering, BaseWeights, Label, Mergeable, Monitor, PassRunner, RowBlock, RowFit, RowLabeller,
+    RowMap, RowPass, Seed,
 };
 use serde::{Deserialize, Serialize};
 
 use super::inference::{BceParameters, RowScratch};
 use super::model::BceModel;
-use super::variational_em::{BceDiagnostics, BceSettings, compete, objective};
+use super::variational_em::{BceDiagnostics, BceSettings, PseudoCounts, compete, objective};
 use crate::error::MixtureError;
 use crate::shared::log_probabilities::{largest, lines};
 use crate::shared::multi_start::best_over_rows;
@@ -37,15 +37,22 @@ const ROW_TOLERANCE: f64 = 1e-4;
 /// As [`bce`](fn@crate::bce), and [`MixtureError::Pass`] when rows cannot be read.
 pub fn bce_rows(
     rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
     clusters: usize,
     seed: Seed,
     settings: &BceSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<BceDiagnostics>, MixtureError> {
+    let weights = weights.map(|weights| weights.as_slice().to_vec());
     let bases = rows.source().bases();
     let _span = tracing::info_span!("bce", rows = rows.source().rows(), clusters).entered();
     let offsets = BaseClustering::offsets(bases);
-    let pass = |parameters: &BceParameters| RowInference { offsets: offsets.clone(), parameters: parameters.clone() };
+    let pass = |parameters: &BceParameters| RowInference {
+        offsets: offsets.clone(),
+        parameters: parameters.clone(),
+        weights: weights.clone(),
+    };
+    let pseudo = PseudoCounts { each: settings.pseudo_count, offsets: &offsets, weights: weights.as_deref() };
     // Bound and labels of the parameters that are kept, which the last round has looked at.
     let last = Cell::new(None);
     let (run, objective_by_restart) = best_over_rows(
@@ -54,14 +61,15 @@ pub fn bce_rows(
         (settings, settings.limits()),
         monitor,
         |sample, progress| {
-            let (best, objectives) = compete(sample, clusters, seed, settings, progress);
+            let (best, objectives) =
+                compete(&sample.clone().with_base_weights(weights.clone()), clusters, seed, settings, progress);
             (best.map(|state| state.parameters), objectives)
         },
         |parameters| {
             let Expected { sums, weight, labels } = rows.run(&pass(parameters))?;
             last.set(Some((sums.log_sum, labels)));
-            let value = sums.log_sum + parameters.log_prior(settings.pseudo_count);
-            Ok((value, parameters.next(sums, weight, &offsets, settings)))
+            let value = sums.log_sum + parameters.log_prior(&pseudo);
+            Ok((value, parameters.next(sums, weight, &pseudo, settings.learn)))
         },
     )?;
     let (parameters, assign) = (run.result.clone(), pass(&run.result));
@@ -77,7 +85,7 @@ pub fn bce_rows(
     };
     let mut fit = RowFit::new(clusters, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
-    fit.model = Some(Arc::new(BceModel { bases: bases.to_vec(), parameters }));
+    fit.model = Some(Arc::new(BceModel { bases: bases.to_vec(), parameters, weights }));
     Ok(fit)
 }
 
@@ -86,10 +94,14 @@ pub fn bce_rows(
 pub(crate) struct RowInference {
     offsets: Vec<usize>,
     parameters: BceParameters,
+    /// What a label of every base clustering counts, where they differ.
+    weights: Option<Vec<f64>>,
 }
 
 /// What is inferred of one row.
 struct Inferred {
+    /// What each label counts.
+    counts: Vec<f64>,
     gamma: Vec<f64>,
     bound: f64,
     scratch: RowScratch,
@@ -108,11 +120,17 @@ impl RowInference {
         }
     }
 
+    /// What each label counts.
+    fn counts(&self, lines: &[usize]) -> Vec<f64> {
+        let base = |line: usize| self.offsets.partition_point(|&start| start <= line) - 1;
+        lines.iter().map(|&line| self.weights.as_ref().map_or(1.0, |weights| weights[base(line)])).collect()
+    }
+
     fn infer(&self, lines: &[usize]) -> Inferred {
-        let (mut gamma, mut scratch) =
-            (self.parameters.start(lines.len()), RowScratch::new(self.parameters.clusters()));
-        let bound = self.parameters.infer(lines, &mut gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch);
-        Inferred { gamma, bound, scratch }
+        let (counts, mut scratch) = (self.counts(lines), RowScratch::new(self.parameters.clusters()));
+        let (mut gamma, ends) = (self.parameters.start(counts.iter().sum()), (ROW_ROUNDS, ROW_TOLERANCE));
+        let bound = self.parameters.infer((lines, &counts[..]), &mut gamma, ends, &mut scratch);
+        Inferred { counts, gamma, bound, scratch }
     }
 }
 
@@ -146,7 +164,7 @@ impl RowPass for RowInference {
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
         self.each(block, |(lines, weight), found| {
-            self.parameters.add_row((lines, weight), found.bound, &found.scratch, &mut sum.sums);
+            self.parameters.add_row((lines, &found.counts[..], weight), found.bound, &found.scratch, &mut sum.sums);
             sum.weight += weight;
             sum.labels += weight * lines.len() as f64;
         });

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::dirichlet::learn;
-use super::inference::{BceParameters, RowScratch};
+use super::inference::{BceParameters, Once, RowScratch};
 use super::model::BceModel;
 use crate::error::MixtureError;
 use crate::shared::initialization;
@@ -91,7 +91,8 @@ impl BceSettings {
 /// | α, β | α, θ |
 /// | γ | the soft result is γ_i / Σ γ_i |
 ///
-/// The lower bound (with the pseudo-counts' term) never falls. Missing labels drop out; rows may have any weights.
+/// The lower bound (with the pseudo-counts' term) never falls. Missing labels drop out; rows may have any weights. A label of a base
+/// clustering of weight w counts as w labels.
 ///
 /// # Cost
 /// O(distinct rows · M · K) time for each of up to 20 rounds of γ within a round, in parallel over restarts and rows;
@@ -133,8 +134,10 @@ pub(crate) fn compete(
     best_of_finalists(settings.limits(), start, |start, limits| {
         ascend(start, limits, progress, |state| {
             let BceExpectation { gamma, sums, weight } = state.expect(rows);
-            let value = sums.log_sum + state.parameters.log_prior(settings.pseudo_count);
-            let parameters = state.parameters.next(sums, weight, rows.offsets(), settings);
+            let pseudo =
+                PseudoCounts { each: settings.pseudo_count, offsets: rows.offsets(), weights: rows.base_weights() };
+            let value = sums.log_sum + state.parameters.log_prior(&pseudo);
+            let parameters = state.parameters.next(sums, weight, &pseudo, settings.learn);
             (value, BceState { parameters, gamma })
         })
     })
@@ -163,7 +166,7 @@ impl BceState {
         let parameters = BceParameters { alpha: vec![settings.alpha; clusters], theta: shares.theta };
         let mut gamma = Vec::with_capacity(nearest.len() * clusters);
         for (i, &k) in nearest.iter().enumerate() {
-            let labels = rows.labels_of(i) as f64;
+            let labels = rows.counted_labels(i).1.iter().sum::<f64>();
             let share = |j: usize| if j == k as usize { 0.9 * labels } else { 0.0 } + 0.1 * labels / clusters as f64;
             gamma.extend((0..clusters).map(|j| settings.alpha + share(j)));
         }
@@ -171,13 +174,34 @@ impl BceState {
     }
 
     fn expect(&self, rows: &WeightedRows<'_>) -> BceExpectation {
+        if rows.base_weights().is_some() {
+            return self.expect_in(rows, |i, parameters, gamma, scratch, sums| {
+                let (lines, counts) = rows.counted_labels(i);
+                let row = (&lines[..], &counts[..]);
+                let bound = parameters.infer(row, gamma, (ROW_ROUNDS, ROW_TOLERANCE), scratch);
+                parameters.add_row((&lines, &counts[..], rows.weights()[i]), bound, scratch, sums);
+            });
+        }
         match rows.ensemble().rows() {
-            LabelRows::Bytes(labels) => self.expect_in(rows, labels),
-            LabelRows::Words(labels) => self.expect_in(rows, labels),
+            LabelRows::Bytes(labels) => self.expect_labels(rows, labels),
+            LabelRows::Words(labels) => self.expect_labels(rows, labels),
         }
     }
 
-    fn expect_in<L: Label>(&self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>) -> BceExpectation {
+    fn expect_labels<L: Label>(&self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>) -> BceExpectation {
+        self.expect_in(rows, |i, parameters, gamma, scratch, sums| {
+            let lines: Vec<usize> = lines(labels.row(i), rows.offsets()).collect();
+            let bound = parameters.infer((&lines, Once), gamma, (ROW_ROUNDS, ROW_TOLERANCE), scratch);
+            parameters.add_row((&lines, Once, rows.weights()[i]), bound, scratch, sums);
+        })
+    }
+
+    /// The E-step where `add` infers the γ of a row and adds what follows from it.
+    fn expect_in(
+        &self,
+        rows: &WeightedRows<'_>,
+        add: impl Fn(usize, &BceParameters, &mut [f64], &mut RowScratch, &mut SufficientStatistics) + Sync,
+    ) -> BceExpectation {
         let clusters = self.parameters.clusters();
         let mut gamma = self.gamma.clone();
         let ranges: Vec<_> = chunks(rows.weights().len(), rows.part_size()).collect();
@@ -185,9 +209,7 @@ impl BceState {
             let mut part = SufficientStatistics::zero(rows.label_values(), clusters);
             let mut scratch = RowScratch::new(clusters);
             for (i, gamma) in range.zip(gamma.chunks_exact_mut(clusters)) {
-                let lines: Vec<usize> = lines(labels.row(i), rows.offsets()).collect();
-                let bound = self.parameters.infer(&lines, gamma, (ROW_ROUNDS, ROW_TOLERANCE), &mut scratch);
-                self.parameters.add_row((&lines, rows.weights()[i]), bound, &scratch, &mut part);
+                add(i, &self.parameters, gamma, &mut scratch, &mut part);
             }
             part
         };
@@ -198,10 +220,34 @@ impl BceState {
     }
 }
 
+/// Labels added to every label value of every cluster: as often as the base clustering counts.
+pub(crate) struct PseudoCounts<'a> {
+    pub(crate) each: f64,
+    pub(crate) offsets: &'a [usize],
+    pub(crate) weights: Option<&'a [f64]>,
+}
+
+impl PseudoCounts<'_> {
+    /// Calls `take` with what is added to the labels of each base clustering, and where their lines are.
+    fn by_base(&self, clusters: usize, mut take: impl FnMut(f64, Range<usize>)) {
+        match self.weights {
+            None => take(self.each, 0..self.offsets[self.offsets.len() - 1] * clusters),
+            Some(weights) => self.offsets.windows(2).zip(weights).for_each(|(ends, weight)| {
+                take(self.each * weight, ends[0] * clusters..ends[1] * clusters);
+            }),
+        }
+    }
+}
+
 impl BceParameters {
     /// The pseudo-counts' part of the objective.
-    pub(crate) fn log_prior(&self, pseudo_count: f64) -> f64 {
-        if pseudo_count > 0.0 { pseudo_count * self.theta.iter().map(|p| p.ln()).sum::<f64>() } else { 0.0 }
+    pub(crate) fn log_prior(&self, pseudo: &PseudoCounts<'_>) -> f64 {
+        let mut sum = 0.0;
+        if pseudo.each > 0.0 {
+            let logs = |range: Range<usize>| self.theta[range].iter().map(|p| p.ln()).sum::<f64>();
+            pseudo.by_base(self.clusters(), |count, range| sum += count * logs(range));
+        }
+        sum
     }
 
     /// The M-step: the parameters after a round whose E-step found `sums` over rows of so much weight.
@@ -209,14 +255,14 @@ impl BceParameters {
         &self,
         sums: SufficientStatistics,
         weight: f64,
-        offsets: &[usize],
-        settings: &BceSettings,
+        pseudo: &PseudoCounts<'_>,
+        learns: bool,
     ) -> Self {
         let mut theta = sums.labels;
-        theta.iter_mut().for_each(|count| *count += settings.pseudo_count);
-        normalise_by_base(&mut theta, offsets, self.clusters());
+        pseudo.by_base(self.clusters(), |more, range| theta[range].iter_mut().for_each(|count| *count += more));
+        normalise_by_base(&mut theta, pseudo.offsets, self.clusters());
         let mut alpha = self.alpha.clone();
-        if settings.learn {
+        if learns {
             let means: Vec<f64> = sums.sizes.iter().map(|sum| sum / weight).collect();
             learn(&mut alpha, &means);
         }
@@ -244,7 +290,11 @@ fn outcome(rows: &WeightedRows<'_>, run: Run<BceState>, objective_by_restart: Ve
         perplexity_bound: (-expected.sums.log_sum / rows.labels()).exp(),
         objective_by_restart,
     };
-    outcome.model = Some(Arc::new(BceModel { bases: rows.ensemble().bases().to_vec(), parameters: fit.parameters }));
+    outcome.model = Some(Arc::new(BceModel {
+        bases: rows.ensemble().bases().to_vec(),
+        parameters: fit.parameters,
+        weights: rows.base_weights().map(<[f64]>::to_vec),
+    }));
     outcome.with(diagnostics)
 }
 

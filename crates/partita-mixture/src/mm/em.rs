@@ -3,7 +3,10 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use partita_core::{Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition};
+use partita_core::ndarray::ArrayView2;
+use partita_core::{
+    Confusion, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition, WeightedEnsemble,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::error::MixtureError;
@@ -33,6 +36,14 @@ pub struct MmSettings {
     /// Labels added to every label value of every cluster; 0 is maximum likelihood.
     #[setting(range = 0.0..=1e100)]
     pub pseudo_count: f64,
+    /// Labels of the same name are the same class in all base clusterings, as those of tools that name cell types are.
+    ///
+    /// The clusters are the classes that labels name, so that the number of clusters follows from the labels, and every base
+    /// clustering has a confusion matrix (Dawid and Skene). Labels "unknown" and "unassigned" are taken as missing.
+    pub named: bool,
+    /// With named=true: an object is called unknown where its most probable class has less than this.
+    #[setting(range = 0.0..=1.0)]
+    pub threshold: f64,
 }
 
 /// Facts about a mixture.
@@ -45,12 +56,25 @@ pub struct MmDiagnostics {
     pub perplexity: f64,
     /// The objective that every initialization reached, on the rows on which they compete.
     pub objective_by_restart: Vec<f64>,
+    /// Names of the classes, where labels name some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
+    /// How every base clustering calls objects of each class, where labels name classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confusion: Option<Vec<Confusion>>,
 }
 
 impl Default for MmSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { restarts: count(12), rounds: count(500), tolerance: 1e-7, pseudo_count: 0.1 }
+        Self {
+            restarts: count(12),
+            rounds: count(500),
+            tolerance: 1e-7,
+            pseudo_count: 0.1,
+            named: false,
+            threshold: 0.5,
+        }
     }
 }
 
@@ -112,6 +136,29 @@ pub fn mm(
     Ok(outcome(rows, run, objectives))
 }
 
+/// [`mm`] from given memberships: one run, in which clusters keep their numbers. Objects whose line is 0 say nothing at the start.
+///
+/// # Errors
+/// As [`mm`].
+///
+/// # Panics
+/// If there is not one line of `memberships` an object.
+#[doc(alias = "warm start")]
+pub fn mm_from(
+    ensemble: WeightedEnsemble<'_>,
+    memberships: ArrayView2<'_, f64>,
+    settings: &MmSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<MmDiagnostics>, MixtureError> {
+    let rows = WeightedRows::of_weighted(ensemble);
+    MixtureError::check(settings, &rows.size(memberships.ncols()))?;
+    let limits = Limits { restarts: NonZeroU32::MIN, ..settings.limits() };
+    let start = initialization::model(&rows, &WeightedRows::unfolded(ensemble.ensemble).given_soft(memberships));
+    let run = ascend_on(&rows, start, settings, &limits.progress(monitor, 0));
+    let objective = run.objective();
+    Ok(outcome(&rows, run, vec![objective]))
+}
+
 /// The best of all initializations, and the objectives of all.
 pub(crate) fn compete(
     rows: &WeightedRows<'_>,
@@ -157,7 +204,7 @@ fn outcome(rows: &WeightedRows<'_>, run: Run<RowModel>, objective_by_restart: Ve
     outcome.objective = Some(objective(run.trace));
     outcome.model = Some(Arc::new(model));
     let perplexity = (-log_likelihood / rows.labels()).exp();
-    outcome.with(MmDiagnostics { log_likelihood, perplexity, objective_by_restart })
+    outcome.with(MmDiagnostics { log_likelihood, perplexity, objective_by_restart, names: None, confusion: None })
 }
 
 pub(crate) fn objective(trace: Vec<f64>) -> Objective {

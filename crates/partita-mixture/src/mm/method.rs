@@ -1,11 +1,14 @@
 //! MM as a method: its info, memory and entry points.
 
+use std::num::Saturating;
+
 use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem, SoftBases,
-    Weights,
+    BaseClustering, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
+    RowProblem, SettingsError, SoftBases, Weights,
 };
 
 use super::em::{MmDiagnostics, MmSettings, mm};
+use super::named::{fixed_clusters, mm_named};
 use super::row_fit::mm_rows;
 use crate::shared::info::MIXTURE;
 use crate::shared::memory;
@@ -41,7 +44,13 @@ impl Method for Mm {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &MmSettings) -> u64 {
-        memory::fit_bytes(size, settings.restarts)
+        let [_, m, _, k] = size.saturating();
+        let confusion = if settings.named { (m * k * k * Saturating(32)).0 } else { 0 };
+        memory::fit_bytes(size, settings.restarts).saturating_add(confusion)
+    }
+
+    fn fixed_clusters(&self, settings: &MmSettings, bases: &[BaseClustering]) -> Option<usize> {
+        fixed_clusters(settings, bases)
     }
 
     fn fit(
@@ -50,6 +59,9 @@ impl Method for Mm {
         settings: &MmSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MmDiagnostics>, FitError> {
+        if settings.named {
+            return Ok(mm_named(&WeightedRows::of_weighted(problem.weighted()), settings, monitor)?);
+        }
         let clusters = problem.given_clusters(INFO.name)?;
         Ok(mm(&WeightedRows::of_weighted(problem.weighted()), clusters, problem.seed, settings, monitor)?)
     }
@@ -60,6 +72,10 @@ impl Method for Mm {
         settings: &MmSettings,
         monitor: &dyn Monitor,
     ) -> Result<RowFit<MmDiagnostics>, FitError> {
+        if settings.named {
+            let reason = "named labels are held in memory, not read block by block".into();
+            return Err(SettingsError::Unfit { name: "named", value: "true".into(), reason }.into());
+        }
         let clusters = problem.given_clusters(INFO.name)?;
         Ok(mm_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
     }

@@ -2,8 +2,11 @@
 
 mod em;
 mod method;
+mod named;
 mod row_fit;
+mod vocabulary;
 
-pub use em::{MmDiagnostics, MmSettings, mm};
+pub use em::{MmDiagnostics, MmSettings, mm, mm_from};
 pub use method::MM;
+pub use named::mm_named;
 pub use row_fit::mm_rows;

@@ -45,7 +45,8 @@ pub fn mm_rows(
     let (model, logs) = (run.result, |model: &RowModel| model.logs().clone());
     let used = rows.run(&Usage { offsets: offsets.clone(), logs: logs(&model) })?;
     let perplexity = (-used.log_sum / used.labels).exp();
-    let details = MmDiagnostics { log_likelihood: used.log_sum, perplexity, objective_by_restart };
+    let details =
+        MmDiagnostics { log_likelihood: used.log_sum, perplexity, objective_by_restart, names: None, confusion: None };
     let assign = MostProbable { offsets, logs: logs(&model), place: (0..clusters).collect() };
     let mut fit = RowFit::new(clusters, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));

@@ -54,13 +54,35 @@ impl Memberships {
 
     /// Moves all rows at once; returns how far the row that is farthest from its new memberships was from them.
     pub(crate) fn update(&mut self, rows: &WeightedRows<'_>, prior: NbcePrior) -> f64 {
-        match rows.ensemble().rows() {
-            LabelRows::Bytes(labels) => self.update_in(rows, labels, prior),
-            LabelRows::Words(labels) => self.update_in(rows, labels, prior),
+        match (rows.ensemble().memberships(), rows.ensemble().rows()) {
+            (Some(shares), _) => self.update_in(
+                rows,
+                prior,
+                |counts, i, own, one, product| counts.conditional_of_shares(shares.row(i), own, one, product),
+                |sums, i, line| sums.add_shares(shares, i, line),
+            ),
+            (None, LabelRows::Bytes(labels)) => self.update_labels(rows, labels, prior),
+            (None, LabelRows::Words(labels)) => self.update_labels(rows, labels, prior),
         }
     }
 
-    fn update_in<L: Label>(&mut self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>, prior: NbcePrior) -> f64 {
+    fn update_labels<L: Label>(&mut self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>, prior: NbcePrior) -> f64 {
+        self.update_in(
+            rows,
+            prior,
+            |counts, i, own, one, product| counts.conditional(labels.row(i), own, one, product),
+            |sums, i, line| sums.add(lines(labels.row(i), rows.offsets()), line),
+        )
+    }
+
+    /// The update where `conditional` writes the conditional of a row, and `add` adds it to sums by its weighted memberships.
+    fn update_in(
+        &mut self,
+        rows: &WeightedRows<'_>,
+        prior: NbcePrior,
+        conditional: impl Fn(&Counts<'_>, usize, &[f64], f64, &mut ScaledProduct) + Sync,
+        add: impl Fn(&mut SufficientStatistics, usize, &[f64]) + Sync,
+    ) -> f64 {
         let (clusters, step) = (self.sums.sizes.len(), self.step);
         let counts = Counts::of(rows, &self.sums, &self.totals, self.hyperparameters, prior);
         let ranges: Vec<_> = chunks(rows.weights().len(), rows.part_size()).collect();
@@ -68,7 +90,7 @@ impl Memberships {
             let mut part = SufficientStatistics::zero(rows.label_values(), clusters);
             let (mut product, mut line, mut change) = (ScaledProduct::new(clusters), vec![0.0; clusters], 0f64);
             for (i, own) in range.zip(soft.chunks_exact_mut(clusters)) {
-                counts.conditional(labels.row(i), own, rows.weights()[i].min(1.0), &mut product);
+                conditional(&counts, i, own, rows.weights()[i].min(1.0), &mut product);
                 let sum = product.weights(&mut line);
                 for (own, new) in own.iter_mut().zip(&mut line) {
                     *new /= sum;
@@ -79,7 +101,7 @@ impl Memberships {
                     *own = *new;
                     *new *= rows.weights()[i];
                 }
-                part.add(lines(labels.row(i), rows.offsets()), &line);
+                add(&mut part, i, &line);
             }
             (part, change)
         };
@@ -153,6 +175,33 @@ impl<'a> Counts<'a> {
             if pending == RENORMALISE_AFTER {
                 product.renormalise();
                 pending = 0;
+            }
+        }
+        product.renormalise();
+    }
+
+    /// The same for a row of shares, each of which counts as so much of a label: an exponent of its factor.
+    fn conditional_of_shares(
+        &self,
+        (lines, shares): (&[u32], &[f64]),
+        own: &[f64],
+        one: f64,
+        product: &mut ScaledProduct,
+    ) {
+        let clusters = own.len();
+        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
+        self.prior.shares(sizes, self.total - one, self.alpha0, product);
+        for (at, (&line, &share)) in lines.iter().zip(shares).enumerate() {
+            let u = self.offsets.partition_point(|&start| start <= line as usize) - 1;
+            let label = &self.labels[line as usize * clusters..][..clusters];
+            let total = &self.totals[u * clusters..][..clusters];
+            for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
+                let without =
+                    (label - one * own * share).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+                *m *= without.powf(share);
+            }
+            if at % (RENORMALISE_AFTER - 1) == RENORMALISE_AFTER - 2 {
+                product.renormalise();
             }
         }
         product.renormalise();

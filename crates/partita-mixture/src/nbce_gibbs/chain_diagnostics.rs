@@ -1,6 +1,8 @@
 //! Diagnostics of Gibbs chains: convergence, modes, traces and warnings.
 
-use partita_core::{Objective, Outcome, Sense, Stopped};
+use std::collections::BTreeMap;
+
+use partita_core::{CredibleBall, Objective, Outcome, Partition, Posterior, Sense, Stopped, shares_of_clusters};
 use serde::Serialize;
 
 use super::convergence::{effective_samples, r_hat};
@@ -59,7 +61,14 @@ pub struct NbceGibbsDiagnostics {
     pub clusters_by_sweep: Vec<Vec<u32>>,
     /// Chains grouped by how near their best partitions are.
     pub modes: Vec<Mode>,
+    /// The share of kept draws with each number of clusters.
+    pub clusters_drawn: BTreeMap<usize, f64>,
+    /// The ball around the result that holds 95 % of the kept draws, in variation of information.
+    pub credible_ball: CredibleBall,
 }
+
+/// The share of the draws that the credible ball holds.
+const LEVEL: f64 = 0.95;
 
 /// Chains whose best partitions are near each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -114,6 +123,9 @@ pub(crate) fn with_diagnostics(
     let mean = |pick: fn(&(f64, f64)) -> f64| {
         draws.hyperparameters.iter().map(pick).sum::<f64>() / draws.hyperparameters.len() as f64
     };
+    let ball = draws.samples.credible_ball(&outcome.partition, LEVEL);
+    let memberships = draws.samples.memberships(&outcome.partition);
+    outcome.posterior = Some(Posterior::new(draws.samples.samples().to_vec(), memberships, ball));
     let diagnostics = NbceGibbsDiagnostics {
         fit,
         r_hat,
@@ -125,6 +137,8 @@ pub(crate) fn with_diagnostics(
         beta: mean(|values| values.1),
         moves_taken: draws.moved,
         modes: modes(&draws, &after),
+        clusters_drawn: shares_of_clusters(draws.samples.samples().iter().map(Partition::live_clusters)),
+        credible_ball: ball,
         clusters_by_sweep: draws.clusters,
     };
     outcome.with(diagnostics)

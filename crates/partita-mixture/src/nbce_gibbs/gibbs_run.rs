@@ -1,7 +1,8 @@
 //! A run of one Gibbs chain: start, burn-in, sweeps, and the draws that are kept.
 
-use partita_core::ndarray::ArrayView2;
-use partita_core::{Label, Partition, ProgressCounter, Seed};
+use partita_core::ndarray::{ArrayView2, ArrayViewMut2};
+use partita_core::{Label, Memberships, Partition, ProgressCounter, Seed};
+use rand::{Rng, RngExt};
 
 use super::gibbs_state::GibbsState;
 use super::settings::NbceGibbsSettings;
@@ -27,7 +28,32 @@ pub(crate) struct GibbsRun {
     pub(crate) interrupted: bool,
 }
 
-/// Runs one chain.
+/// Draws a label of every object in every base clustering by its shares, for the next sweep; labels stay where shares are 1.
+fn draw_labels<L: Label>(
+    (shares, offsets): (&Memberships, &[usize]),
+    mut labels: ArrayViewMut2<'_, L>,
+    rng: &mut impl Rng,
+) {
+    for (object, mut row) in labels.outer_iter_mut().enumerate() {
+        let (clusters, own) = shares.row(object);
+        let mut at = 0;
+        while at < clusters.len() {
+            let u = offsets.partition_point(|&start| start <= clusters[at] as usize) - 1;
+            let end = at + clusters[at..].partition_point(|&c| (c as usize) < offsets[u + 1]);
+            if end - at > 1 {
+                let mut left = rng.random::<f64>() * own[at..end].iter().sum::<f64>();
+                let drawn = (at..end - 1).find(|&place| {
+                    left -= own[place];
+                    left < 0.0
+                });
+                row[u] = L::of(clusters[drawn.unwrap_or(end - 1)] as usize - offsets[u]);
+            }
+            at = end;
+        }
+    }
+}
+
+/// Runs one chain. Where base clusterings are soft, every sweep draws labels by their shares first.
 pub(crate) fn gibbs_run<L: Label>(
     rows: &WeightedRows<'_>,
     labels: ArrayView2<'_, L>,
@@ -40,6 +66,8 @@ pub(crate) fn gibbs_run<L: Label>(
     let mut start = initialization::labels(rows, initial_clusters(clusters, number % 2), seed.child(0));
     order_by_size(rows, &mut start, clusters);
     let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
+    let soft = rows.ensemble().memberships().map(|shares| (shares, rows.offsets()));
+    let mut drawn = soft.map(|_| labels.to_owned());
     let mut state = GibbsState::new((labels, rows.offsets()), start, clusters, settings.prior, hyperparameters);
     let mut rng = seed.child(1).rng();
     let (burn_in, sweeps) = (u64::from(settings.burn_in), u64::from(settings.sweeps.get()));
@@ -47,6 +75,10 @@ pub(crate) fn gibbs_run<L: Label>(
     let mut run =
         GibbsRun { kept: Vec::new(), log_joint: Vec::new(), clusters: Vec::new(), moved: 0, interrupted: false };
     for sweep in 0..burn_in + sweeps {
+        if let (Some(shares), Some(labels)) = (soft, &mut drawn) {
+            draw_labels(shares, labels.view_mut(), &mut rng);
+            state.observe(labels);
+        }
         state.sweep(&mut rng);
         run.moved += (0..settings.moves).filter(|_| state.split_or_merge(&mut rng)).count() as u64;
         if settings.learn {

@@ -1,7 +1,7 @@
 //! State of a collapsed Gibbs chain: assignments, counts, one sweep, slice sampling of the hyperparameters.
 
 use partita_core::Label;
-use partita_core::ndarray::{ArrayView1, ArrayView2};
+use partita_core::ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use rand::{Rng, RngExt};
 
 use super::slice_sampling::slice;
@@ -14,7 +14,7 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 /// The assignment of every object, and the counts that its conditionals read.
 #[derive(Clone, Debug)]
 pub(crate) struct GibbsState<'a, L> {
-    pub(crate) rows: ArrayView2<'a, L>,
+    pub(crate) rows: CowArray<'a, L, Ix2>,
     pub(crate) offsets: &'a [usize],
     pub(crate) prior: NbcePrior,
     pub(crate) hyperparameters: Hyperparameters,
@@ -49,10 +49,34 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let (product, weights) = (ScaledProduct::new(clusters), vec![0.0; clusters]);
         let totals = totals_by_base(&counts.labels, offsets, clusters);
         let (labels, inverse) = (counts.labels.clone(), totals.clone());
-        let mut state =
-            Self { rows, offsets, prior, hyperparameters, z, counts, labels, totals, inverse, product, weights };
+        let mut state = Self {
+            rows: rows.into(),
+            offsets,
+            prior,
+            hyperparameters,
+            z,
+            counts,
+            labels,
+            totals,
+            inverse,
+            product,
+            weights,
+        };
         state.set(hyperparameters);
         state
+    }
+
+    /// Takes other labels of all objects, which stay in their clusters.
+    pub(crate) fn observe(&mut self, labels: &Array2<L>) {
+        let clusters = self.weights.len();
+        let mut counts = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], clusters);
+        for (row, &k) in labels.outer_iter().zip(&self.z) {
+            counts.sizes[k as usize] += 1.0;
+            lines(row, self.offsets).for_each(|line| counts.labels[line * clusters + k as usize] += 1.0);
+        }
+        (self.rows, self.counts) = (labels.clone().into(), counts);
+        self.totals = totals_by_base(&self.counts.labels, self.offsets, clusters);
+        self.set(self.hyperparameters);
     }
 
     /// Takes other values of α0 and β.
@@ -70,10 +94,9 @@ impl<'a, L: Label> GibbsState<'a, L> {
 
     /// Draws the cluster of every object once, given all others.
     pub(crate) fn sweep(&mut self, rng: &mut impl Rng) {
-        let rows = self.rows;
         for i in 0..self.z.len() {
             self.count(i, self.z[i] as usize, -1.0);
-            let sum = self.conditional(rows.row(i));
+            let sum = self.conditional(i);
             let k = index_at(&self.weights, rng.random::<f64>() * sum);
             self.z[i] = k as u32;
             self.count(i, k, 1.0);
@@ -81,7 +104,8 @@ impl<'a, L: Label> GibbsState<'a, L> {
     }
 
     /// Writes the conditional of an object that is in no cluster into `weights`, and returns its sum.
-    fn conditional(&mut self, row: ArrayView1<'_, L>) -> f64 {
+    fn conditional(&mut self, object: usize) -> f64 {
+        let row = self.rows.row(object);
         let clusters = self.weights.len();
         let others = (self.z.len() - 1) as f64;
         self.prior.shares(self.counts.sizes.iter().copied(), others, self.hyperparameters.alpha0, &mut self.product);
@@ -190,7 +214,7 @@ mod tests {
             let mut state = GibbsState::new((rows, &offsets), z.clone(), 6, prior, HYPERPARAMETERS);
             for i in [0, 9, 23] {
                 state.count(i, z[i] as usize, -1.0);
-                let sum = state.conditional(rows.row(i));
+                let sum = state.conditional(i);
                 let found: Vec<f64> = state.weights.iter().map(|weight| weight / sum).collect();
                 fixture::assert_close(
                     &found,

@@ -2,7 +2,9 @@
 
 use std::num::Saturating;
 
-use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Weights};
+use partita_core::{
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, SoftBases, Weights,
+};
 
 use super::chain_diagnostics::NbceGibbsDiagnostics;
 use super::sampler::nbce_gibbs;
@@ -22,11 +24,18 @@ const WHOLE: &str = "it samples a cluster for every object, each of which counts
 static INFO: MethodInfo = MethodInfo {
     name: "nbce-gibbs",
     summary: "nonparametric mixture by Gibbs sampling: finds K itself and says how sure it is",
-    certainty: "mean posterior co-assignment with the other members of the cluster",
+    certainty: "mean posterior co-assignment with the other members of the cluster; of soft base clusterings every sweep draws labels by \
+                their shares",
     time: "chains · sweeps · n M K + kept² n",
     memory: "n M + 4 n · kept + 8 chains · (ΣJ + 2 M) K + 4 kept K² bytes",
     remedy: "allow fewer clusters, set keep or sweeps lower, or take nbce-vb",
-    capabilities: Capabilities { soft: false, object_weights: Weights::Refused(WHOLE), ..NBCE.capabilities },
+    capabilities: Capabilities {
+        soft: false,
+        posterior: true,
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Refused(WHOLE),
+        ..NBCE.capabilities
+    },
     ..NBCE
 };
 
@@ -53,14 +62,15 @@ impl Method for NbceGibbs {
     }
 }
 
-/// Label rows, kept draws three times over, tables of every chain, overlaps of the draws with the answer, traces, and the pairs of
+/// Label rows, kept draws five times over, memberships, tables of every chain, overlaps of the draws with the answer, traces, and the pairs of
 /// the average-link summary.
 fn bytes(size: &ProblemSize, settings: &NbceGibbsSettings) -> u64 {
     let [n, m, side, k] = size.saturating();
     let chains = Saturating(u64::from(settings.chains.get()));
     let kept = chains * Saturating(u64::from(settings.keep.get().min(settings.sweeps.get())));
     let length = Saturating(u64::from(settings.burn_in)) + Saturating(u64::from(settings.sweeps.get()));
-    let draws = n * (m * Saturating(2) + kept * Saturating(12) + Saturating(80)) + kept * k * k * Saturating(4);
+    let draws = n * (m * Saturating(2) + kept * Saturating(20) + k * Saturating(32) + Saturating(80))
+        + kept * k * k * Saturating(4);
     let pairs = match settings.summary {
         Summary::AverageLink => n * (n * Saturating(4) + kept * Saturating(2) + k * Saturating(4) + Saturating(24)),
         _ => Saturating(0),

@@ -1,6 +1,7 @@
 //! Posterior samples of partitions, and point estimates from them: MAP, Binder loss, variation of information.
 
-use partita_core::Partition;
+use partita_core::ndarray::Array2;
+use partita_core::{CredibleBall, Partition, SoftPartition};
 use partita_linkage::{Linkage, cut, link_f32};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -175,6 +176,45 @@ impl PartitionSamples {
         Ok(cuts[best].by_appearance())
     }
 
+    /// The smallest ball around a partition, in variation of information, that holds at least such a share of the samples.
+    ///
+    /// # Cost
+    /// O(samples · n).
+    pub fn credible_ball(&self, centre: &Partition, level: f64) -> CredibleBall {
+        let g = cost_terms(PartitionLoss::Vi, self.objects());
+        let distances: Vec<f64> = self.samples.par_iter().map(|sample| distance(&g, centre, sample)).collect();
+        let clusters: Vec<usize> = self.samples.iter().map(Partition::live_clusters).collect();
+        CredibleBall::of(level, &distances, &clusters)
+    }
+
+    /// For every object the mean share of the samples that put it together with the other members of each cluster, divided by its sum.
+    ///
+    /// # Cost
+    /// O(samples · n · K).
+    pub fn memberships(&self, partition: &Partition) -> SoftPartition {
+        let clusters = partition.clusters();
+        let overlaps = Overlaps::of(&self.samples, partition.labels(), clusters);
+        let mut rows = Array2::<f64>::zeros((self.objects(), clusters));
+        for (i, mut row) in rows.outer_iter_mut().enumerate() {
+            let own = partition.labels()[i] as usize;
+            for (s, sample) in self.samples.iter().enumerate() {
+                let together = overlaps.of_sample(s, sample.labels()[i] as usize);
+                for (k, share) in row.iter_mut().enumerate() {
+                    let itself = u32::from(k == own);
+                    // An object alone in its cluster is together with itself.
+                    let (together, all) = match overlaps.size(k) - itself {
+                        0 => (itself, 1),
+                        others => (together[k] - itself, others),
+                    };
+                    *share += f64::from(together) / f64::from(all);
+                }
+            }
+            let sum = row.sum();
+            if sum > 0.0 { row /= sum } else { row[own] = 1.0 }
+        }
+        SoftPartition::new(rows).expect("rows are divided by their sums")
+    }
+
     fn by_object(&self) -> Vec<Vec<u16>> {
         (0..self.objects()).map(|i| self.samples.iter().map(|sample| sample.labels()[i] as u16).collect()).collect()
     }
@@ -226,6 +266,24 @@ mod tests {
     use super::*;
     use crate::shared::initialization::pick;
     use partita_core::Seed;
+
+    #[test]
+    fn memberships_are_mean_co_assignments_and_the_ball_holds_its_share() {
+        let (samples, centre) = (samples(4), Partition::new((0..12).map(|i| i / 4).collect(), 3).unwrap());
+        let soft = samples.memberships(&centre);
+        let mean = |i: usize, k: usize| {
+            let others: Vec<usize> = (0..12).filter(|&j| j != i && j / 4 == k).collect();
+            others.iter().map(|&j| samples.co_assignment(i, j)).sum::<f64>() / others.len() as f64
+        };
+        for i in 0..12 {
+            let all: f64 = (0..3).map(|k| mean(i, k)).sum();
+            assert!((0..3).all(|k| (soft.rows()[[i, k]] - mean(i, k) / all).abs() < 1e-12), "object {i}");
+        }
+        let ball = samples.credible_ball(&centre, 0.9);
+        let alone = |s: usize| PartitionSamples::new(vec![samples.samples()[s].clone()], vec![0.0]);
+        let inside = (0..40).filter(|&s| alone(s).expected_loss(PartitionLoss::Vi, &centre) <= ball.radius).count();
+        assert!(inside >= 36 && ball.horizontal.distance == ball.radius, "{inside} {ball:?}");
+    }
 
     /// Noisy copies of 0 0 0 0 1 1 1 1 2 2 2 2.
     fn samples(seed: u64) -> PartitionSamples {

@@ -26,7 +26,7 @@ impl LogProbabilities {
 
 impl SufficientStatistics {
     /// [`add`](Self::add) of an object with these shares.
-    fn add_shares(&mut self, shares: &Memberships, object: usize, soft: &[f64]) {
+    pub(crate) fn add_shares(&mut self, shares: &Memberships, object: usize, soft: &[f64]) {
         let clusters = soft.len();
         self.sizes.iter_mut().zip(soft).for_each(|(sum, p)| *sum += p);
         let (lines, own) = shares.row(object);

@@ -139,6 +139,13 @@ impl<'a> WeightedRows<'a> {
         (0..self.ensemble().bases().len()).filter(|&u| self.ensemble().label(i, u).is_some()).count()
     }
 
+    /// Labels of row `i` that are there, and what each counts: the weight of its base clustering.
+    pub(crate) fn counted_labels(&self, i: usize) -> (Vec<usize>, Vec<f64>) {
+        let weight = |u: usize| self.base_weights.as_ref().map_or(1.0, |weights| weights[u]);
+        let label = |u: usize| Some((self.offsets[u] + self.ensemble().label(i, u)?, weight(u)));
+        (0..self.ensemble().bases().len()).filter_map(label).unzip()
+    }
+
     /// Labels that are there, by weight.
     pub(crate) fn labels(&self) -> f64 {
         self.weights.iter().enumerate().map(|(i, w)| w * self.labels_of(i) as f64).sum()

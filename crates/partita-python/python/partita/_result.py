@@ -105,6 +105,10 @@ class ConsensusResult:
         Objective, rounds, why it stopped, warnings, and facts of the method's own.
     record_ : dict
         What was done: everything needed to judge and to repeat it.
+    label_names_ : array of shape (n,) or None
+        What every object is called, "unknown" where that is open: for ``mm`` with ``named=True``, where labels name classes.
+    draws_ : array of shape (draws, n) or None
+        Partitions drawn from the posterior, where the method samples one (``nbce-gibbs``).
     linkage_ : array of shape (n - 1, 4) or None
         The tree in SciPy's layout, where the method cuts one.
     ensemble_ : Ensemble
@@ -130,6 +134,15 @@ class ConsensusResult:
     @cached_property
     def probabilities_(self) -> NDArray[np.float64] | None:
         return self._native.probabilities()
+
+    @cached_property
+    def label_names_(self) -> NDArray[np.object_] | None:
+        names = self._native.label_names()
+        return None if names is None else np.asarray(names, dtype=object)
+
+    @cached_property
+    def draws_(self) -> NDArray[np.int32] | None:
+        return self._native.draws()
 
     @cached_property
     def linkage_(self) -> NDArray[np.float64] | None:

@@ -1,0 +1,60 @@
+//! `partita update`: base clusterings or objects are added to an ensemble.
+
+use std::path::{Path, PathBuf};
+
+use partita::MemoryBudget;
+use partita::files::{self, LabelFormat};
+use partita_app::{UpdateInput, Updated};
+
+use crate::args::UpdateArgs;
+use crate::compute::start_threads;
+use crate::failure::Failure;
+use crate::output::{check_outputs, print_json, say};
+use crate::terminal::{Terminal, unless_interrupted};
+
+pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
+    let target = check_places(args)?;
+    start_threads(args.threads)?;
+    let input = UpdateInput {
+        ensemble: args.ensemble.clone(),
+        add: args.add.clone(),
+        read: args.read.options(MemoryBudget::default()),
+        adding: args.adding,
+        overlap: args.overlap.clone(),
+        warm_start: args.warm_start.clone(),
+    };
+    let updated = input.update(&Terminal)?;
+    write(args, target, &updated)?;
+    say(&updated.sentence());
+    if args.json {
+        print_json(&updated.to_json())?;
+    }
+    unless_interrupted(|| "the ensemble is written".into())
+}
+
+/// Where the ensemble goes; refuses places that cannot be written to before anything is read.
+fn check_places(args: &UpdateArgs) -> Result<&Path, Failure> {
+    let here = args.ensemble.display();
+    if args.output.is_none() && !args.force {
+        return Err(Failure::input(format!("{here}: would be replaced; name another place with -o, or give --force")));
+    }
+    let inputs: Vec<&Path> =
+        [&args.ensemble, &args.add].into_iter().chain(&args.warm_start).map(PathBuf::as_path).collect();
+    check_outputs(args.output.iter().chain(&args.labels), &inputs, args.force)?;
+    args.labels.as_deref().map(LabelFormat::of).transpose()?;
+    // The overlap table is an input too, and is replaced.
+    check_outputs(args.overlap.as_ref(), &inputs, true)?;
+    Ok(args.output.as_deref().unwrap_or(&args.ensemble))
+}
+
+fn write(args: &UpdateArgs, target: &Path, updated: &Updated) -> Result<(), Failure> {
+    files::write_ensemble(target, &updated.ensemble, updated.truth.as_ref())?;
+    if let (Some(path), Some(table)) = (&args.overlap, &updated.overlap) {
+        table.write(path)?;
+    }
+    if let (Some(path), Some(outcome)) = (&args.labels, &updated.consensus) {
+        let numbers = [("certainty", &outcome.certainty[..])];
+        files::write_labels(path, updated.ensemble.object_names(), &outcome.partition, &numbers)?;
+    }
+    Ok(())
+}
