@@ -27,6 +27,7 @@ const TESTED_WITH: &[&str] = &[
     "tqdm",
     "distributed",
     "pyspark",
+    "snakemake",
 ];
 
 /// The versions of Python that the wheel is for.

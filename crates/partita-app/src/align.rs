@@ -120,6 +120,9 @@ fn order(first: &Path, known: &[String], file: &Path, own: &[String]) -> Result<
 }
 
 impl AlignedRuns {
+    /// Names of the files that [`write`](Self::write) writes into the folder itself.
+    pub const FILES: [&str; 5] = ["alignment.json", "runs.csv", "modes.csv", "columns.csv", "memberships.svg"];
+
     /// What was found, in one sentence.
     pub fn sentence(&self) -> String {
         let modes = &self.alignment.modes;

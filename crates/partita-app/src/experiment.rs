@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ClustersAsked;
 use crate::machine::default_budget;
+use crate::result_files::{RESULT_FILES, RUN_FILES};
 
 /// The version of the form of [`Experiment`] that this library writes and reads.
 pub const EXPERIMENT_VERSION: u32 = 1;
@@ -67,6 +68,9 @@ pub enum Input {
     Ensemble {
         /// Its file: one row an object, one column a base clustering.
         file: PathBuf,
+        /// Further files, whose base clusterings stand beside those of the first: objects are matched by their names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        more: Vec<PathBuf>,
         /// How its columns are read.
         #[serde(flatten)]
         read: ReadOptions,
@@ -198,7 +202,7 @@ impl Experiment {
     /// The consensus of an ensemble that exists; writes nothing.
     pub fn of_ensemble(file: impl Into<PathBuf>, clusters: impl Into<ClustersAsked>, method: MethodChoice) -> Self {
         Self::new(
-            Input::Ensemble { file: file.into(), read: ReadOptions::default(), features: None },
+            Input::Ensemble { file: file.into(), more: Vec::new(), read: ReadOptions::default(), features: None },
             clusters,
             vec![method],
             0,
@@ -250,11 +254,19 @@ impl Experiment {
         bare(self) == bare(other)
     }
 
+    /// Names of the files that its folder gets, but for those of further methods.
+    pub fn folder_files(&self) -> &'static [&'static str] {
+        match self.input {
+            Input::Table { .. } => &RUN_FILES,
+            Input::Ensemble { .. } => &RESULT_FILES,
+        }
+    }
+
     /// All files that it reads, the one that the objects come from first.
     pub fn input_files(&self) -> Vec<&Path> {
         let mut files = vec![self.source()];
-        if let Input::Ensemble { features: Some(table), .. } = &self.input {
-            files.push(&table.file);
+        if let Input::Ensemble { more, features, .. } = &self.input {
+            files.extend(more.iter().chain(features.iter().map(|table| &table.file)).map(PathBuf::as_path));
         }
         if let Some(WeightSource::File(file)) = &self.base_weights {
             files.push(file);
@@ -269,8 +281,8 @@ impl Experiment {
     pub(crate) fn input_files_mut(&mut self) -> Vec<&mut PathBuf> {
         let mut files = match &mut self.input {
             Input::Table { table, .. } => vec![&mut table.file],
-            Input::Ensemble { file, features, .. } => {
-                std::iter::once(file).chain(features.as_mut().map(|table| &mut table.file)).collect()
+            Input::Ensemble { file, more, features, .. } => {
+                std::iter::once(file).chain(more).chain(features.as_mut().map(|table| &mut table.file)).collect()
             }
         };
         if let Some(WeightSource::File(file)) = &mut self.base_weights {

@@ -1,11 +1,12 @@
-//! What kind of content a file has, found by reading it: numbers, labels, or a model.
+//! What kind of content a file has, found by reading it: numbers, labels, a model, the record of a run, or a choice of K.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita::files::{self, LoadedEnsemble, ReadOptions, Roles};
 use partita::{BaseClustering, Ensemble};
 
 use crate::AppError;
+use crate::result_files::{RECORD, read_json};
 
 /// What a file holds.
 #[derive(Debug)]
@@ -13,6 +14,10 @@ use crate::AppError;
 pub enum FileKind {
     /// A saved model.
     Model,
+    /// The record of a run: this file, or that of the folder.
+    Record(PathBuf),
+    /// What `partita choose-k -o` found.
+    Choice,
     /// A sparse table.
     SparseTable,
     /// A table of numbers.
@@ -34,8 +39,12 @@ impl FileKind {
     /// That of reading it as a table and, where its numbers are all whole or it has words or gaps, as an ensemble.
     pub fn of(path: &Path, options: &ReadOptions) -> Result<Self, AppError> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let record = path.join(RECORD);
+        if path.is_dir() && record.is_file() {
+            return Ok(Self::Record(record));
+        }
         if ending == "json" {
-            return Ok(Self::Model);
+            return of_json(path);
         }
         if files::is_sparse_table(path) {
             return Ok(Self::SparseTable);
@@ -59,6 +68,16 @@ impl FileKind {
             _ => Ok(Self::Table),
         }
     }
+}
+
+/// The kind of a file of JSON; a model if nothing else.
+fn of_json(path: &Path) -> Result<FileKind, AppError> {
+    let saved = read_json(path, "name a record, a model, or a saved choice")?;
+    Ok(match () {
+        () if saved.get("record_version").is_some() => FileKind::Record(path.to_owned()),
+        () if saved.get("rows").is_some() && saved.get("criterion").is_some() => FileKind::Choice,
+        () => FileKind::Model,
+    })
 }
 
 /// Whether it is a table of numbers that are not all whole, which labels are: numbers are read much faster than labels.
@@ -99,7 +118,7 @@ mod tests {
             FileKind::Table => "table",
             FileKind::Ensemble(..) => "ensemble",
             FileKind::Either(..) => "either",
-            FileKind::Model | FileKind::SparseTable => "other",
+            FileKind::Model | FileKind::Record(_) | FileKind::Choice | FileKind::SparseTable => "other",
         }
     }
 

@@ -65,7 +65,7 @@ impl Finished {
             inputs.push(InputFile::of(&file)?);
             experiment.object_weights = Some(ObjectWeightSource::File(file));
         }
-        experiment.input = Input::Ensemble { file, read: ReadOptions::default(), features: None };
+        experiment.input = Input::Ensemble { file, more: Vec::new(), read: ReadOptions::default(), features: None };
         experiment.clusters = match &record.choice {
             Some(choice) => ClustersAsked::Exactly(choice.clusters),
             None => experiment.clusters,

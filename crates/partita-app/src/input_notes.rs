@@ -17,6 +17,14 @@ pub fn say_roles(path: &Path, roles: &Roles, observer: &dyn Observer) {
     roles.warnings.iter().for_each(|warning| observer.warn(&format!("{file}: {warning}")));
 }
 
+/// What a line calls the object of a row, counted from 1: such as `row 2 ('c1')`.
+pub(crate) fn row_name(row: usize, names: Option<&[String]>) -> String {
+    match names.and_then(|names| names.get(row)) {
+        Some(name) => format!("row {} ('{name}')", row + 1),
+        None => format!("row {}", row + 1),
+    }
+}
+
 /// What a line calls a file.
 pub(crate) fn shown(path: &Path) -> Cow<'_, str> {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()

@@ -1,5 +1,6 @@
 //! The inputs of an experiment: its files, read, or what a program holds.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use partita::files::LabelColumn;
@@ -9,7 +10,7 @@ use crate::data::Data;
 use crate::experiment::Input;
 use crate::input_file::with_hashes;
 use crate::input_notes::shown;
-use crate::label_files::load_ensemble;
+use crate::joined::load_ensembles;
 use crate::{AppError, Experiment, InputFile, InputTable, Observer, Spent, Stopwatch};
 
 /// What was read.
@@ -57,11 +58,12 @@ impl Inputs<'static> {
                 let truth = table.take_label();
                 Ok((Some(table), None, truth, vec![roles]))
             }
-            Input::Ensemble { file, read, features } => {
-                let (loaded, roles) = load_ensemble(file, &read.clone().within(budget), observer)?;
+            Input::Ensemble { file, more, read, features } => {
+                let files: Vec<&Path> = std::iter::once(file).chain(more).map(PathBuf::as_path).collect();
+                let (loaded, mut roles) = load_ensembles(&files, &read.clone().within(budget), observer)?;
                 let table = features.as_ref().map(|table| InputTable::load_dense(table, budget, seed, observer));
                 let (table, of_table) = table.transpose()?.unzip();
-                let roles = std::iter::once(roles).chain(of_table).collect();
+                roles.extend(of_table);
                 Ok((table, Some(Arc::new(loaded.ensemble)), loaded.truth, roles))
             }
         };

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use partita::files::{LabelColumn, Labels};
+use partita::ndarray::Axis;
+use partita::{PartitionError, SoftPartition};
 
 use crate::AppError;
 
@@ -60,6 +62,36 @@ pub fn match_objects(
         truth: picked(truth.column, found.iter().flatten().copied()),
         note: (!all_differ).then_some(note),
     })
+}
+
+/// Probabilities and the names of their objects, as [`partita::files::read_soft`] gives them.
+pub type NamedSoft = (Option<Vec<String>>, SoftPartition);
+
+/// Brings probabilities and true probabilities into one order, as [`match_objects`] does with labels.
+///
+/// # Errors
+/// As [`match_objects`].
+pub fn match_soft(
+    (found_path, found): (&Path, NamedSoft),
+    (truth_path, truth): (&Path, NamedSoft),
+    common: bool,
+) -> Result<(SoftPartition, SoftPartition), AppError> {
+    // The rows stand for labels: where they come to stand is the order.
+    let rows = |(names, soft): &NamedSoft| Labels {
+        object_names: names.clone(),
+        column: LabelColumn {
+            name: String::new(),
+            values: (0..soft.objects()).map(|row| Some(row.to_string())).collect(),
+        },
+    };
+    let matched = match_objects((found_path, rows(&found)), (truth_path, rows(&truth)), common)?;
+    let ordered = |soft: &SoftPartition, column: &LabelColumn| {
+        let order: Vec<usize> = column.values.iter().flatten().filter_map(|row| row.parse().ok()).collect();
+        SoftPartition::new(soft.rows().select(Axis(0), &order))
+    };
+    let both: Result<_, PartitionError> =
+        ordered(&found.1, &matched.labels).and_then(|found| Ok((found, ordered(&truth.1, &matched.truth)?)));
+    both.map_err(|error| AppError::content(found_path, error.to_string()))
 }
 
 fn by_place(

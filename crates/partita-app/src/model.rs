@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use partita::mixture::RowModel;
 use partita::ssce::{Predictor, learn, learn_soft};
-use partita::{Ensemble, Features, Model, Outcome, SoftPartition};
+use partita::{Ensemble, Features, Model, ModelReads, Outcome, SoftPartition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::record::VERSION;
+use crate::record::{VERSION, written_at};
 use crate::result_files::read_json;
 use crate::{AppError, Encode, Impute, ReadOptions, TableInput};
 
@@ -66,7 +66,7 @@ impl Reading {
     /// Reads a table like the one that the model was learned from, where nothing else is said.
     pub(crate) fn apply(self, options: &mut ReadOptions) {
         options.skip.extend(self.skip);
-        (options.data, options.means) = (self.columns, self.means);
+        options.means = self.means;
         options.missing = options.missing.take().or(self.missing);
         (options.encode, options.impute, options.max_categories) = (self.encode, self.impute, None);
     }
@@ -116,6 +116,34 @@ fn column_means(features: &Features<'_>) -> BTreeMap<String, f64> {
     let rows = features.values().nrows().max(1) as f64;
     let names = features.columns().iter().cloned();
     names.zip(features.values().columns()).map(|(name, column)| (name, column.sum() / rows)).collect()
+}
+
+/// Names of the columns or base clusterings that a saved model reads, in its order.
+pub(crate) fn columns_of(saved: &Value) -> Vec<String> {
+    let texts = |list: &Value| {
+        let names = list.as_array().into_iter().flatten();
+        names.filter_map(|name| name.as_str().or_else(|| name["name"].as_str()).map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let named = texts(&saved[READING]["columns"]);
+    if named.is_empty() { [texts(&saved["columns"]), texts(&saved["base_clusterings"])].concat() } else { named }
+}
+
+/// What a saved model is: what it reads, which columns, how many clusters it tells apart, by what it was made, how its table was read.
+///
+/// # Errors
+/// As [`load_model`].
+pub fn model_facts(path: &Path) -> Result<Value, AppError> {
+    let (model, saved) = (load_model(path)?, read_json(path, "fit it again")?);
+    let reads = match model.reads() {
+        ModelReads::Labels => "label rows",
+        ModelReads::Features => "a table",
+    };
+    let per_cluster = ["prior", "weights", "centroids"].into_iter().find_map(|name| saved[name].as_array());
+    let clusters = per_cluster.map(Vec::len).map_or_else(|| saved["clusters"].clone(), Value::from);
+    Ok(json!({
+        "kind": "model", "reads": reads, "columns": columns_of(&saved), "clusters": clusters, "made": saved[MADE],
+        "reading": saved[READING], "format": saved["format"], "written": written_at(path),
+    }))
 }
 
 /// The JSON of a saved model itself, and of how its table was read.

@@ -114,6 +114,9 @@ fn sentence(found: &Modes, ensemble: &Ensemble) -> String {
 }
 
 impl FoundModes {
+    /// Names of the files that [`write`](Self::write) writes into the folder itself.
+    pub const FILES: [&str; 2] = ["modes.json", "objects.csv"];
+
     /// One or several answers, in one sentence.
     pub fn sentence(&self) -> String {
         sentence(&self.modes, &self.ensemble)

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::{Features, ModelInput, ModelReads, Partition, SoftPartition, Unread};
+use partita::{BaseClustering, Ensemble, Features, ModelInput, ModelReads, Partition, SoftPartition, Unread};
 use serde::Serialize;
 
 use crate::confidence::mean;
-use crate::input_notes::say_roles;
+use crate::input_notes::{row_name, say_roles};
 use crate::label_files::read_ensemble;
-use crate::model::open_model;
+use crate::model::{columns_of, open_model};
+use crate::result_files::read_json;
 use crate::{AppError, Observer, ReadOptions, default_budget};
 
 /// What becomes of values that a model has never seen: words of a table, labels of a base clustering.
@@ -76,9 +77,11 @@ impl PredictionInput {
     pub fn predict(&self, observer: &dyn Observer) -> Result<Prediction, AppError> {
         let (model, reading) = open_model(&self.model)?;
         let mut options = self.read.clone().within(default_budget());
+        options.data = columns_of(&read_json(&self.model, "fit it again")?);
         let (soft, unread, object_names) = match model.reads() {
             ModelReads::Labels => {
                 let ensemble = read_ensemble(&self.input, &options, observer)?.ensemble;
+                let ensemble = self.of_model(ensemble, &options.data, observer);
                 if ensemble.memberships().is_some() {
                     observer.note("the model reads labels: every object is in the cluster of its largest share");
                 }
@@ -103,12 +106,23 @@ impl PredictionInput {
         Ok(Prediction { object_names, partition: soft.hard(), certainty, soft, unread, warnings })
     }
 
+    /// The base clusterings that the model knows, where it knows some: a file of arrays holds all in one.
+    fn of_model(&self, ensemble: Ensemble, known: &[String], observer: &dyn Observer) -> Ensemble {
+        let names: Vec<&str> = ensemble.bases().iter().map(BaseClustering::name).collect();
+        let bases: Vec<u32> =
+            (0..).zip(&names).filter(|(_, name)| known.iter().any(|known| known == *name)).map(|(u, _)| u).collect();
+        if bases.is_empty() || bases.len() == names.len() {
+            return ensemble;
+        }
+        let (others, here) = (names.len() - bases.len(), self.input.display());
+        observer.note(&format!("{here}: {others} base clusterings that the model does not know are left out"));
+        let objects: Vec<u32> = (0..).take(ensemble.objects()).collect();
+        ensemble.select(&objects, &bases)
+    }
+
     /// What of the input the model cannot use, in sentences.
     fn warnings(&self, unread: &Unread, names: Option<&[String]>) -> Result<Vec<String>, AppError> {
-        let row = |row: usize| match names {
-            Some(names) => format!("row {} ('{}')", row + 1, names[row]),
-            None => format!("row {}", row + 1),
-        };
+        let row = |row: usize| row_name(row, names);
         let mut warnings = Vec::new();
         if let Some((at, column, value)) = &unread.first {
             let (here, values, first) = (self.input.display(), unread.values, row(*at));

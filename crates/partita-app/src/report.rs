@@ -8,12 +8,13 @@ use partita_report::{ClusterCurves, Rendered, Report, render};
 
 use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
+use crate::joined::load_ensembles;
 use crate::machine::default_budget;
 use crate::modes::answers_at_a_glance;
 use crate::result_files::{
-    CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, WrittenLabels, folder_of, read_labels,
+    CHOICE, ENSEMBLE, LABELS, MethodResult, RECORD, REPORT, SOFT, SUMMARY, WrittenLabels, folder_of, read_labels,
 };
-use crate::{AppError, InputTable, Observer, RunRecord, SavedChoice, curves, methods};
+use crate::{AppError, InputTable, NoObserver, Observer, RunRecord, SavedChoice, curves, methods};
 
 /// The results of a method, as a report shows them.
 pub(crate) struct Shown<'a> {
@@ -108,6 +109,17 @@ impl RunFolder {
         Ok(self.results_of(self.place(method)?).join(REPORT))
     }
 
+    /// The files that the page of a method is drawn from.
+    ///
+    /// # Errors
+    /// As [`page_of`](Self::page_of).
+    pub fn inputs(&self, method: Option<&str>) -> Result<Vec<PathBuf>, AppError> {
+        let results = self.results_of(self.place(method)?);
+        let own = [RECORD, CHOICE, ENSEMBLE, SUMMARY].map(|name| self.folder.join(name));
+        let read = self.record.experiment.input_files().into_iter().map(|file| self.record.locate(file));
+        Ok(own.into_iter().chain([LABELS, SOFT].map(|name| results.join(name))).chain(read).collect())
+    }
+
     fn results_of(&self, place: usize) -> PathBuf {
         folder_of(&self.folder, &self.record.methods[place].method, place)
     }
@@ -184,8 +196,11 @@ impl RunFolder {
     /// The base clusterings: those that the run made, else those that it read.
     fn ensemble(&self) -> Result<files::LoadedEnsemble, AppError> {
         match &self.record.experiment.input {
-            Input::Ensemble { file, read, .. } => {
-                Ok(files::read_ensemble(&self.record.locate(file), &read.clone().within(default_budget()))?)
+            Input::Ensemble { file, more, read, .. } => {
+                let files: Vec<PathBuf> =
+                    std::iter::once(file).chain(more).map(|file| self.record.locate(file)).collect();
+                let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+                load_ensembles(&files, &read.clone().within(default_budget()), &NoObserver).map(|(loaded, _)| loaded)
             }
             Input::Table { .. } => {
                 let options = ReadOptions::default().within(default_budget());

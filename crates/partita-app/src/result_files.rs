@@ -29,6 +29,11 @@ pub(crate) const CONFUSION: &str = "confusion.csv";
 /// The page of a result, beside its labels.
 pub(crate) const REPORT: &str = "report.html";
 
+/// What the folder of a consensus gets.
+pub(crate) const RESULT_FILES: [&str; 6] = [LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE];
+/// What the folder of a run gets that makes base clusterings.
+pub(crate) const RUN_FILES: [&str; 8] = [LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE, ENSEMBLE, PART];
+
 /// Where the results of a method lie: the first method's in the folder itself, those of the others in one each.
 pub(crate) fn folder_of(run: &Path, method: &str, place: usize) -> PathBuf {
     if place == 0 { run.to_owned() } else { run.join(method) }

@@ -281,6 +281,13 @@ impl Experiment {
             };
         };
         let Some(source) = source else { return Ok(inputs.object_weights.clone()) };
+        if let (ObjectWeightSource::Column(column), Input::Ensemble { more, .. }) = (source, &self.input)
+            && !more.is_empty()
+        {
+            let reason =
+                format!("a column of weights ('{column}') goes with one file; of several, give the weights as a file");
+            return Err(AppError::request(reason));
+        }
         let weights = object_weights(source, (file, read), ensemble)?;
         let from = match source {
             ObjectWeightSource::Column(column) => format!("column '{column}', which is not a base clustering"),

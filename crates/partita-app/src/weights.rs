@@ -13,6 +13,7 @@ use partita::{
 
 use crate::AppError;
 use crate::experiment::{ObjectWeightSource, WeightSource};
+use crate::input_notes::row_name;
 use crate::machine::default_budget;
 
 /// The weights of an ensemble's base clusterings.
@@ -112,7 +113,8 @@ pub fn object_weights(
             match (&labels.object_names, ensemble.object_names()) {
                 (Some(names), Some(objects)) => {
                     let places: HashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (&**name, i)).collect();
-                    let lacks = |name: &str| AppError::content(file, format!("no weight for object '{name}'"));
+                    let lacks =
+                        |name: &str| AppError::content(file, format!("no weight for object '{name}'; add a row of it"));
                     let value = |name: &String| {
                         let place = places.get(name.as_str()).ok_or_else(|| lacks(name))?;
                         Ok(labels.column.values[*place].clone())
@@ -133,17 +135,21 @@ fn weights_in_order(file: &Path, words: &[Option<String>], ensemble: &Ensemble) 
         return Err(AppError::content(file, format!("{} weights for {objects} objects", words.len())));
     }
     let number = |(object, word): (usize, &Option<String>)| {
-        let name = ensemble.object_name(object);
-        let word = word.as_deref().ok_or_else(|| AppError::content(file, format!("no weight for object '{name}'")))?;
+        let called = || row_name(object, ensemble.object_names());
+        let word = word.as_deref().ok_or_else(|| {
+            let reason = format!("no weight for the object in {}; give it one, 0 to leave it out of the fit", called());
+            AppError::content(file, reason)
+        })?;
         word.trim().parse::<f64>().map_err(|_| {
-            AppError::content(file, format!("the weight of object '{name}' is '{word}', which is not a number"))
+            let reason = format!("the weight of the object in {} is '{word}', which is not a number", called());
+            AppError::content(file, reason)
         })
     };
     let weights = words.iter().enumerate().map(number).collect::<Result<_, _>>()?;
     ObjectWeights::new(weights).map_err(|error| match error {
         WeightError::Value { place, value } => {
-            let name = ensemble.object_name(place);
-            AppError::content(file, format!("the weight of object '{name}' is {value}; weights are 0 or above"))
+            let called = row_name(place, ensemble.object_names());
+            AppError::content(file, format!("the weight of the object in {called} is {value}; weights are 0 or above"))
         }
         other => AppError::content(file, other.to_string()),
     })

@@ -22,9 +22,18 @@ impl Compute {
     }
 }
 
+/// More threads than any machine has cores.
+const MOST_THREADS: usize = 1024;
+
 /// Starts the thread pool and listens for Ctrl-C.
 pub(crate) fn start_threads(threads: Option<usize>) -> Result<(), Failure> {
     let threads = threads.unwrap_or(0);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    if threads > MOST_THREADS.max(cores) {
+        let reason =
+            format!("--threads {threads}: this machine has {cores} cores; leave --threads out to use them all");
+        return Err(Failure::input(reason));
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     pool.map_err(|error| Failure::input(format!("{threads} threads cannot be started: {error}")))?;
     listen_for_ctrl_c()

@@ -84,6 +84,27 @@ pub(crate) fn check_outputs<'a>(
     inputs: &[&Path],
     force: bool,
 ) -> Result<(), Failure> {
+    let outputs: Vec<&PathBuf> = outputs.into_iter().collect();
+    check_places(outputs.iter().map(|path| path.as_path()), inputs)?;
+    outputs.into_iter().try_for_each(|path| may_write(path, force))
+}
+
+/// As [`check_outputs`], where a folder gets files of these names too. It is made if it is not there, and then may hold the outputs.
+pub(crate) fn check_outputs_beside<'a>(
+    (folder, names): (&Path, &[&str]),
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+    inputs: &[&Path],
+    force: bool,
+) -> Result<(), Failure> {
+    let (outputs, files): (Vec<&PathBuf>, Vec<PathBuf>) =
+        (outputs.into_iter().collect(), names.iter().map(|name| folder.join(name)).collect());
+    check_places(files.iter().chain(outputs.iter().copied()).map(PathBuf::as_path), inputs)?;
+    let inside = |path: &Path| path.parent().is_some_and(|parent| parent == folder) && !folder.exists();
+    outputs.into_iter().filter(|path| !inside(path)).try_for_each(|path| may_write(path, force))
+}
+
+/// Refuses two outputs of one file, and an output that is an input.
+fn check_places<'a>(outputs: impl Iterator<Item = &'a Path>, inputs: &[&Path]) -> Result<(), Failure> {
     let inputs: Vec<PathBuf> = inputs.iter().map(|path| resolved(path)).collect();
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in outputs {
@@ -96,7 +117,6 @@ pub(crate) fn check_outputs<'a>(
                 "{here}: two outputs cannot be one file; name another for one of them"
             )));
         }
-        may_write(path, force)?;
         seen.push(found);
     }
     Ok(())

@@ -58,9 +58,11 @@ impl Command {
         match self {
             Self::Run(args) => args.table.iter_mut().collect(),
             Self::Generate(args) => vec![&mut args.table.table],
-            Self::Consensus(args) => {
-                std::iter::once(&mut args.ensemble).chain(&mut args.features).chain(&mut args.base_weights).collect()
-            }
+            Self::Consensus(args) => std::iter::once(&mut args.ensemble)
+                .chain(&mut args.more)
+                .chain(&mut args.features)
+                .chain(&mut args.base_weights)
+                .collect(),
             Self::ChooseK(args) => vec![&mut args.table.table],
             Self::Evaluate(args) => args.labels.iter_mut().chain(&mut args.held_out).collect(),
             Self::Modes(args) => vec![&mut args.ensemble],

@@ -51,6 +51,19 @@ pub enum FileError {
         /// What separates fields.
         delimiter: char,
     },
+    /// A first line of one field above longer rows.
+    #[error(
+        "{}, line {line}: {found} fields where the first line has 1; if that is a title or a comment take it out of the file",
+        .path.display()
+    )]
+    Title {
+        /// The file.
+        path: PathBuf,
+        /// Line number, from 1.
+        line: u64,
+        /// Fields in this row.
+        found: usize,
+    },
     /// A quote that is never closed.
     #[error("{}, line {line}: a quote is opened and not closed in its row; close it, or double a quote that is meant", .path.display())]
     OpenQuote {
@@ -117,6 +130,21 @@ pub enum FileError {
         /// The value.
         cell: Cell,
         /// What it is.
+        kind: OddNumber,
+    },
+    /// Amounts of money, percents or numbers in another notation where labels are meant.
+    #[error(
+        "{}: the labels of column '{column}' ('{}') are each {kind}, not clusters; {}",
+        .path.display(), shown(.value), .kind.remedy(&shown(.column))
+    )]
+    OddLabels {
+        /// The file.
+        path: PathBuf,
+        /// Name of the column.
+        column: String,
+        /// The first of the labels.
+        value: String,
+        /// What they are.
         kind: OddNumber,
     },
     /// Words that become too many columns.
@@ -249,6 +277,18 @@ pub enum FileError {
         /// What it should be.
         expected: &'static str,
     },
+    /// A column of a type that is neither numbers nor texts.
+    #[error(
+        "{}: column '{column}' holds {found}; leave it out (--skip '{column}'), or write it as numbers or texts", .path.display()
+    )]
+    ColumnType {
+        /// The file.
+        path: PathBuf,
+        /// Name of the column.
+        column: String,
+        /// What it holds.
+        found: &'static str,
+    },
     /// What is to be written cannot be read back from a file of this kind.
     #[error("{}: {reason}; write an .npz file instead", .path.display())]
     Unwritable {
@@ -306,12 +346,8 @@ impl FileError {
     /// A column whose type is not read.
     #[cfg(any(feature = "parquet", feature = "arrow"))]
     pub(crate) fn unusual_type(path: &Path, column: &str, is_time: bool) -> Self {
-        let what = format!("column '{column}'");
-        if is_time {
-            let expected = "numbers or texts (leave it out with --skip, or write it as a number)";
-            return Self::kind(path, what, "of dates or times", expected);
-        }
-        Self::kind(path, what, "of a nested or unusual type", "numbers or texts")
+        let found = if is_time { "dates or times" } else { "values of a nested or unusual type" };
+        Self::ColumnType { path: path.into(), column: column.into(), found }
     }
 
     pub(crate) fn kind(path: &Path, what: impl Into<String>, found: impl Into<String>, expected: &'static str) -> Self {

@@ -33,13 +33,17 @@ pub enum BaseKind {
     Genie,
     /// Spectral clustering of a graph with local scales.
     Spectral,
+    /// Spectral clustering by way of 1000 representatives, for very many rows.
+    #[doc(alias = "U-SPEC")]
+    #[doc(alias = "U-SENC")]
+    Uspec,
     /// Random hyperplanes, each through the cluster that has most rows.
     Splits,
 }
 
 impl BaseKind {
     /// Every base clusterer.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::KMeans,
         Self::KMeansGreedy,
         Self::KMeansRandom,
@@ -52,6 +56,7 @@ impl BaseKind {
         Self::Centroid,
         Self::Genie,
         Self::Spectral,
+        Self::Uspec,
         Self::Splits,
     ];
 
@@ -70,6 +75,7 @@ impl BaseKind {
             Self::Centroid => "centroid",
             Self::Genie => "genie",
             Self::Spectral => "spectral",
+            Self::Uspec => "uspec",
             Self::Splits => "splits",
         }
     }

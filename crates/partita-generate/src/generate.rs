@@ -9,7 +9,7 @@ use crate::plan::{Plan, plan};
 use crate::run_plans::{check_groups, run_plans, stays_sparse};
 use crate::spectral::{DENSE_ROWS, NEIGHBOURS};
 use crate::tree::linkage;
-use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView};
+use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView, uspec};
 use partita_core::ProgressCounter;
 use partita_kmeans::UNLABELLED;
 
@@ -89,8 +89,11 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let (n, d) = values.dim();
     let table = match values {
         TableView::Sparse(values) if stays_sparse(recipe) => 8 * (values.nnz() + 4 * d * recipe.base_k.bounds(n).1),
-        // Two or more shares of the rows at a time, and a group while it is read.
-        TableView::Groups(table) => 40 * recipe.rows(n) * d + 16 * n.div_ceil(table.groups().max(1)) * d,
+        // Two or more shares of the rows at a time, where there are any, and a group while it is read.
+        TableView::Groups(table) => {
+            let shares = usize::from(recipe.base.iter().any(|spec| spec.kind != BaseKind::Uspec));
+            40 * shares * recipe.rows(n) * d + 16 * n.div_ceil(table.groups().max(1)) * d
+        }
         _ => 16 * n * d,
     };
     let (table, labels) = (table as u64, 4 * (n * recipe.runs()) as u64);
@@ -99,6 +102,7 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let pairs = |spec: &BaseSpec| match spec.kind {
         BaseKind::Spectral if rows > DENSE_ROWS as u64 => 16 * (NEIGHBOURS as u64) * rows * 3,
         BaseKind::Spectral => 40 * rows * rows,
+        BaseKind::Uspec => uspec::bytes(n, spec.runs).div_ceil(threads),
         BaseKind::Genie => 8 * (2 * d as u64 + 8) * rows,
         kind if linkage(kind).is_some() => 4 * rows * rows,
         _ => 0,
@@ -122,7 +126,9 @@ pub(crate) fn assemble(
     let mut rows = Array2::from_elem((n, finished.len()), UNLABELLED);
     let mut bases = Vec::with_capacity(finished.len());
     let mut facts = Vec::with_capacity(finished.len());
-    for (u, (plan, fit)) in finished.iter().enumerate() {
+    let made = finished.len();
+    // Labels are let go one by one: of many objects they are most of what is held.
+    for (u, (plan, fit)) in finished.into_iter().enumerate() {
         rows.column_mut(u).iter_mut().zip(&fit.labels).for_each(|(to, &label)| *to = label);
         let values = (0..fit.clusters).map(|j| j.to_string()).collect();
         bases.push(BaseClustering::new(format!("{}-{} k={}", plan.kind, plan.run, plan.k), values));
@@ -137,5 +143,5 @@ pub(crate) fn assemble(
         });
     }
     let ensemble = Ensemble::from_words(rows, bases)?.with_recipe(recipe);
-    Ok(Generated { ensemble, finished: finished.len(), asked, resumed: 0, facts })
+    Ok(Generated { ensemble, finished: made, asked, resumed: 0, facts })
 }

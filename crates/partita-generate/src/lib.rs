@@ -14,11 +14,12 @@
 //! | `centroid` | the same; heights may fall | n²·d, usually n² log n for the tree | 8·n² |
 //! | `genie` | merges along a minimum spanning tree that keep cluster sizes about equal (limits of the Gini index in turn), cut at k; above 20,000 rows over 2,000 landmarks | n²·d (2000·n·d) | 8·n·d |
 //! | `spectral` | eigenvectors of a graph with local scales, then k-means; above 3000 rows the graph keeps 30 neighbours a row | n²·d and n²·k (n·k above 3000 rows) an eigenvector step | 40·n² (500·n) |
+//! | `uspec` | U-SPEC: rows are joined to the nearest 5 of 1000 representatives, whose graph is cut; for very many rows, from a file by blocks too | n·(116·d + 5·k²) + 10⁹ | 30·n and 100 MB a run |
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
 //!
 //! Each may see a share of the objects only; the others have no label in that base clustering. k-means reads sparse
-//! tables as they are, and shares of a table that is larger than memory in groups of rows ([`RowGroups`]); everything else
-//! needs the whole table.
+//! tables as they are, and shares of a table that is larger than memory in groups of rows ([`RowGroups`]), which `uspec` reads group by
+//! group; everything else needs the whole table.
 //!
 //! ```
 //! use partita_core::ndarray::Array2;
@@ -56,6 +57,7 @@ mod spectral;
 mod splits;
 mod table_view;
 mod tree;
+mod uspec;
 
 pub use base_clusterer::BaseKind;
 pub use base_k::BaseK;

@@ -3,7 +3,7 @@
 use crate::{BaseK, BaseKind, BaseSpec, GenerateError, Recipe, Scale};
 
 /// Names of the recipes that [`Recipe::preset`] knows.
-pub const PRESETS: [&str; 6] = ["pcc-1", "pcc-2", "ssce", "nbce", "kdd", "peace-text"];
+pub const PRESETS: [&str; 7] = ["pcc-1", "pcc-2", "ssce", "nbce", "kdd", "peace-text", "u-senc"];
 
 impl Recipe {
     /// The recipe of a paper for a table of so many classes.
@@ -16,9 +16,10 @@ impl Recipe {
     /// | `nbce` | 10 k-means from random rows | classes × 0.5, 0.75, 1, 1.5, 2 in turn, at least 2 | all |
     /// | `kdd` | 100 k-means from random rows on standardised columns | drawn from 2 to 10 | 0.5 |
     /// | `peace-text` | 100 k-means by the angle between rows (its ensemble 1a; for 1b take `kmeans-batch:100`) | drawn from ⌈√n/2⌉ to ⌈√n⌉ | all |
+    /// | `u-senc` | 20 U-SPEC (combine them by `hbgf`, as the paper does, or by `lwgp`) | drawn from 20 to 60 | all |
     ///
     /// # Differences from the papers
-    /// The PCC paper does not say which numbers of clusters its second kind of ensemble has, nor how many runs;
+    /// Tables of fewer than 60 objects cannot have U-SENC's numbers of clusters. The PCC paper does not say which numbers of clusters its second kind of ensemble has, nor how many runs;
     /// the list above is ours.
     ///
     /// # Errors
@@ -44,6 +45,10 @@ impl Recipe {
             "kdd" => {
                 let base_k = BaseK::Range { first: 2, last: 10 };
                 Self { base_k, subsample: 0.5, scale: Scale::ZScore, ..all }
+            }
+            "u-senc" => {
+                let base = vec![BaseSpec::new(BaseKind::Uspec, 20)];
+                Self { base, base_k: BaseK::Range { first: 20, last: 60 }, ..all }
             }
             _ => return Err(GenerateError::UnknownPreset { name: name.into(), known: PRESETS.join(", ") }),
         })
@@ -79,7 +84,10 @@ mod tests {
         }
         assert_eq!(Recipe::preset("nbce", 10).unwrap().base_k.to_string(), "5,8,10,15,20");
         let message = Recipe::preset("pcc-3", 2).unwrap_err().to_string();
-        assert_eq!(message, "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text");
+        assert_eq!(
+            message,
+            "there is no preset 'pcc-3'; choose from pcc-1, pcc-2, ssce, nbce, kdd, peace-text, u-senc"
+        );
         assert_eq!(Recipe::preset("kdd", 0), Err(GenerateError::NoClusters));
     }
 

@@ -12,6 +12,7 @@ use crate::run_context::RunContext;
 use crate::spectral::spectral;
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
+use crate::uspec::uspec;
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, Scale, TableView, scale};
 use partita_core::ProgressCounter;
 use partita_kmeans::{
@@ -40,7 +41,9 @@ pub(crate) fn run_plans(
         found = sparsely(values, recipe, &sparse, progress, keep)?;
     }
     if let TableView::Groups(_) = table {
-        found = in_shares(&table, recipe, &dense, budget, progress, keep)?;
+        let (by_blocks, shares) = of_uspec(&dense);
+        found = in_shares(&table, recipe, &shares, budget, progress, keep)?;
+        found.extend(uspec(&table, recipe, &by_blocks, progress, keep)?);
     } else if !dense.is_empty() {
         let values = table.dense()?;
         let scaled = (recipe.scale != Scale::None).then(|| scale(values.view(), recipe.scale));
@@ -49,6 +52,11 @@ pub(crate) fn run_plans(
     }
     found.sort_unstable_by_key(|(run, _)| *run);
     Ok(found.into_iter().map(|(_, found)| found).collect())
+}
+
+/// Plans of the base clusterer that reads every table by blocks, and the others.
+fn of_uspec<'a>(plans: &[&'a Plan]) -> (Vec<&'a Plan>, Vec<&'a Plan>) {
+    plans.iter().copied().partition(|plan| plan.kind == BaseKind::Uspec)
 }
 
 /// Base clusterings by number.
@@ -101,7 +109,8 @@ fn sparsely(
 /// Refuses a recipe that needs all of a table that is read in groups.
 pub(crate) fn check_groups(table: &TableView<'_>, recipe: &Recipe) -> Result<(), GenerateError> {
     let TableView::Groups(_) = table else { return Ok(()) };
-    let whole = |spec: &&BaseSpec| start(spec.kind).is_none() && spec.kind != BaseKind::KMeansBatch;
+    let by_rows = |kind: BaseKind| start(kind).is_some() || matches!(kind, BaseKind::KMeansBatch | BaseKind::Uspec);
+    let whole = |spec: &&BaseSpec| !by_rows(spec.kind);
     match recipe.base.iter().find(whole) {
         Some(spec) => Err(GenerateError::NeedsWhole { kind: spec.kind.name() }),
         None if !plain(recipe) => Err(GenerateError::NeedsWhole { kind: "this recipe" }),
@@ -129,7 +138,7 @@ fn in_shares(
             continue;
         }
         let members: Vec<Members> = plans.iter().map(|plan| drawn(recipe, n, plan).0).collect();
-        let shares = gather(table, &members, d)?;
+        let shares = table.gather(&members)?;
         let one = |((plan, members), share): ((&&Plan, &Members), Array2<f64>)| {
             let cosine = start(plan.kind).is_some_and(|(_, cosine)| cosine);
             let rows = DenseRows::new(share.view(), None, cosine);
@@ -159,22 +168,6 @@ fn in_shares(
     Ok(found)
 }
 
-/// The rows of each share, in one pass over the table.
-fn gather(table: &TableView<'_>, members: &[Members], d: usize) -> Result<Vec<Array2<f64>>, GenerateError> {
-    let mut shares: Vec<Array2<f64>> = members.iter().map(|members| Array2::zeros((members.count(), d))).collect();
-    let mut wanted: Vec<_> = members.iter().map(|members| members.iter().enumerate().peekable()).collect();
-    table.each_group(|first, rows| {
-        let end = first + rows.nrows();
-        for (share, wanted) in shares.iter_mut().zip(&mut wanted) {
-            while let Some((place, object)) = wanted.next_if(|(_, object)| *object < end) {
-                share.row_mut(place).assign(&rows.row(object - first));
-            }
-        }
-        Ok(())
-    })?;
-    Ok(shares)
-}
-
 /// Everything on a table in which every number is there.
 fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, GenerateError> {
     let recipe = context.sight.recipe;
@@ -188,7 +181,16 @@ fn densely(context: &RunContext<'_>, plans: &[&Plan]) -> Result<Numbered, Genera
             found.extend(chosen.iter().map(|plan| plan.run).zip(context.together(&rows, &chosen)));
         }
     }
-    let rest: Vec<Plan> = plans.iter().copied().filter(|plan| shared(plan).is_none()).copied().collect();
+    let (by_blocks, rest) = of_uspec(plans);
+    if recipe.alters_columns() {
+        for plan in by_blocks {
+            let columns = context.sight.columns(plan);
+            found.extend(uspec(&columns.view().into(), recipe, &[plan], context.progress, context.keep)?);
+        }
+    } else {
+        found.extend(uspec(&context.sight.values.into(), recipe, &by_blocks, context.progress, context.keep)?);
+    }
+    let rest: Vec<Plan> = rest.into_iter().filter(|plan| shared(plan).is_none()).copied().collect();
     let groups: Vec<&[Plan]> = rest.chunk_by(|a, b| (a.kind, a.sample) == (b.kind, b.sample)).collect();
     let made: Vec<Vec<Option<BaseRun>>> =
         groups.par_iter().map(|plans| context.alone(plans)).collect::<Result<_, GenerateError>>()?;

@@ -1,6 +1,7 @@
 //! Table views: the dense, sparse or grouped table that base clusterings are made of.
 
 use partita_core::ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2, s};
+use partita_kmeans::Members;
 use sprs::CsMatView;
 
 use crate::GenerateError;
@@ -91,6 +92,23 @@ impl<'a> TableView<'a> {
             })?,
         }
         Ok(selected)
+    }
+
+    /// The rows of several sets, dense, in one pass over the table.
+    pub(crate) fn gather(&self, sets: &[Members]) -> Result<Vec<Array2<f64>>, GenerateError> {
+        let d = self.dim().1;
+        let mut shares: Vec<Array2<f64>> = sets.iter().map(|members| Array2::zeros((members.count(), d))).collect();
+        let mut wanted: Vec<_> = sets.iter().map(|members| members.iter().enumerate().peekable()).collect();
+        self.each_group(|first, rows| {
+            let end = first + rows.nrows();
+            for (share, wanted) in shares.iter_mut().zip(&mut wanted) {
+                while let Some((place, object)) = wanted.next_if(|(_, object)| *object < end) {
+                    share.row_mut(place).assign(&rows.row(object - first));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(shares)
     }
 
     /// Every number in its place.

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::GraphError;
 #[cfg(feature = "metis")]
 use crate::metis::{Graph, partition};
+use crate::refine::{Refine, in_memory_only, refine_bytes, refined};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
 use crate::soft::{cut_soft, soft_bytes};
@@ -52,6 +53,8 @@ pub struct HbgfSettings {
     /// Stop k-means when its loss falls by less than this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
+    /// What is done to the spectral cut of labels afterwards: nothing, or moves that lower the exact normalised cut (sec).
+    pub refine: Refine,
 }
 
 /// Facts about a cut of the bipartite graph.
@@ -65,7 +68,14 @@ pub struct HbgfDiagnostics {
 
 impl Default for HbgfSettings {
     fn default() -> Self {
-        Self { cut: HbgfCut::Spectral, imbalance: 0.05, restarts: 10, rounds: 100, tolerance: 1e-6 }
+        Self {
+            cut: HbgfCut::Spectral,
+            imbalance: 0.05,
+            restarts: 10,
+            rounds: 100,
+            tolerance: 1e-6,
+            refine: Refine::None,
+        }
     }
 }
 
@@ -113,7 +123,9 @@ pub fn hbgf<'a>(
     }
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    let outcome = cut(&rows, &rows.by_base(weights), &search, seed, monitor)?;
+    let strengths = rows.by_base(weights);
+    let outcome = cut(&rows, &strengths, &search, seed, monitor)?;
+    let outcome = refined(settings.refine, outcome, &rows, &strengths, monitor);
     Ok(outcome.map_details(|spectral| HbgfDiagnostics { spectral: Some(spectral) }))
 }
 
@@ -142,6 +154,7 @@ pub fn hbgf_rows(
         let reason = "METIS holds the whole graph; take the spectral cut".to_owned();
         return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
     }
+    in_memory_only(settings.refine)?;
     let overlap = counted(rows)?;
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
@@ -161,6 +174,7 @@ fn hbgf_soft(
         let reason = "edges of soft base clusterings are cut by eigenvectors; take the spectral cut".to_owned();
         return Err(SettingsError::Unfit { name: "cut", value: "metis".into(), reason }.into());
     }
+    in_memory_only(settings.refine)?;
     let strengths = by_base(&problem.ensemble.offsets(), problem.weights);
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
@@ -241,7 +255,9 @@ impl Method for Hbgf {
 
     fn bytes(&self, size: &ProblemSize, settings: &HbgfSettings) -> u64 {
         match settings.cut {
-            HbgfCut::Spectral => bytes(size, settings.restarts).saturating_add(soft_bytes(size)),
+            HbgfCut::Spectral => bytes(size, settings.restarts)
+                .saturating_add(soft_bytes(size))
+                .saturating_add(refine_bytes(settings.refine, size)),
             #[cfg(feature = "metis")]
             HbgfCut::Metis => balanced_bytes(size),
         }

@@ -119,7 +119,7 @@ pub fn lce_rows(
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     let fit = row_cut::grouped(rows, &table, &memberships.strengths, &search, seed, monitor)?;
     let eigenvalues = pairs.values.to_vec();
-    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
+    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None, moved: None }))
 }
 
 /// How far the objects of a base cluster are in the clusters of its base clustering, S = blockdiag(ω_u Sim_u).

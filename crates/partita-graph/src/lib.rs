@@ -10,6 +10,7 @@
 //! | [`lce`] | the same cut, similar base clusters share their objects | O(n M² + n K² + (ΣJ)³) | matrices of side ΣJ |
 //! | [`ecpcs_mc`] | groups base clusters by random walks, then scores; soft | O(n M² + (ΣJ)³) | 24 n K bytes + matrices of side ΣJ |
 //! | [`ecpcs_hc`], [`cts`] | average link on similarities of base clusters; they find K | O(n² M + (ΣJ)³) | 1.4 to 4.3 n² bytes |
+//! | [`ec_cms`] | average link on a co-association to which certain pairs are propagated; at most 20,000 objects | O(n² M + n³) | 28 to 84 n² bytes |
 //! | [`hgpa`] | balanced cut of the hypergraph whose edges are the base clusters | O(n M (K + 48)) a pass | 33 n M bytes |
 //! | [`cspa`] | balanced cut of the graph of objects, edges weigh how often two are together | O(n² M) | 40 n² bytes; 8 KiB an object beyond 8000 objects |
 //!
@@ -39,6 +40,7 @@ mod cluster_similarity;
 mod collect;
 #[cfg(feature = "metis")]
 mod cspa;
+mod ec_cms;
 mod ecpcs_mc;
 mod error;
 mod hbgf;
@@ -51,6 +53,7 @@ mod mcla;
 #[cfg(feature = "metis")]
 mod metis;
 mod pass_kinds;
+mod refine;
 mod row_cut;
 mod row_kmeans;
 mod rows;
@@ -60,6 +63,7 @@ mod spectral;
 
 #[cfg(feature = "metis")]
 pub use cspa::{CSPA, CspaDiagnostics, CspaSettings, cspa};
+pub use ec_cms::{EC_CMS, EC_CMS_OBJECTS, EcCms, EcCmsDiagnostics, EcCmsSettings, ec_cms};
 pub use ecpcs_mc::{ECPCS_MC, EcpcsMc, EcpcsMcSettings, MetaClusters, ecpcs_mc, ecpcs_mc_rows};
 pub use error::GraphError;
 pub use hbgf::{HBGF, HbgfCut, HbgfDiagnostics, HbgfSettings, hbgf, hbgf_rows};
@@ -70,6 +74,7 @@ pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_each, lwgp_rows};
 #[cfg(feature = "metis")]
 pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};
 pub use pass_kinds::{LABELLERS, PASSES};
+pub use refine::Refine;
 pub use similarity_tree::{
     CTS, Cts, CtsSettings, ECPCS_HC, EcpcsHc, EcpcsHcSettings, SimilarityTreeDiagnostics, cts, ecpcs_hc,
 };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tracing::info_span;
 
 use crate::GraphError;
+use crate::refine::{Refine, in_memory_only, refine_bytes, refined};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
 use crate::soft::{cut_soft, soft_bytes, soft_strengths};
@@ -38,11 +39,15 @@ pub struct LwgpSettings {
     /// Stop k-means when its loss falls by less than this share.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
+    /// What is done to the cut of labels afterwards: nothing, or moves that lower the exact normalised cut of the weighted
+    /// co-association (sec).
+    pub refine: Refine,
 }
 
 impl Default for LwgpSettings {
     fn default() -> Self {
-        Self { theta: 0.5, entropy: ClusterEntropy::Bits, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6 }
+        let (entropy, refine) = (ClusterEntropy::Bits, Refine::None);
+        Self { theta: 0.5, entropy, trust_rounds: 1, restarts: 10, rounds: 100, tolerance: 1e-6, refine }
     }
 }
 
@@ -112,7 +117,8 @@ pub fn lwgp<'a>(
     let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
-    cut(&rows, &strengths, &search, seed, monitor)
+    let outcome = cut(&rows, &strengths, &search, seed, monitor)?;
+    Ok(refined(settings.refine, outcome, &rows, &strengths, monitor))
 }
 
 /// [`lwgp`] of soft base clusterings: an edge weighs the share of the object times ECI of the cluster, whose entropies are those of
@@ -124,6 +130,7 @@ fn lwgp_soft(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
     let clusters = problem.given_clusters(INFO.name)?;
+    in_memory_only(settings.refine)?;
     let strengths = soft_strengths(problem, shares, (settings.theta, settings.trust_rounds), settings.entropy);
     let search =
         Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
@@ -150,6 +157,7 @@ pub fn lwgp_each(
     let rows = Rows::new(ensemble, most)?;
     let mut strengths = trusted_cluster_weights(ensemble, settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut strengths, &ensemble.offsets());
+    in_memory_only(settings.refine)?;
     let search =
         Search { clusters: most, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
     cut_each(&rows, &strengths, clusters, &search, seed, monitor)
@@ -175,6 +183,7 @@ pub fn lwgp_rows(
         rows.source().bases(),
         Clusters::Exactly(clusters),
     ))?;
+    in_memory_only(settings.refine)?;
     let overlap = counted(rows)?;
     let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut agreed, overlap.offsets());
@@ -214,7 +223,8 @@ impl Method for Lwgp {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &LwgpSettings) -> u64 {
-        bytes(size, settings.restarts).saturating_add(soft_bytes(size))
+        let refine = refine_bytes(settings.refine, size);
+        bytes(size, settings.restarts).saturating_add(soft_bytes(size)).saturating_add(refine)
     }
 
     fn fit(

@@ -53,7 +53,7 @@ pub(crate) fn cut(
     let eigenvalues = pairs.values.to_vec();
     // Sizes are known once rows have labels: here all clusters pass for large.
     fit.warnings.extend(warnings(&vec![2; search.clusters], &eigenvalues, pairs.next));
-    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None }))
+    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None, moved: None }))
 }
 
 /// k-means on rows at the means of their base clusters' lines of `table`, ΣJ × width, at length 1. `strengths` is what a label adds

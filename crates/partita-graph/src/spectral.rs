@@ -24,6 +24,9 @@ pub struct SpectralDiagnostics {
     /// Label rows that differ, where they were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distinct_rows: Option<usize>,
+    /// Objects that moved after the cut, where it was refined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<usize>,
 }
 
 /// Units of progress: the search for eigenvectors, and k-means on them.
@@ -110,7 +113,7 @@ pub(crate) fn grouped(
         value: grouping.trace.last().copied().unwrap_or(0.0),
         trace: grouping.trace,
     });
-    outcome.with(SpectralDiagnostics { eigenvalues: embedding.values, distinct_rows: Some(rows.len()) })
+    outcome.with(SpectralDiagnostics { eigenvalues: embedding.values, distinct_rows: Some(rows.len()), moved: None })
 }
 
 /// A gap between the last eigenvalue of a cut and the next that is nothing, as a share of the distance of the next to 1.

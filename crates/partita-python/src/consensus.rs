@@ -83,7 +83,7 @@ pub(crate) fn consensus(
             let read = ensemble.origin.as_ref().map(|(_, read)| read.clone()).unwrap_or_default();
             let file = ensemble.origin.as_ref().map_or_else(|| nameless(ensemble.source()), |(file, _)| file.clone());
             let features = table.as_ref().map(|_| of_table);
-            (Input::Ensemble { file: ensemble.source().into(), read, features }, vec![file])
+            (Input::Ensemble { file: ensemble.source().into(), more: Vec::new(), read, features }, vec![file])
         }
         (None, Some(recipe)) => (Input::Table { table: of_table, recipe: read_recipe(py, recipe)? }, Vec::new()),
         (None, None) => return Err(input_error(py, "there is neither an ensemble nor a recipe")),

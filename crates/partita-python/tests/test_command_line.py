@@ -146,3 +146,29 @@ def test_records_of_files_name_the_file(ensemble, command, tmp_path):
     command("run", "--from", tmp_path / "record.json", "-o", tmp_path / "again", "--json")
     with open(tmp_path / "again" / "labels.csv", newline="") as file:
         assert [int(row["label"]) for row in csv.DictReader(file)] == result.labels_.tolist()
+
+
+def test_cells_as_pandas_writes_them(command, tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    kinds = np.arange(3000) * 7 % 6
+    rng = np.random.default_rng(4)
+    tools = {}
+    for tool in ["seurat", "scanpy", "sc3", "cidr", "raceid"]:
+        labels = np.where(rng.random(3000) < 0.1, rng.integers(0, 6, 3000), kinds)
+        tools[tool] = pd.Categorical.from_codes(np.where(rng.random(3000) < 0.05, -1, labels), [f"c{k}" for k in range(6)])
+    tools["celltype"] = pd.Categorical(np.array(["B", "T", "NK", "DC", "Mono", "pDC"])[kinds])
+    cells = pd.DataFrame(tools, index=pd.Index([f"AAAC{cell:04}-1" for cell in range(3000)], name="barcode"))
+    for name, write in (("cells.parquet", cells.to_parquet), ("cells.csv", cells.to_csv)):
+        write(tmp_path / name)
+        out = tmp_path / name.replace(".", "_")
+        out.mkdir()
+        command("consensus", tmp_path / name, "-k", 6, "--truth", "celltype", "-o", out)
+        record = json.loads((out / "record.json").read_text())
+        assert record["n"] == 3000 and record["base_clusterings"] == 5 and record["scores"]["ari"] > 0.98
+        assert record["missing_labels"] == sum(cells[tool].isna().sum() for tool in list(tools)[:5])
+        with open(out / "labels.csv", newline="") as file:
+            assert [row["object"] for row in csv.DictReader(file)] == cells.index.tolist()
+        scores = json.loads(command("evaluate", out / "labels.csv", "--truth", f"{tmp_path / name}:celltype", "--json"))
+        assert scores["ari"] == record["scores"]["ari"]
+        assert "AAAC0000-1" in (out / "report.html").read_text()

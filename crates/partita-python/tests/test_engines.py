@@ -18,6 +18,8 @@ import pytest
 
 import partita as pt
 
+from conftest import ROOT
+
 CUTS = [0, 1, 2050, 7777, 9000]
 
 
@@ -178,14 +180,15 @@ class _Slow:
 
     def __call__(self, task, parts) -> None:
         self.rounds += 1
-        self.engine(functools.partial(_late, task=task), parts)
 
+        # A function of its own, which travels with its code: workers do not know the tests.
+        def late(part: int) -> str:
+            time.sleep(0.1)
+            name = task(part)
+            time.sleep(0.1)
+            return str(name)
 
-def _late(part: int, task) -> str:
-    time.sleep(0.1)
-    name = task(part)
-    time.sleep(0.1)
-    return str(name)
+        self.engine(late, parts)
 
 
 DRIVER = """
@@ -245,3 +248,23 @@ def test_an_executor_of_spark_may_be_killed(spark, rows, expected, tmp_path):
     found = pt.consensus(rows, 4, "lwgp", engine=_Slow(spark_engine(spark)), folder=tmp_path / "fit", n_jobs=1)
     killer.join()
     assert written(found) == expected("lwgp")
+
+
+def test_the_snakefile_of_the_guide(rows, expected, binary, tmp_path):
+    if shutil.which("snakemake", path=str(Path(sys.executable).parent)) is None:
+        assert "CI" not in os.environ, "snakemake must be there where the checks run"
+        pytest.skip("snakemake is not installed")
+    guide = (ROOT / "docs/guide/many-machines.md").read_text(encoding="utf-8")
+    chapter = guide.split("## Snakemake")[1].split("\n## ")[0]
+    snakefile, loop = (block.split("```")[0] for block in chapter.split("```text\n")[1:3])
+    folder = rows.manifest.parent
+    (folder / "Snakefile").write_text(snakefile, encoding="utf-8")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "partita").symlink_to(Path(binary).resolve())
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    loop = loop.replace("-k 10", "-k 4")
+    done = subprocess.run(["sh", "-c", loop], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    labels = sorted((folder / "fit").glob("labels.*.csv"))
+    assert b"".join(path.read_bytes() for path in labels) == expected("lwgp")

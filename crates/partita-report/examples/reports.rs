@@ -1,7 +1,7 @@
 //! Writes sample reports into a folder and says how long each took to build and how large it is:
 //! `cargo run --release -p partita-report --example reports -- OUTDIR [NAME…]`.
 //!
-//! iris and digits from the repository's tables, 26 and 60 drawn groups, runs of 120,000 and 1,000,000 objects drawn from a mixture, and one
+//! iris and digits from the repository's tables, 26 and 60 drawn groups, a consensus of labels without a table, runs of 120,000 and 1,000,000 objects drawn from a mixture, and one
 //! with names that are not meant well.
 
 use std::error::Error;
@@ -45,6 +45,9 @@ fn main() -> Anything<()> {
             std::fs::write(&csv, groups(clusters))?;
             table(folder, &csv, &name, &EAC_AVERAGE, clusters, clusters - 3..=clusters + 2)?;
         }
+    }
+    if wanted("consensus") {
+        labels_of_tools(folder)?;
     }
     if wanted("hostile") {
         hostile(folder)?;
@@ -132,6 +135,34 @@ fn table(
     }
     report.labels_file = Some("labels.csv".into());
     write(folder, name, &report)
+}
+
+/// Labels of five tools for cells of six types, some missing; no table.
+fn labels_of_tools(folder: &Path) -> Anything<()> {
+    const CELLS: usize = 360;
+    let mut rng = Seed::new(5).rng();
+    let mut builder = EnsembleBuilder::new(CELLS);
+    for (at, tool) in ["seurat", "scanpy", "sc3", "cidr", "raceid"].into_iter().enumerate() {
+        let wrong = 0.05 + 0.06 * at as f64;
+        let label = |cell: usize| {
+            let (known, kind) = (rng.random::<f64>() > 0.04, if rng.random::<f64>() < wrong { cell / 6 } else { cell });
+            known.then(|| format!("{tool} {}", kind % 6))
+        };
+        builder.push(tool, (0..CELLS).map(label))?;
+    }
+    let names = (0..CELLS).map(|cell| format!("AAAC{cell:03}-1")).collect();
+    let ensemble = builder.finish()?.with_object_names(names)?;
+    let (outcome, mut record) = consensus(&PCC_KL, &ensemble, 6)?;
+    record["arguments"] = json!(["consensus", "cells.csv", "-k", "6", "--truth", "celltype", "-o", "out/"]);
+    record["experiment"] = json!({ "clusters": 6 });
+    let truth: Vec<Option<String>> =
+        (0..CELLS).map(|cell| Some(["B", "T", "NK", "DC", "Mono", "pDC"][cell % 6].to_owned())).collect();
+    record["scores"] = serde_json::to_value(Scores::of(&outcome.partition, &Partition::from_values(&truth))?)?;
+    let mut report = Report::of("cells by pcc-kl", record, &outcome, &ensemble);
+    report.truth = Some(&truth);
+    report.method = Some(PCC_KL.info());
+    report.labels_file = Some("labels.csv".into());
+    write(folder, "consensus", &report)
 }
 
 /// A table of so many groups with names, 12 objects each, as CSV.

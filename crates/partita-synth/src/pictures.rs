@@ -42,6 +42,13 @@ pub(crate) const PICTURES: &[Family] = &[
         picture(&[10.0, 1.0, 1.0, 3.0], face)
     }),
     Family::new(
+        "smiling-face",
+        Group::Pictures,
+        1000,
+        "a smiling face with a nose and Gaussian eyes, after the large sets of the U-SPEC paper (5 clusters)",
+        |_| picture(&[10.0, 2.0, 2.0, 1.0, 4.0], smiling_face),
+    ),
+    Family::new(
         "image",
         Group::Pictures,
         739,
@@ -85,6 +92,18 @@ fn face(part: usize, u: Uniform<'_>) -> [f64; 2] {
         1 => arc([-1.0, 1.0], 0.0, 0.7, [0.0, TAU], u),
         2 => arc([1.0, 1.0], 0.0, 0.7, [0.0, TAU], u),
         _ => arc([0.0, 0.0], 1.6, 0.3, [1.15 * PI, 1.85 * PI], u),
+    }
+}
+
+fn smiling_face(part: usize, u: Uniform<'_>) -> [f64; 2] {
+    match part {
+        0 => arc([0.0, 0.0], 3.0, 0.4, [0.0, TAU], u),
+        1 | 2 => {
+            let [a, b] = normals(u);
+            [if part == 1 { -1.1 } else { 1.1 } + 0.14 * a, 1.0 + 0.14 * b]
+        }
+        3 => triangle([-0.35, -0.3], [0.35, -0.3], [0.0, 0.5], u),
+        _ => arc([0.0, 0.2], 1.7, 0.35, [1.15 * PI, 1.85 * PI], u),
     }
 }
 

@@ -40,15 +40,21 @@ pub fn synthesise(name: &str, objects: usize, seed: Seed, settings: &SynthSettin
     let mut labels = labels(&recipe.shares, objects);
     let mut rng = seed.child(1).rng();
     labels.shuffle(&mut rng);
-    let points: Vec<Vec<f64>> = labels.iter().map(|&cluster| (recipe.draw)(cluster, &mut || rng.random())).collect();
-    let dimensions = points[0].len();
-    let values = Array2::from_shape_fn((objects, dimensions), |(i, d)| points[i][d]);
+    let mut points: Vec<f64> = Vec::new();
+    for &cluster in &labels {
+        let point = (recipe.draw)(cluster, &mut || rng.random());
+        // One allocation for all points: there may be millions of them.
+        points.reserve_exact(if points.is_empty() { objects * point.len() } else { 0 });
+        points.extend(point);
+    }
+    let dimensions = points.len() / objects;
+    let values = Array2::from_shape_vec((objects, dimensions), points).expect("all points have the same dimensions");
     let columns = match dimensions {
         2 => vec!["x".into(), "y".into()],
         _ => (0..dimensions).map(|d| format!("f{d}")).collect(),
     };
     let soft = recipe.posterior.map(|posterior| {
-        let rows: Vec<Vec<f64>> = points.iter().map(|point| posterior(point)).collect();
+        let rows: Vec<Vec<f64>> = values.outer_iter().map(|point| posterior(&point.to_vec())).collect();
         let rows = Array2::from_shape_fn((objects, recipe.shares.len()), |(i, k)| rows[i][k]);
         SoftPartition::new(rows).expect("posteriors are on the simplex")
     });

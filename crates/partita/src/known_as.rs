@@ -48,7 +48,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     ),
     known("DREC", &[], "not here"),
     known("EAC", &["eac-average", "eac-single"], "evidence accumulation, Fred and Jain 2005"),
-    known("EC-CMS", &[], "not here; lwea is the evidence that it starts from"),
+    known("EC-CMS", &["ec-cms"], "also ECCMS: co-association matrix self-enhancement, Jia and others 2023"),
     known("ECC", &["kcc"], "entropy-based consensus clustering: utility=h"),
     known("ECPCS", &["ecpcs-mc", "ecpcs-hc"], "Huang and others 2021"),
     known("GP-MGLA", &[], "not here; lce cuts a graph of the same ingredients"),
@@ -70,7 +70,8 @@ pub static KNOWN_AS: &[KnownAs] = &[
     known("SAME", &["mm"], "mixture of multinomials that takes K by BIC: mm with choose-k"),
     known("SC3", &["eac-complete"], "its last step: complete link on the co-association of k-means runs"),
     known("SEC", &["sec"], "spectral ensemble clustering"),
-    known("U-SENC", &["hbgf"], "its consensus step; its base clusterings (U-SPEC) are not here"),
+    known("U-SENC", &["hbgf"], "its consensus step; base clusterings by generate --preset u-senc"),
+    known("U-SPEC", &["hbgf", "lwgp"], "a base clusterer, not a consensus method: generate --base uspec:20"),
     known(
         "variation of information",
         &["median-vi", "nbce-gibbs"],

@@ -16,6 +16,7 @@ use super::table::EnsembleReadArgs;
 Examples:
   partita consensus ensemble.npz -m eac-average -k 10 -o labels.csv
   partita consensus cells.csv --truth celltype -k 6 -o out/
+  partita consensus seurat.csv scanpy.csv sc3.csv -k 6 -o joined/
   partita consensus labels_of_many_tools.csv -m pcc-kl -k 6 \\
     --set restarts=8 --soft soft.csv -o labels.csv
   partita consensus ensemble.mat -m eac-average -k 10 > labels.csv
@@ -35,6 +36,9 @@ pub(crate) struct ConsensusArgs {
     /// which is read block by block whatever its size. Empty, NA, NaN and −1 mean that the label is
     /// missing.
     pub(crate) ensemble: PathBuf,
+    /// Further ensembles, or files of labels, of the same objects: their base clusterings stand beside those of the first. Objects
+    /// are matched by their names, else by place; labels of objects that a file lacks are missing.
+    pub(crate) more: Vec<PathBuf>,
     /// The consensus method; `partita methods` lists them. With -k method: eac-average if not given.
     #[arg(short, long, value_name = "METHOD", default_value = super::PICK)]
     #[arg(default_value_if("clusters", "method", super::PICK_OF_AUTO))]

@@ -361,8 +361,13 @@ pub(crate) struct SynthArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  partita inspect table.csv
+  partita inspect out
+  partita inspect model.json --json")]
 pub(crate) struct InspectArgs {
-    /// A table, an ensemble or a model.
+    /// A table, an ensemble, a model, a record.json, a choice.json, or the folder of a run.
     pub(crate) file: PathBuf,
     /// Take the file as this, whatever is found in it.
     #[arg(long = "as", value_name = "KIND")]
@@ -380,6 +385,7 @@ pub(crate) enum Kind {
     Table,
     Ensemble,
     Model,
+    Record,
 }
 
 #[cfg(test)]

@@ -1,21 +1,22 @@
 //! `partita align`: many runs in common columns and colours.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
 use partita::files::write_ensemble;
-use partita_app::AlignInput;
+use partita_app::{AlignInput, AlignedRuns};
 
 use super::evaluate::file_and_column;
 use crate::args::AlignArgs;
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{may_fill, may_write, print, print_json, say};
+use crate::output::{check_outputs_beside, may_fill, print, print_json, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn align(args: &AlignArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force)?;
-    args.ensemble.iter().try_for_each(|file| may_write(file, args.force))?;
+    let inputs: Vec<&Path> = args.runs.iter().chain(&args.populations).map(PathBuf::as_path).collect();
+    check_outputs_beside((&args.output, &AlignedRuns::FILES), &args.ensemble, &inputs, args.force)?;
     start_threads(args.threads)?;
     let read = args.read.options(MemoryBudget::default());
     let of_file = |given: &Path| {

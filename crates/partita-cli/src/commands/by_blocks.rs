@@ -34,6 +34,9 @@ pub(super) fn rows_of(
     if args.object_weights.is_some() {
         return Ok(None);
     }
+    if !args.more.is_empty() {
+        return refuse("several files are joined in memory; name one with --stream or a manifest".into());
+    }
     if !info.capabilities.streams {
         let others = partita::METHODS.iter().map(|method| method.info());
         let others: Vec<&str> = others.filter(|info| info.capabilities.streams).map(|info| info.name).collect();

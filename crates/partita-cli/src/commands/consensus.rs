@@ -1,7 +1,5 @@
 //! `partita consensus`: an ensemble in, labels out.
 
-use std::path::{Path, PathBuf};
-
 use partita::files::LabelFormat;
 use partita::{MemoryBudget, Outcome, SettingMap};
 use partita_app::{
@@ -14,14 +12,14 @@ use super::by_blocks;
 use crate::args::ConsensusArgs;
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{check_outputs, is_folder, may_fill, print, print_labels, say};
+use crate::output::{check_outputs, check_outputs_beside, is_folder, may_fill, print, print_labels, say};
 use crate::streams::is_stream;
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn consensus(args: &ConsensusArgs) -> Result<(), Failure> {
     let method = methods::find(&args.method)?;
-    check_places(args)?;
     let experiment = experiment(args)?;
+    check_places(args, &experiment)?;
     let compute = Compute::start(&args.compute)?;
     if let Some(rows) = by_blocks::rows_of(args, method, &compute)? {
         return by_blocks::consensus(args, method, &rows, &compute);
@@ -57,7 +55,7 @@ fn experiment(args: &ConsensusArgs) -> Result<Experiment, AppError> {
     if let Some(ObjectWeightSource::Column(column)) = &object_weights {
         read.skip.push(column.clone());
     }
-    let input = Input::Ensemble { file: args.ensemble.clone(), read, features };
+    let input = Input::Ensemble { file: args.ensemble.clone(), more: args.more.clone(), read, features };
     let mut experiment = Experiment::new(input, args.asked_clusters()?, vec![choice], args.compute.seed.unwrap_or(0));
     experiment.base_weights = args.weight_source();
     experiment.object_weights = object_weights;
@@ -76,13 +74,8 @@ fn features_options(args: &ConsensusArgs) -> ReadOptions {
 }
 
 /// Refuses places that cannot be written to before anything is read.
-fn check_places(args: &ConsensusArgs) -> Result<(), Failure> {
-    let inputs: Vec<&Path> = std::iter::once(&args.ensemble)
-        .chain(&args.features)
-        .chain(args.base_weights.as_ref())
-        .chain(args.object_weights.as_ref())
-        .map(PathBuf::as_path)
-        .collect();
+fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Failure> {
+    let inputs = experiment.input_files();
     let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stream(path));
     let outputs = [
         labels,
@@ -92,9 +85,14 @@ fn check_places(args: &ConsensusArgs) -> Result<(), Failure> {
         args.draws.as_ref(),
         args.similarity.as_ref(),
     ];
-    check_outputs(outputs.into_iter().flatten(), &inputs, args.force)?;
+    let outputs = outputs.into_iter().flatten();
+    if let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) {
+        may_fill(folder, args.force)?;
+        return check_outputs_beside((folder, experiment.folder_files()), outputs, &inputs, args.force);
+    }
+    check_outputs(outputs, &inputs, args.force)?;
     labels.map(|path| LabelFormat::of(path)).transpose()?;
-    args.output.as_deref().filter(|path| is_folder(path)).map_or(Ok(()), |folder| may_fill(folder, args.force))
+    Ok(())
 }
 
 fn outputs(args: &ConsensusArgs) -> Outputs {

@@ -7,7 +7,8 @@ use partita::metrics::{Scores, jensen_shannon};
 use serde_json::{Value, json};
 
 use partita_app::{
-    AppError, Observer, TextTable, default_budget, match_objects, model_json, read_ensemble, read_labels, score,
+    AppError, Observer, TextTable, default_budget, match_objects, match_soft, model_json, read_ensemble, read_labels,
+    score,
 };
 
 use crate::args::EvaluateArgs;
@@ -97,7 +98,8 @@ fn codes(column: &LabelColumn) -> Vec<Option<usize>> {
 
 fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {
     let Some((soft, truth)) = args.soft.as_ref().zip(args.soft_truth.as_ref()) else { return Ok(None) };
-    let ((_, found), (_, expected)) = (files::read_soft(soft)?, files::read_soft(truth)?);
+    let (found, expected) = (files::read_soft(soft)?, files::read_soft(truth)?);
+    let (found, expected) = match_soft((soft, found), (truth, expected), args.common)?;
     Ok(Some(jensen_shannon(&found, &expected)?))
 }
 

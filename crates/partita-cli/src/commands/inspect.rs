@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use partita::Ensemble;
 use partita::files::{self, Encode, LabelColumn, ReadOptions, Roles, SparseTable, Table};
-use partita::{Ensemble, ModelReads};
 use serde_json::{Value, json};
 
-use partita_app::{FileKind, default_budget, load_model, read_ensemble, read_json, say_roles, written_at};
+use partita_app::{
+    FileKind, InputFile, MethodRecord, RunRecord, SavedChoice, default_budget, model_facts, read_ensemble, say_roles,
+};
+use partita_select::ChoiceRow;
 
 use crate::args::{InspectArgs, Kind};
 use crate::failure::Failure;
@@ -15,7 +18,9 @@ use crate::output::{self, say};
 use crate::terminal::Terminal;
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
-    let options = args.read.options(default_budget());
+    let mut options = args.read.options(default_budget());
+    // One row or columns that do not vary can be described.
+    options.clusterable = false;
     let facts = match args.kind {
         None => found(args, &options)?,
         Some(kind) => taken_as(kind, args, &options)?,
@@ -27,6 +32,8 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
 fn found(args: &InspectArgs, options: &ReadOptions) -> Result<Value, Failure> {
     match FileKind::of(&args.file, options)? {
         FileKind::Model => taken_as(Kind::Model, args, options),
+        FileKind::Record(path) => Ok(record_facts(&RunRecord::open(&path)?)),
+        FileKind::Choice => Ok(choice_facts(&SavedChoice::open(&args.file)?)),
         FileKind::Ensemble(loaded, roles) => {
             say_roles(&args.file, &roles, &Terminal);
             Ok(ensemble_facts(&loaded.ensemble, loaded.truth.as_ref()))
@@ -60,6 +67,7 @@ fn taken_as(kind: Kind, args: &InspectArgs, options: &ReadOptions) -> Result<Val
             ensemble_facts(&loaded.ensemble, loaded.truth.as_ref())
         }
         Kind::Model => model_facts(&args.file)?,
+        Kind::Record => record_facts(&RunRecord::open(&args.file)?),
     })
 }
 
@@ -81,21 +89,47 @@ fn described(file: &Path, options: &ReadOptions) -> Result<(Table, Roles), Failu
     Err(refused.into())
 }
 
-/// What a model reads, what it was made by, and its fields: texts and numbers as they are, lists by their lengths.
-fn model_facts(path: &Path) -> Result<Value, Failure> {
-    let reads = match load_model(path)?.reads() {
-        ModelReads::Labels => "label rows",
-        ModelReads::Features => "a table",
+/// What a run was: command, inputs, what every method found.
+fn record_facts(record: &RunRecord) -> Value {
+    let input = |file: &InputFile| json!({ "path": file.path, "bytes": file.bytes, "sha256": file.sha256 });
+    let method = |method: &MethodRecord| {
+        let scores = method.scores.as_ref();
+        json!({
+            "name": method.method, "clusters": method.clusters, "sizes": method.sizes, "confidence": method.confidence,
+            "anmi": method.anmi, "h": scores.map(|scores| scores.h), "ari": scores.map(|scores| scores.ari),
+            "seconds": method.seconds, "warnings": method.warnings,
+        })
     };
-    let mut facts = json!({ "kind": "model", "reads": reads, "written": written_at(path) });
-    for (name, field) in read_json(path, "fit it again")?.as_object().into_iter().flatten() {
-        facts[name] = match field.as_array() {
-            Some(names) if names.iter().all(Value::is_string) => field.clone(),
-            Some(list) => json!(format!("{} of them", list.len())),
-            None => field.clone(),
-        };
-    }
-    Ok(facts)
+    let first = record.methods.first();
+    json!({
+        "kind": "record of a run",
+        "command": format!("partita {}", record.arguments.join(" ")),
+        "objects": first.map(|method| method.n),
+        "base_clusterings": first.map(|method| method.base_clusterings),
+        "clusters_asked": record.experiment.clusters,
+        "choice": record.choice.as_ref().map(|choice| &choice.reason),
+        "seed": record.experiment.seed,
+        "started": record.started,
+        "finished": record.finished,
+        "interrupted": record.interrupted,
+        "version": first.map(|method| &method.version),
+        "inputs": record.inputs.iter().map(input).collect::<Vec<_>>(),
+        "methods": record.methods.iter().map(method).collect::<Vec<_>>(),
+    })
+}
+
+/// What a choice of the number of clusters found.
+fn choice_facts(saved: &SavedChoice) -> Value {
+    let row = |row: &ChoiceRow| json!({ "k": row.clusters, "rcsi": row.rcsi, "p": row.p, "pac": row.pac, "lifetime": row.lifetime });
+    json!({
+        "kind": "choice of the number of clusters",
+        "file": saved.file,
+        "clusters": saved.choice.clusters,
+        "reason": saved.choice.reason,
+        "warnings": saved.choice.warnings,
+        "version": saved.version,
+        "rows": saved.choice.rows.iter().map(row).collect::<Vec<_>>(),
+    })
 }
 
 fn table_facts(table: &Table) -> Value {
@@ -200,7 +234,7 @@ fn one_line(fact: &Value) -> String {
                 Some(_) => format!("{name} ({})", one_line(value)),
                 None => format!("{name} {}", plain(value)),
             };
-            parts.iter().map(part).collect::<Vec<_>>().join(", ")
+            parts.iter().filter(|(_, value)| !value.is_null()).map(part).collect::<Vec<_>>().join(", ")
         }
         None => plain(fact),
     }

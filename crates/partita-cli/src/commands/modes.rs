@@ -1,16 +1,19 @@
 //! `partita modes`: whether an ensemble holds more than one answer.
 
 use partita::MemoryBudget;
-use partita_app::{ModesInput, TextTable};
+use partita_app::{FoundModes, ModesInput, TextTable};
 
 use crate::args::ModesArgs;
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{may_fill, print, print_json};
+use crate::output::{check_outputs_beside, may_fill, print, print_json};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn modes(args: &ModesArgs) -> Result<(), Failure> {
-    args.output.as_deref().map_or(Ok(()), |folder| may_fill(folder, args.force))?;
+    if let Some(folder) = &args.output {
+        may_fill(folder, args.force)?;
+        check_outputs_beside((folder, &FoundModes::FILES), None, &[&args.ensemble], args.force)?;
+    }
     start_threads(args.threads)?;
     let input = ModesInput { file: args.ensemble.clone(), read: args.read.options(MemoryBudget::default()) };
     let found = input.find(&Terminal)?;

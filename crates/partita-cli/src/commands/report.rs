@@ -1,13 +1,13 @@
 //! `partita report`: a page about a run, from its record and its result files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita_app::{RunFolder, SavedChoice, curves, write_text};
 use partita_report::{Figure, Rendered};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
-use crate::output::{may_write, say};
+use crate::output::{check_outputs, may_write, say};
 use crate::terminal::Terminal;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
@@ -15,8 +15,10 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let method = args.method.as_deref();
     let beside = run.page_of(method)?;
     let output = args.output.as_ref().unwrap_or(&beside);
+    let inputs: Vec<PathBuf> = run.inputs(method)?;
+    let read: Vec<&Path> = inputs.iter().chain(&args.choice).map(PathBuf::as_path).collect();
     // The page beside the labels is this command's own: drawing it again replaces it.
-    may_write(output, args.force || args.output.is_none())?;
+    check_outputs([output], &read, args.force || args.output.is_none())?;
     let saved = args.choice.as_deref().map(SavedChoice::open).transpose()?;
     let choice = saved.map(|saved| curves(&saved.choice, run.objects()));
     let rendered = run.report(method, choice, &Terminal)?;

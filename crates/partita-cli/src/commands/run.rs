@@ -9,16 +9,17 @@ use partita_app::{AppError, ClustersAsked, Experiment, Input, MethodChoice, Mode
 use crate::args::{PICK, PICK_OF_AUTO, RunArgs, recipe};
 use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output::{check_outputs, may_fill, print, say};
+use crate::output::{check_outputs_beside, may_fill, print, say};
 use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     may_fill(&args.output, args.force || args.resume)?;
-    check_outputs(&args.model, &args.table.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
     let mut experiment = match &args.from {
         Some(record) => recorded(record, args.allow_changed_input)?,
         None => described(args)?,
     };
+    let inputs = [experiment.input_files(), args.recipe.recipe.iter().map(PathBuf::as_path).collect()].concat();
+    check_outputs_beside((&args.output, experiment.folder_files()), &args.model, &inputs, args.force)?;
     experiment.max_memory = args.compute.max_memory.map(partita::MemoryBudget::bytes).or(experiment.max_memory);
     let (folder, report) = (Some(args.output.clone()), !args.no_report);
     let predict_with = Some(args.predict_with.to_string());

@@ -38,6 +38,12 @@ fn soft_results_are_scored_under_the_best_permutation() {
     place.file("t.csv", "object,p0,p1\n0,0.25,0.75\n1,1,0\n");
     let soft = ["evaluate", "l.csv", "--truth", "l.csv", "--soft", "s.csv", "--soft-truth", "t.csv", "--json"];
     assert_eq!(place.partita(&soft).json()["js"], 0.0);
+    // In another order of the objects: matched by name.
+    place.file("s.csv", "object,p0,p1\na,0.75,0.25\nb,0,1\nc,1,0\n");
+    place.file("t.csv", "object,p0,p1\nc,0,1\na,0.25,0.75\nb,1,0\n");
+    assert_eq!(place.partita(&soft).json()["js"], 0.0);
+    place.file("t.csv", "object,p0,p1\na,0.25,0.75\nb,1,0\n");
+    place.partita(&soft).refused(&["object 'c' is not in t.csv", "--common"]);
 }
 
 #[test]
@@ -110,6 +116,134 @@ fn help_teaches_by_example() {
     assert!(place.partita(&["man"]).fine().starts_with(".ie"), "a manual page");
     assert_eq!(place.partita(&["--version"]).fine(), format!("partita {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(place.partita(&["ruin"]).code, Some(2));
+}
+
+#[test]
+fn former_spellings_work_and_help_does_not_show_them() {
+    let place = Workplace::new();
+    let row = |i: usize| format!("{},{},{}\n", i % 3 * 5 + i % 2, ["red", "blue"][i % 2], ["u", "v", "w"][i % 3]);
+    place.file("t.csv", format!("x,colour,kind\n{}", (0..60).map(row).collect::<String>()));
+    let generate = |flags: &[&str]| {
+        let command = ["generate", "t.csv", "--base", "kmeans:3", "--base-k", "2..3", "-o", "e.csv", "--force"];
+        place.partita(&[&command[..], flags].concat()).fine();
+        std::fs::read(place.path("e.csv")).expect("an ensemble")
+    };
+    for (old, new) in [
+        (&["--label", "kind", "--one-hot"][..], &["--truth", "kind", "--encode", "one-hot"][..]),
+        (&["--label", "kind", "--codes"], &["--truth", "kind", "--encode", "ordinal"]),
+        (&["--label", "kind", "--codes", "--fill"], &["--truth", "kind", "--encode", "ordinal", "--impute", "mean"]),
+        (
+            &["--label", "kind", "--codes", "--only", "u,v", "--per-label", "9"],
+            &["--truth", "kind", "--encode", "ordinal", "--filter-labels", "u,v", "--max-per-label", "9"],
+        ),
+    ] {
+        assert!(generate(old) == generate(new), "{old:?}");
+    }
+    let help = place.partita(&["generate", "--help"]).fine() + &place.partita(&["run", "--help"]).fine();
+    for old in ["--label ", "--one-hot", "--codes", "--fill", "--only", "--per-label"] {
+        assert!(!help.contains(old), "{old}");
+    }
+}
+
+#[test]
+fn threads_of_any_number() {
+    let place = Workplace::new();
+    place.file("e.csv", "a,b\n1,1\n1,1\n2,2\n2,2\n");
+    let run = |threads: &str| place.partita(&["consensus", "e.csv", "-k", "2", "--threads", threads]);
+    assert_eq!(run("0").fine(), run("1").fine(), "0 is all cores");
+    assert!(place.partita(&["consensus", "--help"]).fine().contains("all cores if not given or 0"));
+    run("1000000").refused(&["--threads 1000000", "cores", "leave --threads out"]);
+    run("-1").refused_by_parser(&["-1"]);
+}
+
+#[test]
+fn settings_beyond_what_is_sensible_say_what_is() {
+    let place = Workplace::new();
+    place.file("e.csv", "a,b\n1,1\n1,1\n2,2\n2,2\n");
+    let set = |set: &str| place.partita(&["consensus", "e.csv", "-k", "2", "-m", "pcc-kl", "--set", set]);
+    for value in ["1e9", "1000000000", "99999999999999999999", "0", "-1", "1.5"] {
+        set(&format!("restarts={value}")).refused(&["setting 'restarts' is", "a whole number from 1 to 100000"]);
+    }
+    assert_eq!(set("rounds=1e3").fine(), set("rounds=1000").fine());
+    for value in ["abc", "nan", "-0.1"] {
+        set(&format!("tolerance={value}")).refused(&["setting 'tolerance' is", "0 or more"]);
+    }
+}
+
+/// The flags that say how a file is read are the same everywhere.
+#[test]
+fn every_command_reads_with_the_same_flags() {
+    let place = Workplace::new();
+    let row =
+        |i: usize| format!("{0},{1},junk{i},{1},n{i}\n", i % 3, if i == 7 { "zz".into() } else { (i % 3).to_string() });
+    place.file("e.csv", format!("a,b,note,c,who\n{}", (0..60).map(row).collect::<String>()));
+    let flags = ["--id", "who", "--skip", "note,c", "--missing", "zz"];
+    let run = |command: &[&str]| place.partita(&[command, &flags].concat());
+    let labels = run(&["consensus", "e.csv", "-k", "3", "-m", "mm", "-o", "l.csv", "--model", "m.json"]);
+    assert!(labels.stderr.contains("1 missing value (zz)"), "{}", labels.stderr);
+    let facts = run(&["inspect", "e.csv", "--as", "ensemble", "--json"]).json();
+    assert_eq!((&facts["base_clusterings"], &facts["missing_labels"]), (&2.into(), &1.into()));
+    assert!(run(&["predict", "m.json", "e.csv"]).fine().contains("\nn59,"));
+    assert!(run(&["choose-k", "e.csv", "--kind", "ensemble", "-k", "2..4"]).fine().contains('3'));
+    run(&["modes", "e.csv"]).fine();
+    run(&["align", "e.csv", "-o", "aligned"]).fine();
+    let evaluate = ["evaluate", "l.csv", "--truth", "e.csv:b", "--id", "who", "--missing", "zz", "--json"];
+    let scores = place.partita(&evaluate);
+    assert!(scores.stderr.contains("1 objects have no true label"), "{}", scores.stderr);
+    assert_eq!(scores.json()["ari"], 1.0);
+    place.file(
+        "t.csv",
+        format!(
+            "x,y,note,who\n{}",
+            (0..60).map(|i| format!("{},{},w{},n{i}\n", i % 3, i % 3 * 2, i % 7)).collect::<String>()
+        ),
+    );
+    for command in
+        [&["run", "t.csv", "-k", "3", "--base", "kmeans:5", "-o", "out"][..], &["generate", "t.csv", "-o", "e.npz"]]
+    {
+        place.partita(&[command, &["--id", "who", "--skip", "note"]].concat()).fine();
+    }
+}
+
+#[test]
+fn methods_that_stop_early_or_know_nothing_say_so() {
+    let place = Workplace::new();
+    let row = |i: usize| format!("{},{},{}\n", i % 3, (i + i / 20) % 3, i * 7 / 5 % 3);
+    place.file("e.csv", format!("a,b,c\n{}", (0..60).map(row).collect::<String>()));
+    let consensus = |method: &str, set: &str| {
+        let folder = format!("{method}/");
+        let command = ["consensus", "e.csv", "-k", "3", "-m", method, "--set", set, "-o", &folder, "--force", "--json"];
+        place.partita(&command)
+    };
+    for (method, set, words) in [
+        ("mm", "rounds=1", "it stopped at its limit of 1 rounds, before it converged; set rounds higher"),
+        ("nbce-gibbs", "sweeps=1", "1 sweeps after the burn-in are too few to judge: set sweeps higher"),
+    ] {
+        let ended = consensus(method, set);
+        assert!(ended.stderr.contains(&format!("warning: {method}: {words}")), "{}", ended.stderr);
+        assert!(ended.stderr.contains("NOT converged"), "{}", ended.stderr);
+        let record = ended.json();
+        assert!(
+            record["warnings"].as_array().unwrap().iter().any(|warning| warning == words),
+            "{}",
+            record["warnings"]
+        );
+        let page = std::fs::read_to_string(place.path(method).join("report.html")).unwrap();
+        assert!(page.contains(words), "{method}: the page warns too");
+    }
+    place.file("t.csv", three_groups(60));
+    place
+        .partita(&["generate", "t.csv", "--truth", "kind", "--base", "kmeans:5", "--base-k", "1", "-o", "one.npz"])
+        .fine();
+    for method in ["lwgp", "mm", "eac-average"] {
+        let ended = place.partita(&["consensus", "one.npz", "-k", "3", "-m", method]);
+        assert!(ended.stderr.contains("every base clustering has one cluster"), "{method}: {}", ended.stderr);
+        // All in one cluster, and that is said, or clusters without certainty.
+        let said = ended.stderr.contains("all objects are in one cluster; 3 were asked for");
+        let printed = ended.fine();
+        let certain = printed.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse::<f64>().unwrap());
+        assert!(said || certain.sum::<f64>() / 60.0 < 0.34, "{method}");
+    }
 }
 
 #[test]

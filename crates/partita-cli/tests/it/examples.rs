@@ -184,6 +184,17 @@ fn prepare(place: &Workplace, line: &str) {
     } else if reads("ensemble.npz") || line.contains("new_rows.csv") {
         make(&["partita generate table.csv --label label --base kmeans:12 --base-k 4..12 -o ensemble.npz"]);
     }
+    for (at, tool) in ["seurat", "scanpy", "sc3"].into_iter().enumerate() {
+        let file = format!("{tool}.csv");
+        if line.contains(&file) && !place.path(&file).exists() {
+            let all = tools(true);
+            let fields = all.lines().map(|row| row.split(',').collect::<Vec<_>>());
+            place.file(&file, fields.map(|row| format!("{},{}\n", row[0], row[at + 1])).collect::<String>());
+        }
+    }
+    if line.contains("inspect model.json") || line.contains("inspect out") {
+        make(&["partita run table.csv --label label -k 3 --base kmeans:8 -o out --model model.json"]);
+    }
     if line.contains("predict model.json") || line.contains("--held-out") {
         make(&["partita consensus ensemble.npz -m mm -k 3 -o before.csv --model model.json"]);
     }

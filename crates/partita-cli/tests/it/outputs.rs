@@ -34,7 +34,34 @@ fn outputs_that_would_destroy_something_are_refused() {
     onto(&["consensus", "e.npz", "-k", "3", "-m", "pcc-kl", "-o", "a.csv", "--soft", "./a.csv"], &["two outputs"]);
     onto(&["generate", "t.csv", "--label", "kind", "-o", "t.csv", "--force"], &["is an input"]);
     onto(&["choose-k", "t.csv", "--label", "kind", "-o", "t.csv", "--force"], &["is an input"]);
+    onto(&["align", "e.npz", "-o", "a", "--ensemble", "e.npz", "--force"], &["is an input"]);
     assert_eq!(std::fs::read(place.path("e.npz")).unwrap(), before);
+}
+
+/// The files of a folder are outputs too.
+#[test]
+fn outputs_that_would_destroy_a_file_of_the_folder_are_refused() {
+    let place = workplace();
+    let soft = ["consensus", "e.npz", "-k", "3", "-m", "pcc-kl", "-o", "out/"];
+    place.partita(&[&soft[..], &["--model", "out/model.json"]].concat()).fine();
+    let labels = std::fs::read(place.path("out/labels.csv")).unwrap();
+    let twice = |arguments: &[&str], words: &[&str]| place.partita(&[arguments, &["--force"]].concat()).refused(words);
+    twice(&[&soft[..], &["--soft", "out/soft.csv"]].concat(), &["out/soft.csv: two outputs cannot be one file"]);
+    twice(&[&soft[..], &["--model", "out/record.json"]].concat(), &["out/record.json: two outputs"]);
+    let run = ["run", "t.csv", "--label", "kind", "-k", "3", "--base", "kmeans:3", "-o", "out"];
+    twice(&[&run[..], &["--model", "out/labels.csv"]].concat(), &["out/labels.csv: two outputs"]);
+    twice(&["run", "out/labels.csv", "-k", "3", "-o", "out"], &["out/labels.csv: is an input"]);
+    place.file("out/objects.csv", "a,b\n1,1\n2,2\n");
+    twice(&["modes", "out/objects.csv", "-o", "out"], &["out/objects.csv: is an input"]);
+    for file in ["out/labels.csv", "out/record.json", "e.npz"] {
+        twice(&["report", "out", "-o", file], &[file, "is an input"]);
+    }
+    assert!(std::fs::read(place.path("out/labels.csv")).unwrap() == labels);
+    // A model may go into the folder that is made.
+    let fresh =
+        ["run", "t.csv", "--label", "kind", "-k", "3", "--base", "kmeans:3", "-o", "fresh", "--model", "fresh/m.json"];
+    place.partita(&fresh).fine();
+    place.partita(&["inspect", "fresh/m.json"]).fine();
 }
 
 #[test]
@@ -60,10 +87,17 @@ fn one_line_says_what_was_found_and_quiet_leaves_it_out() {
 fn every_command_has_a_manual_page_and_completions_know_names() {
     let place = Workplace::new();
     place.partita(&["man", "-o", "pages"]).fine();
-    for page in ["partita.1", "partita-consensus.1", "partita-choose-k.1"] {
-        let text = std::fs::read_to_string(place.path(&format!("pages/{page}"))).expect("a page");
-        assert!(text.contains(".TH") && text.contains(&page[..page.len() - 2]), "{text}");
+    let top = place.partita(&["--help"]).fine();
+    let commands = top.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<&str> = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty() && *name != "help").collect();
+    assert!(names.len() >= 19, "{names:?}");
+    for name in names {
+        let text = std::fs::read_to_string(place.path(&format!("pages/partita-{name}.1"))).expect("a page");
+        assert!(text.contains(".TH") && text.contains(&format!("partita-{name}")), "{text}");
+        assert!(place.partita(&["man", name]).fine() == text, "{name}");
     }
+    assert!(std::fs::read_to_string(place.path("pages/partita.1")).expect("a page").contains(".TH partita 1"));
     assert!(
         place.partita(&["man", "run"]).fine().contains("partita\\\\-run")
             || place.partita(&["man", "run"]).fine().contains("partita\\-run")
@@ -98,6 +132,38 @@ fn inspect_and_choose_k_find_out_what_a_file_holds() {
     for file in ["words.csv", "gaps.csv"] {
         assert!(taken(file).fine().contains("lifetime"), "{file}");
     }
+}
+
+/// Records, choices, models and folders of runs say what they are.
+#[test]
+fn inspect_knows_records_models_and_runs() {
+    let place = workplace();
+    let run = ["run", "t.csv", "--truth", "kind", "-k", "2..4", "--base", "kmeans:9", "-m", "lwgp,mm", "-o", "out"];
+    place.partita(&[&run[..], &["--model", "m.json", "--impute", "mean"]].concat()).fine();
+    let facts = |file: &str| place.partita(&["inspect", file, "--json"]).json();
+    for file in ["out", "out/record.json"] {
+        let found = facts(file);
+        assert_eq!((&found["kind"], &found["objects"]), (&"record of a run".into(), &60.into()), "{file}");
+        assert!(
+            found["command"].as_str().is_some_and(|text| text.starts_with("partita run t.csv --truth kind")),
+            "{found}"
+        );
+        assert_eq!((&found["methods"][1]["name"], &found["methods"][0]["ari"]), (&"mm".into(), &1.0.into()));
+        assert!(found["inputs"][0]["sha256"].as_str().is_some_and(|hash| hash.len() == 64));
+    }
+    let text = place.partita(&["inspect", "out"]).fine();
+    assert!(text.contains("kind: record of a run") && text.contains("name lwgp, clusters 3"), "{text}");
+    let choice = facts("out/choice.json");
+    assert_eq!((&choice["clusters"], choice["rows"].as_array().map(Vec::len)), (&3.into(), Some(3)), "{choice}");
+    let model = facts("m.json");
+    assert_eq!((&model["columns"], &model["clusters"]), (&serde_json::json!(["x", "y"]), &3.into()), "{model}");
+    assert_eq!((&model["made"]["method"], &model["reading"]["impute"]), (&"lwgp".into(), &"mean".into()));
+    assert!(model["written"].as_str().is_some_and(|time| time.ends_with('Z')));
+    place.partita(&["consensus", "e.npz", "-m", "bce", "-k", "3", "-o", "l.csv", "--model", "bce.json"]).fine();
+    let model = facts("bce.json");
+    assert_eq!((model["columns"].as_array().map(Vec::len), &model["clusters"]), (Some(9), &3.into()), "{model}");
+    place.file("other.json", "{\"a\": 1}");
+    place.partita(&["inspect", "other.json"]).refused(&["other.json", "not a model"]);
 }
 
 #[test]

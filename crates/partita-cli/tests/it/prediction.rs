@@ -33,6 +33,57 @@ fn unknown_labels_and_empty_rows_are_said() {
 }
 
 #[test]
+fn columns_that_a_model_does_not_know_are_left_out() {
+    let place = Workplace::new();
+    label_model(&place);
+    let known = place.partita(&["predict", "m.json", "e.csv"]).fine();
+    let row = |i: usize| format!("{i}.5,{},note{}\n", if i < 12 { "a,x,1" } else { "b,y,2" }, i % 4);
+    place.file("more.csv", format!("score,one,two,three,remark\n{}", (0..20).map(row).collect::<String>()));
+    let more = place.partita(&["predict", "m.json", "more.csv", "--unknown", "missing"]);
+    let note = "left out 'score' (the model does not know it), 'remark' (the model does not know it)";
+    assert!(more.stderr.contains(note), "{}", more.stderr);
+    assert_eq!(more.fine(), known);
+    // In a file of arrays too, and what is missing is named still.
+    place
+        .partita(&[
+            "consensus",
+            "e.csv",
+            "-k",
+            "2",
+            "-m",
+            "kc",
+            "-o",
+            "l2.csv",
+            "--skip",
+            "three",
+            "--model",
+            "two.json",
+        ])
+        .fine();
+    place.partita(&["align", "e.csv", "-o", "aligned", "--ensemble", "e.npz"]).fine();
+    let fewer = place.partita(&["predict", "two.json", "e.npz"]);
+    assert!(fewer.stderr.contains("1 base clusterings that the model does not know are left out"), "{}", fewer.stderr);
+    place.file("few.csv", "one,four\na,1\nb,2\n");
+    place.partita(&["predict", "m.json", "few.csv"]).refused(&["'three', 'two' is missing"]);
+    // Of a table: words, dates, and names of the rows.
+    place.file("t.csv", three_groups(60));
+    let run =
+        ["run", "t.csv", "--label", "kind", "-k", "3", "--base", "kmeans:9", "-o", "out", "--model", "table.json"];
+    place.partita(&run).fine();
+    let plain: String =
+        three_groups(60).lines().skip(1).map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n").collect();
+    place.file("plain.csv", format!("x,y\n{plain}"));
+    let expected = place.partita(&["predict", "table.json", "plain.csv"]).fine();
+    let rows = |(i, row): (usize, &str)| format!("r{i},{row},w{},2024-01-{:02}\n", i % 3, i % 28 + 1);
+    place.file("rich.csv", format!("row,x,y,word,when\n{}", plain.lines().enumerate().map(rows).collect::<String>()));
+    let rich = place.partita(&["predict", "table.json", "rich.csv"]);
+    assert!(rich.stderr.contains("names from 'row'") && rich.stderr.contains("left out 'word'"), "{}", rich.stderr);
+    let label =
+        |text: &str| text.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(label(&rich.fine()), label(&expected));
+}
+
+#[test]
 fn a_run_leaves_a_model_of_its_table() {
     let place = Workplace::new();
     place.file("t.csv", three_groups(60));

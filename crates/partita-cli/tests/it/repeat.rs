@@ -174,16 +174,19 @@ fn weights_that_mean_nothing_are_refused() {
     with("lwgp", "nobody").refused(&["e.csv", "nobody"]);
     with("nbce-gibbs", "persons").refused(&["weights of objects", "nbce-gibbs takes none", "nbce-vb"]);
     for (text, said) in [
-        ("object,weight\no0,1\n", "no weight for object 'o1'"),
+        ("object,weight\no0,1\n", "no weight for object 'o1'; add a row of it"),
         ("object,weight\no0,-1\n", "no weight for object 'o1'"),
         ("weight\n1\n2\n", "2 weights for 60 objects"),
     ] {
         place.file("w.csv", text);
         with("lwgp", "w.csv").refused(&["w.csv", said]);
     }
-    for (bad, said) in
-        [("-1", "weight of object 'o7' is -1"), ("many", "'many', which is not a number"), ("inf", "inf")]
-    {
+    for (bad, said) in [
+        ("-1", "weight of the object in row 8 ('o7') is -1"),
+        ("NA", "no weight for the object in row 8 ('o7')"),
+        ("many", "'many', which is not a number"),
+        ("inf", "inf"),
+    ] {
         let row = |i: usize| format!("o{i},{}\n", if i == 7 { bad } else { "1" });
         place.file("w.csv", format!("object,weight\n{}", (0..60).map(row).collect::<String>()));
         with("lwgp", "w.csv").refused(&["w.csv", said]);

@@ -32,6 +32,52 @@ fn a_run_leaves_a_page_and_report_makes_it_again() {
     assert!(!place.path("x.html").exists());
 }
 
+/// Every section, with the number of clusters open, several methods and a truth.
+#[test]
+fn a_report_has_all_that_a_run_found() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    let run = [
+        "run",
+        &iris,
+        "--label",
+        "label",
+        "-k",
+        "2..4",
+        "-m",
+        "pcc-kl,eac-average",
+        "--base",
+        "kmeans:20",
+        "-o",
+        "out",
+    ];
+    place.partita(&run).fine();
+    place.partita(&["report", "out", "-o", "page.html", "--figures", "figures"]).fine();
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    for section in ["summary", "sure", "evidence", "choice", "features", "bases", "map", "soft"] {
+        assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
+    }
+    // Features with effect sizes and corrected p values; the method, and what its certainty means.
+    for word in ["Hochberg", "petal_length", "eac-average", "Cohen", "confidence"] {
+        assert!(page.contains(word), "'{word}' is not on the page");
+    }
+    let files = place.files();
+    for figure in
+        ["choice-cdf", "choice-delta", "choice-tree", "choice-membership", "membership", "certainty", "evidence"]
+    {
+        assert!(
+            files.contains(&format!("figures/{figure}.svg")) && files.contains(&format!("figures/{figure}.csv")),
+            "{figure}"
+        );
+    }
+    // "No clusters" is said at the top.
+    let wine = shipped("wine.csv");
+    place.partita(&["run", &wine, "--label", "label", "-k", "auto", "--base", "kmeans:5", "-o", "none"]).fine();
+    let none = std::fs::read_to_string(place.path("none/report.html")).unwrap();
+    let headline = none.split("<section").next().unwrap();
+    assert!(headline.to_lowercase().contains("no clusters"), "{headline}");
+}
+
 #[test]
 fn no_report_means_none() {
     let place = Workplace::new();

@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
@@ -85,6 +85,7 @@ fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileErro
     let kinds = schema.columns().iter().map(|column| kind(column)).collect();
     let file = Parquet { path: path.into(), reader, names, kinds };
     file.check_claims(length)?;
+    file.check_packing()?;
     Ok(Box::new(file))
 }
 
@@ -109,6 +110,22 @@ impl Parquet {
             (Some(_), Some(cells)) if cells / MOST_CELLS_A_BYTE <= length => Ok(()),
             _ => {
                 let reason = format!("it claims more values than {length} bytes can hold; the file is damaged");
+                Err(FileError::damaged(&self.path, reason))
+            }
+        }
+    }
+
+    /// Refuses packings that are not read.
+    fn check_packing(&self) -> Result<(), FileError> {
+        let mut columns = self.reader.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+        let unread = |packing| matches!(packing, Compression::BROTLI(_) | Compression::LZO);
+        match columns.find(|column| unread(column.compression())) {
+            None => Ok(()),
+            Some(column) => {
+                let packing = column.compression().to_string();
+                let packing = packing.split('(').next().unwrap_or_default();
+                let reason =
+                    format!("it is packed by {packing}, which is not read; write it with snappy, zstd, gzip or lz4");
                 Err(FileError::damaged(&self.path, reason))
             }
         }

@@ -156,6 +156,9 @@ impl TextReader {
         if record.as_slice().contains(&b'\n') {
             return Err(FileError::OpenQuote { path: self.path.clone(), line });
         }
+        if expected == 1 {
+            return Err(FileError::Title { path: self.path.clone(), line, found });
+        }
         Err(FileError::Ragged { path: self.path.clone(), line, found, expected, delimiter: self.delimiter as char })
     }
 

@@ -79,10 +79,50 @@ impl Frame {
         frame.missing = options.missing_words();
         frame.roles.objects = frame.rows().unwrap_or(0);
         frame.roles.warnings.extend(frame.reader.remarks());
-        if frame.reader.typed() {
-            frame.take_distinct_columns(&names_limit(options.budget))?;
+        let typed = frame.reader.typed();
+        if typed {
+            let limit = names_limit(options.budget);
+            frame.take_distinct_index(&limit)?;
+            frame.take_distinct_columns(&limit)?;
         }
+        // Columns of words may turn out to be names when a text is read.
+        frame.leave_out_unknown(&options.data, |reader, column| typed || !reader.is_text(column));
         Ok(frame)
+    }
+
+    /// Of a file of columns, leaves out data that is not among these names, where `which` says so: a model was not learned from it.
+    pub(crate) fn leave_out_unknown(&mut self, known: &[String], which: impl Fn(&dyn Reader, usize) -> bool) {
+        let known: HashSet<&str> = known.iter().map(String::as_str).collect();
+        let is_known =
+            |name: &str| known.contains(name) || roles::share_of(name).is_some_and(|(base, _)| known.contains(base));
+        let data = self.roles.data();
+        if self.main.is_some() || !data.iter().any(|&column| is_known(&self.names[column])) {
+            return;
+        }
+        for column in data.into_iter().filter(|&column| which(&*self.reader, column)) {
+            if !is_known(&self.names[column]) {
+                let role = &mut self.roles.columns[column];
+                (role.role, role.reason) = (Role::Skipped, Reason::Unknown);
+            }
+        }
+    }
+
+    /// Of several index columns of words the first whose words all differ names the objects.
+    fn take_distinct_index(&mut self, limit: &Limit) -> Result<(), FileError> {
+        let columns: Vec<usize> = (0..self.names.len())
+            .filter(|&column| self.roles.columns[column].reason == Reason::Index && self.reader.is_text(column))
+            .collect();
+        if columns.len() < 2 {
+            return Ok(());
+        }
+        for &column in &columns {
+            if self.all_differ(column, limit)? {
+                columns.iter().for_each(|&other| self.roles.columns[other].role = Role::Skipped);
+                self.roles.columns[column].role = Role::Objects;
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn of_columns(reader: Box<dyn Reader>, rules: &Rules<'_>) -> Result<Self, FileError> {

@@ -100,7 +100,8 @@ pub struct ReadOptions {
     /// Columns to leave out, by name or by position from 1.
     #[serde(default)]
     pub skip: Vec<String>,
-    /// Columns by name that are never names of objects, whatever they hold: those that a model was learned from.
+    /// Columns by name that are data and never names of objects, whatever they hold: those that a model was learned from. Other data
+    /// is left out; nothing is if there are none.
     #[serde(skip)]
     pub data: Vec<String>,
     /// Words that mean that a value is missing; [`MISSING_WORDS`](crate::MISSING_WORDS) if absent. Empty fields and NaN among

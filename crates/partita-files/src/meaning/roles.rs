@@ -49,6 +49,8 @@ pub enum Reason {
     Distinct,
     /// The program that wrote the file says that it is an index.
     Index,
+    /// The model that reads the file was not learned from it.
+    Unknown,
     /// Nothing else was left that it could be.
     Rest,
 }
@@ -236,6 +238,7 @@ impl Roles {
             Reason::Name => "by its name".to_owned(),
             Reason::Distinct => format!("all {} values differ", grouped(self.objects)),
             Reason::Index => "an index".to_owned(),
+            Reason::Unknown => "the model does not know it".to_owned(),
             Reason::Rest => return format!("'{name}'"),
         };
         format!("'{name}' ({why})")

@@ -6,7 +6,7 @@ use partita_core::ndarray::Array2;
 
 use super::features;
 use super::frame::{COLUMNS, FEWEST_NAMES, Frame, OBJECTS, TRUTHS, Wanted};
-use super::input_warnings::same_names;
+use super::input_warnings::{about_columns, about_names, about_truth};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
 use super::read_options::ReadOptions;
@@ -81,8 +81,10 @@ pub(crate) fn load(
         check_clusterable(path, &table)?;
     }
     frame.roles.objects = table.values.nrows() as u64;
-    if let Some(names) = &table.object_names {
-        frame.roles.warnings.extend(same_names(names));
+    frame.roles.warnings.extend(table.object_names.as_deref().into_iter().flat_map(about_names));
+    if options.clusterable {
+        about_truth(&mut frame.roles, options);
+        about_columns(&mut frame.roles, &table.columns, table.values.view());
     }
     Ok((table, frame.roles))
 }
@@ -150,7 +152,7 @@ pub(crate) fn without_names(
         if data.contains(&frame.roles.columns[*at].name) {
             continue;
         }
-        let odd = OddNumber::of_all(words.values().iter()).is_some();
+        let odd = OddNumber::of_all(words.values().iter()).is_some() || OddNumber::all_have_unit(words.values().iter());
         if words.codes().len() >= FEWEST_NAMES && words.all_words_differ() && !odd {
             frame.roles.take_distinct(*at);
             if frame.roles.columns[*at].role == Role::Objects {
@@ -158,6 +160,7 @@ pub(crate) fn without_names(
             }
         }
     }
+    frame.leave_out_unknown(data, |_, _| true);
     let data = frame.roles.data();
     columns.into_iter().filter(|(at, _)| data.binary_search(at).is_ok()).unzip()
 }

@@ -1,11 +1,12 @@
-"""Writes the files beside it with NumPy, SciPy and pyarrow; run with: python make.py
+"""Writes the files beside it with NumPy, SciPy, pandas and pyarrow; run with: python make.py
 
-Versions used: NumPy 2.4.6, SciPy 1.17.1, pyarrow 26.0.1.
+Versions used: NumPy 2.4.6, SciPy 1.17.1, pandas 2.3.3, pyarrow 26.0.1.
 """
 
 import struct
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.io
@@ -88,3 +89,23 @@ groups = {
     "truth": ["u", "v"] * 5 + ["u"],
 }
 pq.write_table(pa.table(groups), "groups.parquet", row_group_size=3)
+
+# Sixty cells of three types by three tools, as pandas writes them.
+kinds = np.arange(60) % 3
+cells = pd.DataFrame(
+    {
+        "seurat": pd.Categorical([None if i % 10 == 4 else f"cluster {kind}" for i, kind in enumerate(kinds)]),
+        "scanpy": pd.Categorical(kinds.astype(str)),
+        "sc3": kinds + 1,
+        "celltype": pd.Categorical(np.array(["B", "T", "NK"])[kinds]),
+    },
+    index=pd.Index([f"AAC{i}-1" for i in range(60)], name="barcode"),
+)
+cells.to_parquet("pandas-index.parquet")
+cells.set_index(pd.MultiIndex.from_arrays([kinds % 2, np.array(["s1", "s2"])[kinds % 2], cells.index])).to_parquet(
+    "pandas-levels.parquet"
+)
+plain = cells[["sc3"]].reset_index(drop=True).assign(other=kinds)
+plain.to_parquet("lz4.parquet", compression="lz4")
+plain.to_parquet("brotli.parquet", compression="brotli")
+plain.assign(when=pd.date_range("2024-01-01", periods=60)).to_parquet("times.parquet")

@@ -155,7 +155,7 @@ fn what_cannot_be_used_is_named() {
         read_table(&path, &options).unwrap_err().to_string()
     };
     assert!(
-        refusal(&[]).contains("column 'lists' is of a nested or unusual type; numbers or texts"),
+        refusal(&[]).contains("column 'lists' holds values of a nested or unusual type; leave it out"),
         "{}",
         refusal(&[])
     );

@@ -114,7 +114,7 @@ fn what_can_not_be_used_is_named() {
         (table("objects.npy").err(), "of NumPy type '|O'"),
         (table("words.npy").err(), "the array is an array of texts; an array of numbers is needed"),
         (ensemble("complex.mat").err(), "array 'members' is not a full array of real numbers"),
-        (table("nested.parquet").err(), "column 'x.list.element' is of a nested or unusual type"),
+        (table("nested.parquet").err(), "column 'x.list.element' holds values of a nested or unusual type"),
         (table("gap.parquet").err(), "gap.parquet, row 2, column 'x': '' is missing; fill it in"),
         (ensemble("by-column.npy").err(), "by-column.npy, row 1, column '1': '0.1' is not a cluster number"),
         (ensemble("table.npz").err(), "table.npz has no array 'labels'; it has 'X', 'y', 'columns'; rename the one"),

@@ -64,6 +64,41 @@ fn the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
+fn uspec_gives_the_same_bits_for_any_number_of_threads_and_from_groups() {
+    use partita_generate::TableView;
+    // More rows than one chunk of every sum.
+    let table = table(140_000, 2, 5);
+    let recipe = recipe("uspec:2", "4..9", 0.95);
+    let one = with_threads(1, || make(&table, &recipe)).unwrap();
+    for threads in [2, 8] {
+        assert_eq!(one, with_threads(threads, || make(&table, &recipe)).unwrap(), "{threads} threads");
+    }
+    assert!(one.facts.iter().all(|facts| facts.objects == 133_000 && facts.clusters == facts.k));
+    let few = table.slice(partita_core::ndarray::s![..5000, ..]).to_owned();
+    let whole = make(&few, &recipe).unwrap();
+    let groups = Sevens(few);
+    let groups = generate(TableView::Groups(&groups), &recipe, Seed::new(7), MemoryBudget::UNLIMITED, &Silent);
+    assert_eq!(groups.unwrap(), whole);
+}
+
+#[test]
+fn uspec_sees_shapes_that_kmeans_does_not() {
+    let mut rng = Seed::new(6).rng();
+    let rings = Array2::from_shape_fn((4000, 2), |(i, p)| {
+        let (radius, angle) = (1.0 + 2.0 * (i % 2) as f64, (i / 2) as f64 * 2.4);
+        radius * if p == 0 { angle.cos() } else { angle.sin() } + 0.2 * rng.random::<f64>()
+    });
+    let made = make(&rings, &recipe("uspec:4", "12", 1.0)).unwrap();
+    for u in 0..4 {
+        let mut ring = [None; 12];
+        for i in 0..4000 {
+            let label = made.ensemble.label(i, u).unwrap();
+            assert!(*ring[label].get_or_insert(i % 2) == i % 2, "base clustering {u}: a cluster of both rings");
+        }
+    }
+}
+
+#[test]
 fn columns_may_be_drawn_or_projected() {
     let table = table(150, 6, 9);
     for (features, projection) in [(0.5, None), (1.0, Some(2)), (0.5, Some(5))] {

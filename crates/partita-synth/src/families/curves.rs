@@ -91,6 +91,20 @@ pub(crate) const CURVES: &[Family] = &[
             curve(|t| vec![1.0 + (TAU * t).cos(), 0.0, (TAU * t).sin()], 0.06),
         ])
     }),
+    Family::new(
+        "circles-gaussians",
+        Group::Rings,
+        2200,
+        "3 circles around one centre among 8 Gaussians, after the large sets of the U-SPEC paper",
+        |_| {
+            let circles = (1..=3).map(|r| (f64::from(r), band([0.0; 2], f64::from(r), 0.3, AROUND)));
+            let gaussian = |at: usize| {
+                let (sin, cos) = (TAU * at as f64 / 8.0).sin_cos();
+                (1.0, blob(vec![5.0 * cos, 5.0 * sin], 0.3))
+            };
+            Recipe::of(circles.chain((0..8).map(gaussian)).collect())
+        },
+    ),
     Family::new("squares-nested", Group::Rings, 500, "a square inside a square", |_| {
         Recipe::of(vec![(1.0, square(1.0, 0.07)), (2.0, square(2.2, 0.07))])
     }),
@@ -109,6 +123,19 @@ pub(crate) const CURVES: &[Family] = &[
     Family::new("arcs-crossing", Group::Arcs, 400, "2 half arcs that reach into each other", |_| {
         equal(vec![band([0.0, 0.0], 1.0, 0.15, [0.0, PI]), band([0.9, 0.35], 1.0, 0.15, [PI, TAU])])
     }),
+    Family::new(
+        "two-bananas",
+        Group::Arcs,
+        1000,
+        "2 bananas that face each other, after the large sets of the U-SPEC paper",
+        |_| {
+            let half = |t: f64| (PI * t).sin_cos();
+            equal(vec![
+                curve(move |t| vec![2.0 * half(t).1, 2.0 * half(t).0], 0.18),
+                curve(move |t| vec![2.0 - 2.0 * half(t).1, 0.9 - 2.0 * half(t).0], 0.18),
+            ])
+        },
+    ),
     Family::new("horseshoe", Group::Arcs, 240, "a disc in a horseshoe", |_| {
         Recipe::of(vec![(1.0, band([0.0, 0.6], 0.0, 1.6, AROUND)), (2.0, band([0.0, 0.0], 2.0, 0.8, [PI, TAU]))])
     }),

@@ -114,7 +114,7 @@ fn dates_percents_and_amounts_are_refused_by_name() {
         ("price", "$12.50".into(), "an amount of money"),
         ("price", "12 €".into(), "an amount of money"),
         ("size", "\"1,5\"".into(), "a decimal comma"),
-        ("size", "\"1,234,567\"".into(), "commas between thousands"),
+        ("size", "\"1,234,567\"".into(), "marks between thousands"),
     ] {
         place.file("t.csv", csv(&format!("x,{column}"), 60, |i| format!("{},{text}", value(i))));
         for flags in [&[][..], &["--encode", "one-hot"]] {
