@@ -15,5 +15,5 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
             Err(_) => println!("{what}: {variable} is not set; tests that need them fail"),
         }
     }
-    test::run(&workspace.with_variable("CI", "true"))
+    test::run(&workspace.with_variable("CI", "true"), &test::Arguments::default())
 }

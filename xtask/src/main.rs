@@ -41,8 +41,8 @@ enum Command {
     Setup,
     /// Build the binary and run the main job on datasets/digits.csv.
     Demo,
-    /// Format, lints, documents, tidy, all tests, the demo; stops at the first failure.
-    Test,
+    /// Format, lints, documents, tidy, all tests, the demo; stops at the first step that fails.
+    Test(test::Arguments),
     /// `test` as the checks run it: data that a test asks for must be there.
     Ci,
     /// Check what the compiler does not: layers, words, documents, layout.
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     let result = Workspace::find().and_then(|workspace| match &arguments.command {
         Command::Setup => setup::run(&workspace),
         Command::Demo => demo::run(&workspace),
-        Command::Test => test::run(&workspace),
+        Command::Test(arguments) => test::run(&workspace, arguments),
         Command::Ci => ci::run(&workspace),
         Command::Features => features::run(&workspace),
         Command::Tidy => tidy::run(&workspace),

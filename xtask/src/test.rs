@@ -3,12 +3,21 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use clap::Args;
 
 use crate::workspace::Workspace;
 use crate::{demo, docs, features, optional, python, reproduce, shell, supply, tidy};
 
+/// Flags of `cargo xtask test`.
+#[derive(Args, Default)]
+pub(crate) struct Arguments {
+    /// Begin with this step, such as tests: for those who mended what it found.
+    #[arg(long, value_name = "STEP")]
+    from: Option<String>,
+}
+
 /// Runs every step; stops at the first that fails.
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     type Step = fn(&Workspace) -> Result<()>;
     let steps: [(&str, Step); 15] = [
         ("format", format),
@@ -27,12 +36,19 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("a sample of the papers' tables", reproduce::check),
         ("generated documents", docs::check),
     ];
+    let first = match &arguments.from {
+        None => 0,
+        Some(from) => steps.iter().position(|(name, _)| name == from).with_context(|| {
+            let names: Vec<&str> = steps.iter().map(|(name, _)| *name).collect();
+            format!("there is no step '{from}'; the steps are: {}", names.join(", "))
+        })?,
+    };
     let start = Instant::now();
     optional::install_ahead();
-    for (name, step) in steps {
+    for (name, step) in &steps[first..] {
         shell::step(name, || step(workspace)).with_context(|| format!("step '{name}' failed"))?;
     }
-    println!("all {} steps passed in {}", steps.len(), shell::seconds(start.elapsed()));
+    println!("{} of {} steps passed in {}", steps.len() - first, steps.len(), shell::seconds(start.elapsed()));
     Ok(())
 }
 
@@ -57,6 +73,7 @@ fn rustdoc(workspace: &Workspace) -> Result<()> {
 
 /// Examples are compiled by clippy; running none of them, the tests need no code of theirs.
 fn tests(workspace: &Workspace) -> Result<()> {
-    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests"]))?;
+    // All that fail are said, not the first binary with one alone.
+    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests", "--no-fail-fast"]))?;
     shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--doc"]))
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+#[cfg(feature = "parquet")]
 use super::label_column::LabelNumbers;
 use super::label_format::LabelFormat;
 #[cfg(feature = "parquet")]
