@@ -270,7 +270,7 @@ mod tests {
                 (ensemble.objects(), [0.5, 0.8, 1.0][seed as usize % 3], [0.01, 0.4, 20.0][seed as usize / 3 % 3]);
             let evidence = Evidence::new(&ensemble, None, 0.4, alpha);
             let found = propagate(&evidence, lambda, 15, 0.0, &Silent).unwrap();
-            let a = evidence.weighted.mapv(|x| x.abs());
+            let a = evidence.weighted.mapv(f64::abs);
             let expected = naive(&evidence.certain, &a, lambda, 15);
             let gap = found.matrix.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(gap < 1e-10, "seed {seed}: {gap}");
