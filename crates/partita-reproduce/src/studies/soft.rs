@@ -195,6 +195,6 @@ const PROTOCOL: &str = "\
 Planted: 300 objects with shares in K columns, rows drawn from a Dirichlet distribution with parameter α (0.1: nearly hard, 1: even). A run is the\n\
 table with every share (plus .01) multiplied by exp(σ times a normal variate), rows divided by their sums, columns in any order; under \"other K\" every\n\
 second run has one column divided in two at random or two columns added. Shown is the root mean square difference of shares to the planted table\n\
-after the best matching of columns (mean ± sd over seeds): **less is better**. `plurality` and `nmfc` read labels, those of the largest shares, and\n\
-`lwgp` gives labels: what they lose by that is in the figure. \"Best single run\" knows the answer and takes the run that is nearest to it; \"mean\n\
+after the best matching of columns (mean ± sd over seeds): **less is better**. `lwgp` gives labels: what it loses by that is in the figure. \"Best\n\
+single run\" knows the answer and takes the run that is nearest to it; \"mean\n\
 after alignment\" matches the runs with K columns to the first of them, as CLUMPP does, and takes the mean.\n\n";
