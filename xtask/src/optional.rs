@@ -94,10 +94,18 @@ const OPENBLAS: Needed = Needed {
 
 const CHROMIUM: Needed = Needed { is_there: has_chromium, packages: &["chromium"] };
 
+/// What Spark runs on.
+const JAVA: Needed = Needed { is_there: || there("java", &["-version"]), packages: &["default-jre-headless"] };
+
+/// Whether there is a Java runtime for the tests with Spark, which leave themselves out without one unless checks run.
+pub(crate) fn java() -> bool {
+    provided(&JAVA)
+}
+
 /// Where checks run: installs what later steps need while the first ones compile.
 pub(crate) fn install_ahead() {
     if is_ci() {
-        thread::spawn(|| [OPENBLAS, CHROMIUM].iter().filter(|needed| provided(needed)).count());
+        thread::spawn(|| [OPENBLAS, CHROMIUM, JAVA].iter().filter(|needed| provided(needed)).count());
     }
 }
 

@@ -53,6 +53,9 @@ pub(crate) fn step(workspace: &Workspace) -> Result<()> {
         println!("left out: there is no Python 3.10 or later (package python3-venv)");
         return Ok(());
     }
+    if !optional::java() {
+        println!("left out: Spark, without a Java runtime (package default-jre-headless)");
+    }
     let binary = workspace.tested("partita")?;
     check(workspace, &Arguments::default(), &binary)
 }
