@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::peers::{self, Peers};
 use crate::workspace::Workspace;
-use crate::{markers, shell};
+use crate::{markers, python, shell};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -20,18 +20,37 @@ pub(crate) struct Arguments {
     /// the crate's peers/requirements.txt.
     #[arg(long)]
     peers: bool,
+    /// Build without optimisations: to try a benchmark, not to measure. Its page is printed, not written.
+    #[arg(long)]
+    try_out: bool,
     /// Handed on to the benchmark, after `--`.
     #[arg(last = true)]
     rest: Vec<String>,
 }
 
-/// An example of some crate: here they are programs that measure; examples of use are in the documentation.
+/// A program of some crate that measures: an example, or a program in Python under `benchmarks/`. Examples of use are in the documentation.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Benchmark {
-    /// What the example is called, without `bench_`.
+    /// What the program is called, without `bench_`.
     name: String,
     package: String,
-    example: String,
+    /// Its file, from the folder of its crate.
+    file: String,
+}
+
+impl Benchmark {
+    /// The benchmark of this file of a crate, if it is one.
+    fn of(package: &str, folder: &str, file: &str) -> Option<Self> {
+        let ending = if folder == "examples" { ".rs" } else { ".py" };
+        let program = file.strip_suffix(ending)?;
+        let name = program.strip_prefix("bench_").unwrap_or(program).to_owned();
+        Some(Self { name, package: package.into(), file: format!("{folder}/{file}") })
+    }
+
+    /// The example that it is, if it is not in Python.
+    fn example(&self) -> Option<&str> {
+        self.file.strip_prefix("examples/")?.strip_suffix(".rs")
+    }
 }
 
 /// Runs one benchmark and writes its page, or lists them.
@@ -39,7 +58,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let benchmarks = discover(workspace.root())?;
     let Some(name) = &arguments.name else {
         for benchmark in &benchmarks {
-            println!("{:<16} crates/{}/examples/{}.rs", benchmark.name, benchmark.package, benchmark.example);
+            println!("{:<16} crates/{}/{}", benchmark.name, benchmark.package, benchmark.file);
         }
         return Ok(());
     };
@@ -47,9 +66,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         let names: Vec<&str> = benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
         bail!("there is no benchmark '{name}'; there are: {}", names.join(", "));
     };
-    let peers = if arguments.peers { Some(peers::set_up(workspace, name, &benchmark.package)?) } else { None };
-    let page = measure(workspace, benchmark, peers.as_ref(), &arguments.rest)?;
-    println!("written: {page}");
+    let with_peers = arguments.peers || benchmark.example().is_none();
+    let peers = if with_peers { Some(peers::set_up(workspace, name, &benchmark.package)?) } else { None };
+    let raw = measured(workspace, benchmark, peers.as_ref(), arguments)?;
+    if !arguments.try_out {
+        println!("written: {}", write_page(workspace, name, peers.as_ref(), arguments, &raw)?);
+    }
     Ok(())
 }
 
@@ -58,14 +80,12 @@ fn discover(root: &Path) -> Result<Vec<Benchmark>> {
     let mut benchmarks = Vec::new();
     for package in fs::read_dir(root.join("crates")).context("cannot read crates/")? {
         let package = package?;
-        // Most crates have no examples.
-        let Ok(examples) = fs::read_dir(package.path().join("examples")) else { continue };
-        for example in examples {
-            let file = example?.file_name().to_string_lossy().into_owned();
-            if let Some(example) = file.strip_suffix(".rs") {
-                let name = example.strip_prefix("bench_").unwrap_or(example).to_owned();
-                let package = package.file_name().to_string_lossy().into_owned();
-                benchmarks.push(Benchmark { name, package, example: example.into() });
+        let name = package.file_name().to_string_lossy().into_owned();
+        for folder in ["examples", "benchmarks"] {
+            // Most crates have neither.
+            let Ok(files) = fs::read_dir(package.path().join(folder)) else { continue };
+            for file in files {
+                benchmarks.extend(Benchmark::of(&name, folder, &file?.file_name().to_string_lossy()));
             }
         }
     }
@@ -73,15 +93,42 @@ fn discover(root: &Path) -> Result<Vec<Benchmark>> {
     Ok(benchmarks)
 }
 
-/// Runs a benchmark and writes its page; what people wrote around the measured part stays.
-fn measure(workspace: &Workspace, benchmark: &Benchmark, peers: Option<&Peers>, rest: &[String]) -> Result<String> {
-    let Benchmark { name, package, example } = benchmark;
-    let mut cargo = workspace.cargo(["run", "--release", "--package", package, "--example", example, "--"]);
-    if let Some(peers) = peers {
-        cargo.env("PARTITA_PEERS_PYTHON", &peers.python).env("PARTITA_PEERS_SCRIPT", &peers.script);
-    }
-    let raw = shell::tee(cargo.args(rest))?;
-    let words = ["cargo", "xtask", "bench", name].into_iter().chain(peers.map(|_| "--peers"));
+/// What a benchmark prints.
+fn measured(
+    workspace: &Workspace,
+    benchmark: &Benchmark,
+    peers: Option<&Peers>,
+    arguments: &Arguments,
+) -> Result<String> {
+    let optimised = !arguments.try_out;
+    let mut program = match (benchmark.example(), peers) {
+        (None, Some(peers)) => {
+            let mut python = python::for_benchmark(workspace, peers, optimised)?;
+            python.arg(workspace.path(&format!("crates/{}/{}", benchmark.package, benchmark.file)));
+            python
+        }
+        (example, peers) => {
+            let mut cargo = workspace.cargo(["run", "--package", &benchmark.package, "--example"]);
+            cargo.args(example).args(optimised.then_some("--release")).arg("--");
+            if let Some(peers) = peers {
+                cargo.env("PARTITA_PEERS_PYTHON", &peers.python).env("PARTITA_PEERS_SCRIPT", &peers.script);
+            }
+            cargo
+        }
+    };
+    shell::tee(program.args(&arguments.rest))
+}
+
+/// Writes what was measured into the page of a benchmark; what people wrote around it stays.
+fn write_page(
+    workspace: &Workspace,
+    name: &str,
+    peers: Option<&Peers>,
+    arguments: &Arguments,
+    raw: &str,
+) -> Result<String> {
+    let rest = &arguments.rest;
+    let words = ["cargo", "xtask", "bench", name].into_iter().chain(arguments.peers.then_some("--peers"));
     let words = words.chain((!rest.is_empty()).then_some("--"));
     let command = words.chain(rest.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let versions = peers.map_or_else(String::new, |peers| format!("\npeers: {}", peers.versions));
@@ -128,12 +175,21 @@ mod tests {
         fs::write(examples.join("bench_pcc.rs"), "").unwrap();
         fs::write(examples.join("starts.rs"), "").unwrap();
         fs::write(examples.join("notes.txt"), "").unwrap();
-        let benchmark = |name: &str, example: &str| Benchmark {
+        let programs = folder.path().join("crates/partita-python/benchmarks");
+        fs::create_dir_all(&programs).unwrap();
+        fs::write(programs.join("bench_python.py"), "").unwrap();
+        let benchmark = |name: &str, package: &str, file: &str| Benchmark {
             name: name.into(),
-            package: "partita-pcc".into(),
-            example: example.into(),
+            package: package.into(),
+            file: file.into(),
         };
-        assert_eq!(discover(folder.path()).unwrap(), [benchmark("pcc", "bench_pcc"), benchmark("starts", "starts")]);
+        let found = discover(folder.path()).unwrap();
+        let python = benchmark("python", "partita-python", "benchmarks/bench_python.py");
+        let [pcc, starts] = [("pcc", "bench_pcc"), ("starts", "starts")]
+            .map(|(name, example)| benchmark(name, "partita-pcc", &format!("examples/{example}.rs")));
+        assert_eq!(pcc.example(), Some("bench_pcc"));
+        assert_eq!(python.example(), None);
+        assert_eq!(found, [pcc, python, starts]);
     }
 
     #[test]

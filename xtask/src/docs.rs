@@ -23,6 +23,15 @@ pub(crate) struct Arguments {
 #[derive(Deserialize)]
 struct Registry {
     methods: Vec<Method>,
+    known_as: Vec<KnownAs>,
+}
+
+/// A name from the literature.
+#[derive(Deserialize)]
+struct KnownAs {
+    term: String,
+    methods: Vec<String>,
+    note: String,
 }
 
 #[derive(Deserialize)]
@@ -55,9 +64,13 @@ struct Setting {
 }
 
 /// A document, the name of its generated part, and what writes it.
-type Page = (&'static str, &'static str, fn(&[Method]) -> String);
+type Page = (&'static str, &'static str, fn(&Registry) -> String);
 
-const PAGES: &[Page] = &[("README.md", "methods", table), ("docs/methods.md", "methods", reference)];
+const PAGES: &[Page] = &[
+    ("README.md", "methods", |registry| table(&registry.methods)),
+    ("docs/methods.md", "methods", |registry| reference(&registry.methods)),
+    ("docs/glossary.md", "names", |registry| names(&registry.known_as)),
+];
 
 /// Writes the generated parts, or checks them.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -70,12 +83,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 }
 
 fn write(workspace: &Workspace, binary: &Path, arguments: &Arguments) -> Result<()> {
-    let methods = methods(binary)?;
+    let registry = registry(binary)?;
     let mut stale = Vec::new();
     for (file, name, write) in PAGES {
         let path = workspace.path(file);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {file}"))?;
-        let new = markers::replace(&text, name, &write(&methods)).with_context(|| format!("in {file}"))?;
+        let new = markers::replace(&text, name, &write(&registry)).with_context(|| format!("in {file}"))?;
         if new == text {
             continue;
         }
@@ -92,10 +105,9 @@ fn write(workspace: &Workspace, binary: &Path, arguments: &Arguments) -> Result<
     Ok(())
 }
 
-fn methods(binary: &Path) -> Result<Vec<Method>> {
+fn registry(binary: &Path) -> Result<Registry> {
     let json = shell::output(Command::new(binary).args(["methods", "--json"]))?;
-    let registry: Registry = serde_json::from_str(&json).context("`partita methods --json` has another form")?;
-    Ok(registry.methods)
+    serde_json::from_str(&json).context("`partita methods --json` has another form")
 }
 
 /// One row a method, for somebody who chooses.
@@ -109,9 +121,49 @@ fn table(methods: &[Method]) -> String {
     text
 }
 
-/// Everything an info says, one section a method.
+/// One row a name from the literature.
+fn names(known: &[KnownAs]) -> String {
+    let mut text = String::from("| name | methods here | in what way |\n|---|---|---|\n");
+    for name in known {
+        let methods: Vec<String> = name.methods.iter().map(|method| format!("`{method}`")).collect();
+        let methods = if methods.is_empty() { "–".to_owned() } else { methods.join(", ") };
+        text += &row(&[&name.term, &methods, &name.note]);
+    }
+    text
+}
+
+/// Who takes doubt in the input, and why others do not; then everything an info says, one section a method.
 fn reference(methods: &[Method]) -> String {
-    methods.iter().map(section).collect::<Vec<_>>().join("\n")
+    let sections = methods.iter().map(section).collect::<Vec<_>>().join("\n");
+    format!("{}\n{sections}", doubt(methods))
+}
+
+/// Which methods refuse soft base clusterings or weights, with the reasons: all others take them.
+fn doubt(methods: &[Method]) -> String {
+    let all = |of: fn(&Method) -> &Value| {
+        let takes = methods.iter().filter(|method| of(method)["refused"].is_null()).count();
+        format!("{takes} of {}", methods.len())
+    };
+    let mut text = format!(
+        "## Soft base clusterings and weights\n\nSoft base clusterings are taken by {} methods, weights of base clusterings by {}, weights of \
+         objects by {}. The others refuse them:\n\n| method | refuses | because |\n|---|---|---|\n",
+        all(|method| &method.soft_bases),
+        all(|method| &method.base_weights),
+        all(|method| &method.object_weights)
+    );
+    for method in methods {
+        let given = [
+            ("soft base clusterings", &method.soft_bases),
+            ("weights of base clusterings", &method.base_weights),
+            ("weights of objects", &method.object_weights),
+        ];
+        for (what, taken) in given {
+            text += &taken["refused"]
+                .as_str()
+                .map_or_else(String::new, |why| row(&[&format!("`{}`", method.name), what, why]));
+        }
+    }
+    text
 }
 
 fn section(method: &Method) -> String {
@@ -178,16 +230,21 @@ mod tests {
         "reads": "labels-and-features", "missing": "handled-by-prior", "soft": true, "chooses_clusters": false,
         "clusters_is_maximum": true, "soft_bases": "native", "base_weights": "native", "object_weights": {"refused": "it counts every object once"}, "streams": true, "seeded": true, "certainty": "share", "time": "O(n)",
         "memory": "O(1)", "settings": [{"name": "solver", "default": "greedy", "help": "Which.", "values": "block or greedy"},
-        {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}]}"#;
+        {"name": "rounds", "default": 8, "help": "How many.", "values": "a whole number from 1"}]}],
+        "known_as": [{"term": "A-B", "methods": ["a-b"], "note": "the same"}, {"term": "C", "methods": [], "note": "not here"}]}"#;
 
     #[test]
     fn tables_are_read_from_the_infos() {
         let registry: Registry = serde_json::from_str(JSON).unwrap();
         let table = table(&registry.methods);
         assert!(table.ends_with("| `a-b` | joins \\|x\\| | labels, probabilities | no | O(n) |\n"), "{table}");
+        let names = names(&registry.known_as);
+        assert!(names.ends_with("| A-B | `a-b` | the same |\n| C | – | not here |\n"), "{names}");
         let reference = reference(&registry.methods);
-        assert!(reference.starts_with("## `a-b`\n\nJoins |x|.\n\nA, 2005.\n"), "{reference}");
+        assert!(reference.contains("\n## `a-b`\n\nJoins |x|.\n\nA, 2005.\n"), "{reference}");
+        assert!(reference.contains("base clusterings by 1 of 1, weights of objects by 0 of 1."), "{reference}");
         for line in [
+            "| `a-b` | weights of objects | it counts every object once |",
             "| missing labels | handled by prior |",
             "| `-k` | the most it may use, a range or `auto` |",
             "| `solver` | `greedy` | block or greedy | Which. |",

@@ -7,7 +7,9 @@ mod ci;
 mod datasets;
 mod demo;
 mod docs;
+mod faults;
 mod features;
+mod fuzz;
 mod markers;
 mod new;
 mod optional;
@@ -61,6 +63,10 @@ enum Command {
     Docs(docs::Arguments),
     /// Compare licences, versions and sources of all dependencies with xtask/deny.toml.
     Supply,
+    /// Give every reader, saved file, setting and method hostile input; the tests do so briefly.
+    Fuzz(fuzz::Arguments),
+    /// Kill every command at a hundred moments, fill the disk, and write what was seen to docs/reliability.md.
+    Faults(faults::Arguments),
     /// Write the list of what the binary is made of (CycloneDX) to target/partita.cdx.json.
     Sbom,
     /// Start a consensus method: its file, its test, its line in the registry.
@@ -81,6 +87,8 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::run(&workspace, arguments),
         Command::Datasets(arguments) => datasets::run(&workspace, arguments),
         Command::Docs(arguments) => docs::run(&workspace, arguments),
+        Command::Fuzz(arguments) => fuzz::run(&workspace, arguments),
+        Command::Faults(arguments) => faults::run(&workspace, arguments),
         Command::Supply => supply::run(&workspace),
         Command::Sbom => supply::sbom(&workspace),
         Command::New(arguments) => new::run(&workspace, arguments),

@@ -14,22 +14,35 @@ use crate::workspace::Workspace;
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The kernels, on every level that the machine has, and k-means, which calls them with data of its own, under the address
-/// sanitizer. Needs a nightly toolchain.
+/// sanitizer, and METIS behind its graphs. Needs a nightly toolchain, which is installed where checks run.
 pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
-    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) || !there("rustup", &["run", "nightly", "rustc", "-V"]) {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) || !nightly() {
+        ensure!(!is_ci(), "there is no nightly toolchain; `rustup toolchain install nightly`, or take CI off");
         println!("left out: there is no nightly toolchain for {TARGET} (`rustup toolchain install nightly`)");
         return Ok(());
     }
+    sanitized(workspace, &["--package", "partita-kernels", "--package", "partita-kmeans"])?;
+    // The C code of METIS is not instrumented; what it writes beyond what was allocated is seen all the same.
+    sanitized(workspace, &["--package", "partita-graph", "metis"])
+}
+
+/// Tests of libraries under the address sanitizer.
+fn sanitized(workspace: &Workspace, which: &[&str]) -> Result<()> {
     let mut cargo = Command::new("rustup");
     cargo.current_dir(workspace.root()).args(["run", "nightly", "cargo", "test", "--quiet", "--lib"]);
-    cargo.args(["--package", "partita-kernels", "--package", "partita-kmeans"]);
     let folder = workspace.metadata()?.target_directory.join("sanitizer");
-    cargo.args(["--target", TARGET, "--target-dir"]).arg(folder);
+    cargo.args(["--target", TARGET, "--target-dir"]).arg(folder).args(which);
     // This cargo was started by another, which must not choose the toolchain.
     for name in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "RUSTC_WRAPPER"] {
         cargo.env_remove(name);
     }
     shell::run(cargo.env("RUSTFLAGS", "-Zsanitizer=address"))
+}
+
+/// Whether there is a nightly toolchain, where checks run after installing it.
+fn nightly() -> bool {
+    let is_there = || there("rustup", &["run", "nightly", "rustc", "-V"]);
+    is_there() || is_ci() && there("rustup", &["toolchain", "install", "nightly", "--profile", "minimal"]) && is_there()
 }
 
 /// The eigensolver of LAPACK beside our own. Needs OpenBLAS, which is installed where the checks run as root on Debian, and must be
@@ -49,11 +62,13 @@ pub(crate) fn lapack(workspace: &Workspace) -> Result<()> {
 /// Reports in a browser without network: hover, sort, search, themes, accessibility. Needs node and Chromium, which is
 /// installed where the checks run as root on Debian.
 pub(crate) fn browser(workspace: &Workspace) -> Result<()> {
-    if !there("npm", &["--version"]) || !there("node", &["--version"]) {
-        println!("left out: there is no node (package nodejs)");
+    if !provided(&NODE) {
+        ensure!(!is_ci(), "there is no node; `apt-get install nodejs npm` as root, or take CI off");
+        println!("left out: there is no node (packages nodejs and npm)");
         return Ok(());
     }
     if !provided(&CHROMIUM) {
+        ensure!(!is_ci(), "there is no Chromium; `apt-get install chromium` as root, or take CI off");
         println!("left out: there is no Chromium (package chromium)");
         return Ok(());
     }
@@ -92,6 +107,9 @@ const OPENBLAS: Needed = Needed {
     packages: &["pkg-config", "libopenblas-dev"],
 };
 
+const NODE: Needed =
+    Needed { is_there: || there("npm", &["--version"]) && there("node", &["--version"]), packages: &["nodejs", "npm"] };
+
 const CHROMIUM: Needed = Needed { is_there: has_chromium, packages: &["chromium"] };
 
 /// What Spark runs on.
@@ -105,7 +123,7 @@ pub(crate) fn java() -> bool {
 /// Where checks run: installs what later steps need while the first ones compile.
 pub(crate) fn install_ahead() {
     if is_ci() {
-        thread::spawn(|| [OPENBLAS, CHROMIUM, JAVA].iter().filter(|needed| provided(needed)).count());
+        thread::spawn(|| [OPENBLAS, NODE, CHROMIUM, JAVA].iter().filter(|needed| provided(needed)).count());
     }
 }
 

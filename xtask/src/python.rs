@@ -1,5 +1,7 @@
 //! `python`: the Python package, built as a wheel, installed into an environment of its own under the target folder, and tested there.
 
+mod wheel;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -7,8 +9,10 @@ use std::{env, fs};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
+use crate::peers::Peers;
 use crate::workspace::Workspace;
 use crate::{optional, shell};
+use wheel::{Profile, VERSIONS, install, of_source, smoke, wheel};
 
 /// What the tests use.
 const TESTED_WITH: &[&str] = &[
@@ -28,13 +32,13 @@ const TESTED_WITH: &[&str] = &[
     "distributed",
     "pyspark",
     "snakemake",
+    "ipykernel",
+    "nbclient",
+    "nbconvert",
 ];
 
-/// The versions of Python that the wheel is for.
-const VERSIONS: [&str; 4] = ["3.10", "3.11", "3.12", "3.13"];
-
-/// The most bytes of a wheel that people download.
-const MOST_BYTES: u64 = 15 << 20;
+/// The notebook of the guide.
+const NOTEBOOK: &str = "docs/guide/from-python.ipynb";
 
 /// Flags of `cargo xtask python`.
 #[derive(Args, Default)]
@@ -42,6 +46,9 @@ pub(crate) struct Arguments {
     /// Build what people install: with all optimisations, checked for its size.
     #[arg(long)]
     release: bool,
+    /// Run the notebook of the guide and write it as HTML, with its pictures; no tests.
+    #[arg(long, conflicts_with = "pytest")]
+    notebook: bool,
     /// Words for pytest, such as -k interrupts.
     #[arg(last = true)]
     pytest: Vec<String>,
@@ -54,6 +61,10 @@ pub(crate) fn step(workspace: &Workspace) -> Result<()> {
         return Ok(());
     }
     if !optional::java() {
+        ensure!(
+            !optional::is_ci(),
+            "there is no Java runtime; `apt-get install default-jre-headless` as root, or take CI off"
+        );
         println!("left out: Spark, without a Java runtime (package default-jre-headless)");
     }
     let binary = workspace.tested("partita")?;
@@ -72,14 +83,46 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<()> {
     let folder = workspace.metadata()?.target_directory.join("python");
     let environment = environment(&folder)?;
-    let wheel = wheel(workspace, &environment, &folder, arguments.release)?;
+    let profile = if arguments.release { Profile::Release } else { Profile::Dev };
+    let wheel = wheel(workspace, &programs(&environment), &folder, profile)?;
     install(&environment, &wheel)?;
-    tests(workspace, &environment, binary, &arguments.pytest)?;
-    if !arguments.pytest.is_empty() {
-        return Ok(());
+    if arguments.notebook {
+        return notebook(workspace, &environment, &folder);
     }
+    if !arguments.pytest.is_empty() {
+        return tests(workspace, &environment, binary, &arguments.pytest);
+    }
+    // What other versions of Python try is what people build from the source.
+    let built = if arguments.release { wheel } else { of_source(workspace, &environment, &folder)? };
+    tests(workspace, &environment, binary, &[])?;
     types(workspace, &environment)?;
-    VERSIONS.iter().try_for_each(|version| smoke(&folder, &wheel, version))
+    let tried = VERSIONS.iter().map(|version| smoke(&folder, &built, version)).collect::<Result<Vec<bool>>>()?;
+    ensure!(tried.contains(&true), "none of the versions {} of Python is there to try the wheel", VERSIONS.join(", "));
+    Ok(())
+}
+
+/// The interpreter of an environment that has the packages of a benchmark and an installed wheel, and the command line beside it.
+pub(crate) fn for_benchmark(workspace: &Workspace, peers: &Peers, optimised: bool) -> Result<Command> {
+    let profile = if optimised { Profile::Release } else { Profile::Dev };
+    let target = workspace.metadata()?.target_directory;
+    let mut cargo = workspace.cargo(["build", "--quiet", "-p", "partita-cli"]);
+    shell::run(cargo.args(optimised.then_some("--release")))?;
+    let bin = peers.python.parent().context("an interpreter lies in a folder")?;
+    let wheel = wheel(workspace, bin, &target.join("python"), profile)?;
+    install(bin.parent().context("an environment is a folder")?, &wheel)?;
+    let built = target.join(if optimised { "release" } else { "debug" });
+    let mut python = Command::new(&peers.python);
+    python.env("PARTITA_BINARY", built.join(format!("partita{}", env::consts::EXE_SUFFIX)));
+    Ok(python)
+}
+
+/// Runs the notebook of the guide and writes it as one page.
+fn notebook(workspace: &Workspace, environment: &Path, folder: &Path) -> Result<()> {
+    let mut convert = program(environment, "jupyter-nbconvert");
+    convert.args(["--log-level=WARN", "--to", "html", "--execute", "--output-dir"]).arg(folder);
+    shell::run(convert.arg(workspace.path(NOTEBOOK)).env_remove("MPLBACKEND"))?;
+    println!("written: {}", workspace.show(&folder.join("from-python.html")));
+    Ok(())
 }
 
 /// The interpreter that the environment is made of.
@@ -110,42 +153,16 @@ fn environment(folder: &Path) -> Result<PathBuf> {
     Ok(environment)
 }
 
+/// Where an environment keeps its programs.
+fn programs(environment: &Path) -> PathBuf {
+    environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
+}
+
 /// A program of an environment.
 fn program(environment: &Path, name: &str) -> Command {
-    let folder = if cfg!(windows) { "Scripts" } else { "bin" };
-    let mut command = Command::new(environment.join(folder).join(name));
+    let mut command = Command::new(programs(environment).join(name));
     command.env("PIP_DISABLE_PIP_VERSION_CHECK", "1");
     command
-}
-
-/// Builds the wheel.
-fn wheel(workspace: &Workspace, environment: &Path, folder: &Path, release: bool) -> Result<PathBuf> {
-    let wheels = folder.join(if release { "release" } else { "wheels" });
-    if wheels.is_dir() {
-        fs::remove_dir_all(&wheels)?;
-    }
-    let mut maturin = program(environment, "maturin");
-    maturin.args(["build", "--quiet", "--manifest-path"]).arg(workspace.path("crates/partita-python/Cargo.toml"));
-    maturin.arg("--out").arg(&wheels);
-    if release {
-        maturin.args(["--release", "--strip"]);
-    } else {
-        // The tests have compiled what the module is made of.
-        maturin.args(["--profile", "dev"]);
-    }
-    shell::run(&mut maturin)?;
-    let mut found = fs::read_dir(&wheels)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "whl"));
-    let [wheel] = &found[..] else { anyhow::bail!("maturin left {} wheels in {}", found.len(), wheels.display()) };
-    let bytes = fs::metadata(wheel)?.len();
-    println!("{}: {:.1} MB", wheel.file_name().unwrap_or_default().display(), bytes as f64 / 1e6);
-    ensure!(!release || bytes <= MOST_BYTES, "the wheel has {bytes} bytes, more than {MOST_BYTES}");
-    Ok(wheel.clone())
-}
-
-fn install(environment: &Path, wheel: &Path) -> Result<()> {
-    let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"];
-    shell::run(program(environment, "python").args(pip).arg(wheel))
 }
 
 /// pytest on the installed package, and the examples of its docstrings.
@@ -170,24 +187,4 @@ fn types(workspace: &Workspace, environment: &Path) -> Result<()> {
     let mut pyright = program(environment, "pyright");
     pyright.current_dir(&folder).arg("--pythonpath").arg(program(environment, "python").get_program()).arg("examples");
     shell::run(&mut pyright)
-}
-
-/// One consensus on another version of Python, where it is installed: one wheel is for all of them.
-fn smoke(folder: &Path, wheel: &Path, version: &str) -> Result<()> {
-    let interpreter = format!("python{version}");
-    let there = |code: &str| shell::output(Command::new(&interpreter).args(["-c", code])).is_ok();
-    if !there("import venv, ensurepip") {
-        println!("left out: there is no {interpreter}");
-        return Ok(());
-    }
-    let environment = folder.join(version);
-    if !environment.is_dir() {
-        shell::run(Command::new(&interpreter).args(["-m", "venv"]).arg(&environment))?;
-    }
-    shell::run(program(&environment, "python").args(["-m", "pip", "install", "--quiet", "numpy"]))?;
-    install(&environment, wheel)?;
-    let code = "import partita as pt; assert pt.consensus([[0, 0, 1, 1], [1, 1, 0, 0]], 2).n_clusters == 2";
-    shell::run(program(&environment, "python").args(["-c", code]))?;
-    println!("{interpreter}: ok");
-    Ok(())
 }

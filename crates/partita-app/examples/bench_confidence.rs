@@ -122,7 +122,7 @@ fn data_set(name: &str) -> Done<Vec<Labelled>> {
         for method in METHODS {
             let problem = Problem::new(&ensemble, Clusters::Exactly(classes.clusters()));
             let found = consense(partita::method(method).ok_or("no such method")?, &problem, &Silent)?;
-            let margins = confidence_margins(&ensemble, &found.partition, None)?;
+            let margins = confidence_margins(&ensemble, &found.partition)?;
             let class = Contingency::new(&found.partition, &classes)?.matching();
             let labels = found.partition.labels().iter().zip(classes.labels());
             let right = labels.map(|(&k, &truth)| class[k as usize] == Some(truth as usize)).collect();

@@ -7,6 +7,7 @@ use partita::ndarray::{Array2, Axis};
 use partita::{Ensemble, EnsembleBuilder, EnsembleError};
 use partita_modes::{AlignedRun, Run, RunAlignment, RunMode, align_runs};
 use partita_report::{MembershipRow, membership_rows};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::csv_text::csv_text;
@@ -53,34 +54,30 @@ impl AlignInput {
         let mut runs: Vec<Run> = Vec::new();
         let (mut names, mut populations): (Option<Vec<String>>, Option<Vec<String>>) = (None, None);
         let monitor = observer.begin("reading runs");
-        for (at, file) in self.files.iter().enumerate() {
-            if monitor.tick(at as u64, self.files.len() as u64) == partita::Flow::Stop {
+        // As many files at once as there are threads, so that one that cannot be read ends it soon.
+        let together = rayon::current_num_threads().max(1);
+        for (at, files) in self.files.chunks(together).enumerate() {
+            if monitor.tick((at * together) as u64, self.files.len() as u64) == partita::Flow::Stop {
                 return Err(AppError::nothing_finished());
             }
-            let tables = read_runs(file, &options)?;
-            let order = match (&names, &tables.object_names) {
-                (Some(known), Some(own)) if known != own => Some(order(&self.files[0], known, file, own)?),
-                _ => None,
-            };
-            names = names.or(tables.object_names.clone());
-            populations = populations.or(tables.populations.clone());
-            runs.extend(self.runs(file, tables, order.as_deref()));
-        }
-        let rescaled: usize = runs.iter().map(Run::rescaled).sum();
-        if rescaled > 0 {
-            observer.note(&format!("{rescaled} rows whose shares did not quite sum to 1 were divided by their sums"));
+            let read: Vec<_> = files.par_iter().map(|file| read_runs(file, &options)).collect();
+            for (file, tables) in files.iter().zip(read) {
+                let tables = tables?;
+                let order = match (&names, &tables.object_names) {
+                    (Some(known), Some(own)) if known != own => Some(order(&self.files[0], known, file, own)?),
+                    _ => None,
+                };
+                names = names.or(tables.object_names.clone());
+                populations = populations.or(tables.populations.clone());
+                runs.extend(self.runs(file, tables, order.as_deref()));
+            }
         }
         if let Some((file, read)) = &self.populations {
             let labels = read_labels(file, read, observer)?;
             let word = |label: &Option<String>| label.clone().unwrap_or_default();
             populations = Some(labels.column.values.iter().map(word).collect());
         }
-        let alignment = align_runs(&runs, self.similarity).map_err(of_modes)?;
-        if let Some(found) = populations.as_ref().filter(|found| found.len() != runs[0].objects()) {
-            let reason = format!("{} populations for {} objects", found.len(), runs[0].objects());
-            return Err(AppError::request(reason));
-        }
-        Ok(AlignedRuns { runs, alignment, object_names: names, populations })
+        AlignedRuns::of(runs, self.similarity, (names, populations), observer)
     }
 
     /// The runs of a file, their rows in this order; a run of a file of its own is called like the file.
@@ -122,6 +119,32 @@ fn order(first: &Path, known: &[String], file: &Path, own: &[String]) -> Result<
 impl AlignedRuns {
     /// Names of the files that [`write`](Self::write) writes into the folder itself.
     pub const FILES: [&str; 5] = ["alignment.json", "runs.csv", "modes.csv", "columns.csv", "memberships.svg"];
+
+    /// Aligns runs whose objects are in one order: runs of the same number of columns that are alike to a degree of `similarity` are of
+    /// one mode. The objects may have names and populations.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] for no runs, runs of different objects, or populations of other objects.
+    pub fn of(
+        runs: Vec<Run>,
+        similarity: f64,
+        (object_names, populations): (Option<Vec<String>>, Option<Vec<String>>),
+        observer: &dyn Observer,
+    ) -> Result<Self, AppError> {
+        let rescaled: usize = runs.iter().map(Run::rescaled).sum();
+        if rescaled > 0 {
+            observer.note(&format!("{rescaled} rows whose shares did not quite sum to 1 were divided by their sums"));
+        }
+        let alignment = align_runs(&runs, similarity).map_err(of_modes)?;
+        let objects = runs.first().map_or(0, Run::objects);
+        let named = [(&object_names, "names"), (&populations, "populations")];
+        for (given, what) in named.into_iter().filter_map(|(given, what)| Some((given.as_ref()?, what))) {
+            if given.len() != objects {
+                return Err(AppError::request(format!("{} {what} for {objects} objects", given.len())));
+            }
+        }
+        Ok(Self { runs, alignment, object_names, populations })
+    }
 
     /// What was found, in one sentence.
     pub fn sentence(&self) -> String {
@@ -194,10 +217,9 @@ impl AlignedRuns {
             colours.map(|(column, colour)| [run.name().to_owned(), column.to_string(), colour.to_string()])
         });
         write_text(&folder.join("columns.csv"), &csv_text("run,column,colour", columns))?;
-        for (at, (run, found)) in runs().enumerate() {
-            let table = self.table(run, found);
-            files::write_table(&aligned.join(file_name(run.name(), at)), &table)?;
-        }
+        self.runs.par_iter().zip(&self.alignment.runs).enumerate().try_for_each(|(at, (run, found))| {
+            files::write_table(&aligned.join(file_name(run.name(), at)), &self.table(run, found))
+        })?;
         write_text(&folder.join("memberships.svg"), &self.picture())?;
         write_json(&folder.join("alignment.json"), &self.to_json())
     }
@@ -227,8 +249,8 @@ impl AlignedRuns {
         Table { columns, values, object_names: self.object_names.clone(), label: None }
     }
 
-    /// One row of bars a mode, its representative's, objects in the order of the first.
-    fn picture(&self) -> String {
+    /// The picture `memberships.svg`: one row of bars a mode, its representative's, objects in the order of the first.
+    pub fn picture(&self) -> String {
         let modes = &self.alignment.modes;
         let tables: Vec<Array2<f64>> = modes.iter().map(|mode| self.runs[mode.members[0]].rows().to_owned()).collect();
         let row = |(mode, table)| row(self, mode, table);

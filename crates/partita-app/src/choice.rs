@@ -57,6 +57,7 @@ pub fn choose_of_ensemble(
         let ensemble = problem.ensemble.clone().hardened();
         let mut hard = Problem::new(&ensemble, problem.clusters).settings(problem.settings.clone());
         (hard.seed, hard.budget, hard.weights) = (problem.seed, problem.budget, problem.weights);
+        hard.object_weights = problem.object_weights;
         choose_clusters_of_ensemble(method, &hard, range, settings, &*monitor)
     } else {
         choose_clusters_of_ensemble(method, problem, range, settings, &*monitor)

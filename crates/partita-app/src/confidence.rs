@@ -3,15 +3,15 @@
 
 use partita::metrics::{ClusterEvidence, confidence};
 use partita::{
-    Assigned, BaseWeights, Consensus, ConsensusError, Ensemble, Label, LabelCounts, LabelledMap, Monitor, Partition,
-    PassError, RowBlock, RowOutcome, RowProblem, fit_rows,
+    Assigned, Consensus, ConsensusError, Label, LabelCounts, LabelledMap, Monitor, Partition, PassError, RowBlock,
+    RowOutcome, RowProblem, WeightedEnsemble, fit_rows,
 };
 
 /// The confidence of every label, n numbers ([`confidence`]). Labels and ensemble fit together here: labels of other objects are at
 /// fault where this is called.
-pub(crate) fn confidence_of(ensemble: &Ensemble, partition: &Partition, weights: Option<&BaseWeights>) -> Vec<f64> {
+pub(crate) fn confidence_of(of: WeightedEnsemble<'_>, partition: &Partition) -> Vec<f64> {
     // Of no use where the weights are those of another ensemble, which was refused before.
-    confidence(ensemble, partition, weights).unwrap_or_else(|_| vec![0.0; partition.objects()])
+    confidence(of, partition).unwrap_or_else(|_| vec![0.0; partition.objects()])
 }
 
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use partita::files;
+use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Ensemble, Features, ObjectWeights};
+use partita::{BaseWeights, Ensemble, Features, ObjectWeights, SoftPartition, WeightedEnsemble};
 use serde_json::Value;
 
 use crate::experiment::{Input, ObjectWeightSource, Outputs, WeightSource};
@@ -12,7 +13,7 @@ use crate::model::{model_of, with_origin};
 use crate::report::{Shown, page};
 use crate::result_files::{ENSEMBLE, MethodResult, REPORT, make_folder, write_text};
 use crate::run::Finished;
-use crate::{AppError, ClustersAsked, InputFile, ReadOptions, RunRecord, curves, outputs};
+use crate::{AppError, ClustersAsked, InputFile, NoObserver, ReadOptions, RunRecord, curves, outputs};
 
 impl Finished {
     /// The page about the first method, as `report.html` holds it; `features` is the table behind the ensemble.
@@ -36,16 +37,33 @@ impl Finished {
         Ok(with_origin(model, &self.record.methods[0].method, self.ensemble.objects()))
     }
 
+    /// The shares of the evidence for every cluster of the first method, n × K: what stands in for the probabilities of a method that has
+    /// none.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] where no method was finished.
+    pub fn evidence(&self) -> Result<SoftPartition, AppError> {
+        Ok(evidence_shares(self.weighted(), &self.first()?.outcome.partition)?)
+    }
+
+    /// How the clusters of the first method overlap, by its probabilities or the shares of the evidence; those below `threshold` count as 0.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] where no method was finished; [`AppError`] for a threshold that is no probability or leaves an object with
+    /// nothing.
+    pub fn relations(&self, threshold: f64) -> Result<Relations, AppError> {
+        match &self.first()?.outcome.soft {
+            Some(soft) => Ok(relations(soft, threshold)?),
+            None => Ok(relations(&self.evidence()?, threshold)?),
+        }
+    }
+
     /// Writes ensemble, weights, results, record and report into a folder, and gives the record of it: what was computed from data in
     /// memory can then be repeated from files.
     ///
     /// # Errors
     /// [`AppError`] for what cannot be written; [`AppError::Request`] for methods that read the table, which is not kept.
-    pub fn write_run(
-        &self,
-        folder: &Path,
-        (weights, object_weights): (Option<&BaseWeights>, Option<&ObjectWeights>),
-    ) -> Result<RunRecord, AppError> {
+    pub fn write_run(&self, folder: &Path) -> Result<RunRecord, AppError> {
         let result = self.first()?;
         make_folder(folder)?;
         let mut record = self.record.clone();
@@ -53,13 +71,14 @@ impl Finished {
         let file = folder.join(ENSEMBLE);
         files::write_ensemble(&file, &self.ensemble, None)?;
         let mut inputs = vec![InputFile::of(&file)?];
-        if let Some(weights) = weights {
+        // Weights that have a source in the record come from there again.
+        if let (Some(weights), None) = (&self.base_weights, &experiment.base_weights) {
             let file = folder.join("weights.csv");
             write_text(&file, &weights_csv(&self.ensemble, weights))?;
             inputs.push(InputFile::of(&file)?);
             experiment.base_weights = Some(WeightSource::File(file));
         }
-        if let Some(weights) = object_weights {
+        if let (Some(weights), None) = (&self.object_weights, &experiment.object_weights) {
             let file = folder.join("object_weights.csv");
             write_text(&file, &object_weights_csv(&self.ensemble, weights))?;
             inputs.push(InputFile::of(&file)?);
@@ -73,16 +92,26 @@ impl Finished {
         experiment.outputs = Outputs { folder: Some(folder.to_owned()), report: true, ..Outputs::default() };
         record.inputs = inputs;
         let method = &record.methods[0].method;
+        let (budget, of) = (self.record.experiment.budget(), self.weighted());
+        let outputs = &record.experiment.outputs;
+        let evidence = outputs::shares_of_evidence(outputs, (0, method), result.outcome, of, budget, &NoObserver)?;
+        let result = MethodResult { evidence: evidence.as_ref(), ..result };
         outputs::write_result(&record.experiment.outputs, 0, method, &result, &self.ensemble, None, None)?;
         outputs::write_record(&record)?;
         write_text(&folder.join(REPORT), &self.report(None)?)?;
         Ok(record)
     }
 
+    /// The ensemble with the weights that it was counted with.
+    fn weighted(&self) -> WeightedEnsemble<'_> {
+        let (base_weights, object_weights) = (self.base_weights.as_ref(), self.object_weights.as_ref());
+        WeightedEnsemble { ensemble: &self.ensemble, base_weights, object_weights }
+    }
+
     /// The result of the first method.
     fn first(&self) -> Result<MethodResult<'_>, AppError> {
         match (self.outcomes.first(), self.confidences.first()) {
-            (Some(outcome), Some(confidence)) => Ok(MethodResult { outcome, confidence }),
+            (Some(outcome), Some(confidence)) => Ok(MethodResult { outcome, confidence, evidence: None }),
             _ => Err(AppError::nothing_finished()),
         }
     }

@@ -7,7 +7,7 @@ use partita::files::{self, FileError, LabelColumn, Labels, LoadedEnsemble, ReadO
 use partita::{EnsembleBuilder, EnsembleError};
 
 use crate::input_notes::{say_roles, shown};
-use crate::label_files::load_ensemble;
+use crate::label_files::{load_ensemble, read_ensemble};
 use crate::matching::places_of;
 use crate::{AppError, Observer};
 
@@ -28,7 +28,7 @@ struct Part {
 /// # Errors
 /// [`AppError::File`] for what cannot be read, [`AppError::Content`] for files that have nothing in common, or soft base clusterings
 /// in one of several files.
-pub(crate) fn load_ensembles(
+pub fn load_ensembles(
     files: &[&Path],
     read: &ReadOptions,
     observer: &dyn Observer,
@@ -101,6 +101,21 @@ fn forget(read: &mut ReadOptions, column: &str) {
     read.id = read.id.take().filter(|asked| asked != column);
     if read.truth.column() == Some(column) {
         read.truth = files::Truth::None;
+    }
+}
+
+/// Reads one more ensemble with the options of another file: columns that were asked for and that this file does not have are
+/// forgotten.
+pub(crate) fn read_ensemble_beside(
+    path: &Path,
+    read: &mut ReadOptions,
+    observer: &dyn Observer,
+) -> Result<LoadedEnsemble, AppError> {
+    loop {
+        match read_ensemble(path, read, observer) {
+            Err(AppError::File(FileError::NoColumn { column, .. })) if is_asked(read, &column) => forget(read, &column),
+            other => return other,
+        }
     }
 }
 

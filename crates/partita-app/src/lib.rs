@@ -18,6 +18,8 @@
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
 //! | [`UpdateInput::update`] | base clusterings or objects added to an ensemble, overlaps and labels that go on | O(n M), the overlaps O(n M M') | O(n M + (ΣJ)²) |
+//! | [`EvaluationInput::scores`] | labels of a file against the truth of another | O(n log n) | O(n) |
+//! | [`inspect()`] | what a file holds | that of reading it | the file |
 //! | [`methods`] | the consensus methods by name | | |
 //! | [`seeds`] | how the seeds of all steps are derived | | |
 //!
@@ -58,6 +60,7 @@ mod consensus;
 mod csv_text;
 mod data;
 mod error;
+mod evaluation;
 mod experiment;
 mod file_kind;
 mod finished;
@@ -65,6 +68,7 @@ mod generate;
 mod input_file;
 mod input_notes;
 mod inputs;
+mod inspect;
 mod joined;
 mod label_files;
 mod machine;
@@ -101,6 +105,7 @@ pub use clusters::ClustersAsked;
 pub use confidence::{ConfidentSink, LABEL_NUMBERS, consense_rows_with_confidence};
 pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
+pub use evaluation::{EvaluationInput, file_and_column};
 pub use experiment::{
     EXPERIMENT_VERSION, Experiment, Input, MethodChoice, ModelOutput, ObjectWeightSource, Outputs, RelationsOutput,
     SimilarityOutput, TableInput, WeightSource,
@@ -109,9 +114,11 @@ pub use file_kind::FileKind;
 pub use generate::make_ensemble;
 pub use input_file::InputFile;
 pub use input_notes::say_roles;
+pub use inspect::{TakenAs, inspect};
+pub use joined::load_ensembles;
 pub use label_files::{load_ensemble, read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
-pub use matching::{Matched, NamedSoft, match_objects, match_soft};
+pub use matching::{Matched, NamedSoft, match_objects, match_soft, score_objects};
 pub use model::{load_model, model_facts, model_json, model_of, with_origin};
 pub use modes::{FoundModes, ModesInput};
 pub use observer::{NoObserver, Observer};
@@ -127,5 +134,5 @@ pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
 pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_table::TextTable;
-pub use update::{Adding, UpdateInput, Updated};
+pub use update::{Adding, UpdateInput, UpdatePair, Updated};
 pub use weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};

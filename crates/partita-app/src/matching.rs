@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use partita::files::{LabelColumn, Labels};
+use partita::metrics::Scores;
 use partita::ndarray::Axis;
 use partita::{PartitionError, SoftPartition};
 
-use crate::AppError;
+use crate::{AppError, Observer, score};
 
 /// Labels and truth of the same objects in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,35 @@ pub fn match_objects(
         truth: picked(truth.column, found.iter().flatten().copied()),
         note: (!all_differ).then_some(note),
     })
+}
+
+/// The external indices of labels against a truth of the same objects, matched as [`match_objects`] does. Objects without a label, or
+/// without a true one, do not count. The observer hears how objects were matched and how many have no true label.
+///
+/// # Errors
+/// As [`match_objects`]; [`AppError::Content`] where no object has both labels.
+pub fn score_objects(
+    labels: (&Path, Labels),
+    (truth_path, truth): (&Path, Labels),
+    common: bool,
+    observer: &dyn Observer,
+) -> Result<Scores, AppError> {
+    let matched = match_objects(labels, (truth_path, truth), common)?;
+    matched.note.iter().for_each(|note| observer.note(note));
+    let unknown = matched.truth.values.iter().filter(|value| value.is_none()).count();
+    if unknown > 0 {
+        observer.note(&format!("{}: {unknown} objects have no true label and do not count", truth_path.display()));
+    }
+    score(codes(&matched.labels).into_iter(), &matched.truth)
+        .ok_or_else(|| AppError::content(truth_path, "no object has both a label and a true label"))
+}
+
+/// Labels as numbers, in the order of their values.
+fn codes(column: &LabelColumn) -> Vec<Option<usize>> {
+    let mut values: Vec<&String> = column.values.iter().flatten().collect();
+    values.sort_unstable();
+    values.dedup();
+    column.values.iter().map(|value| value.as_ref().map(|v| values.partition_point(|w| *w < v))).collect()
 }
 
 /// Probabilities and the names of their objects, as [`partita::files::read_soft`] gives them.

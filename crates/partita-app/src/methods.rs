@@ -1,8 +1,8 @@
 //! The list of methods, what each is, and what can be refused before a method runs.
 
 use partita::{
-    BaseClustering, Clusters, Consensus, ConsensusError, MemoryBudget, ProblemSize, SettingInfo, SettingMap, Weights,
-    consensus_bytes,
+    BaseClustering, Clusters, Consensus, ConsensusError, KNOWN_AS, KnownAs, MemoryBudget, MethodInfo, ProblemSize,
+    SettingInfo, SettingMap, Weights, consensus_bytes,
 };
 use serde_json::{Value, json};
 
@@ -73,6 +73,14 @@ pub fn describe(method: &dyn Consensus) -> Value {
         "memory": info.memory,
         "settings": settings,
     })
+}
+
+/// Names from the literature and names of methods that have this text in their name, summary or reference.
+pub fn search(text: &str) -> (Vec<&'static KnownAs>, Vec<&'static MethodInfo>) {
+    let has = |words: &str| words.to_lowercase().contains(&text.to_lowercase());
+    let told = |info: &&MethodInfo| has(info.name) || has(info.summary) || has(info.reference);
+    let known = KNOWN_AS.iter().filter(|known| known.matches(text)).collect();
+    (known, all().map(Consensus::info).filter(told).collect())
 }
 
 /// Whether a method gives probabilities.

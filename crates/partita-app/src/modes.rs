@@ -1,6 +1,7 @@
 //! The answers that an ensemble holds: read, found, written.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use partita::files::{self, ReadOptions};
 use partita::{Ensemble, EnsembleBuilder, Silent};
@@ -29,7 +30,7 @@ pub struct FoundModes {
     /// What was looked at.
     pub input: InputFile,
     /// The base clusterings.
-    pub ensemble: Ensemble,
+    pub ensemble: Arc<Ensemble>,
     /// The modes, largest share first.
     pub modes: Modes,
 }
@@ -44,11 +45,7 @@ impl ModesInput {
         let (loaded, roles) = load_ensemble(&self.file, &options, observer)?;
         let mut input = InputFile::of(&self.file)?;
         input.roles = Some(roles);
-        if loaded.ensemble.memberships().is_some() {
-            observer.note("modes are of labels: every object is in the cluster of its largest share");
-        }
-        let modes = find_modes(&loaded.ensemble, &*observer.begin("modes")).map_err(of_modes)?;
-        Ok(FoundModes { input, ensemble: loaded.ensemble, modes })
+        FoundModes::of(Arc::new(loaded.ensemble), input, observer)
     }
 }
 
@@ -114,6 +111,18 @@ fn sentence(found: &Modes, ensemble: &Ensemble) -> String {
 }
 
 impl FoundModes {
+    /// The modes of an ensemble that is held; `input` is what it was read from.
+    ///
+    /// # Errors
+    /// [`AppError`] when the observer asks to stop.
+    pub fn of(ensemble: Arc<Ensemble>, input: InputFile, observer: &dyn Observer) -> Result<Self, AppError> {
+        if ensemble.memberships().is_some() {
+            observer.note("modes are of labels: every object is in the cluster of its largest share");
+        }
+        let modes = find_modes(&ensemble, &*observer.begin("modes")).map_err(of_modes)?;
+        Ok(Self { input, ensemble, modes })
+    }
+
     /// Names of the files that [`write`](Self::write) writes into the folder itself.
     pub const FILES: [&str; 2] = ["modes.json", "objects.csv"];
 

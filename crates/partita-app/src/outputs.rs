@@ -1,14 +1,14 @@
 //! What an experiment writes: results method by method as they are finished, then the record, the summary and reports.
 
-use partita::metrics::{Relations, relations};
+use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{Consensus, Ensemble, Features, ModelReads};
+use partita::{Consensus, Ensemble, Features, MemoryBudget, ModelReads, Outcome, SoftPartition, WeightedEnsemble};
 
 use crate::experiment::{ModelOutput, Outputs};
 use crate::model::{with_origin, with_reading};
 use crate::posterior_files::{write_draws, write_similarity};
 use crate::result_files::{MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
-use crate::{AppError, RunRecord, TableInput, methods, model_of};
+use crate::{AppError, Observer, RunRecord, TableInput, methods, model_of};
 
 /// Refuses outputs that the first method does not have.
 pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppError> {
@@ -17,14 +17,43 @@ pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppE
         let name = methods::name_of(first);
         return Err(AppError::request(format!("{name} draws no partitions from a posterior; leave --{output} out")));
     }
-    let asked = [("soft", outputs.soft.is_some()), ("relations", outputs.relations.is_some())];
-    match asked.into_iter().find(|(_, asked)| *asked) {
-        Some((output, _)) if !methods::is_soft(first) => {
-            let name = methods::name_of(first);
-            Err(AppError::request(format!("{name} gives no probabilities; leave --{output} out")))
-        }
-        _ => outputs.model.as_ref().map_or(Ok(()), |model| predictor(model).map(|_| ())),
+    outputs.model.as_ref().map_or(Ok(()), |model| predictor(model).map(|_| ()))
+}
+
+/// Of more shares of the evidence than these a file is written only where it is asked for.
+const UNASKED_SHARES: usize = 2_000_000;
+
+/// What stands in for the probabilities of a method that has none, where a file of them is written: the shares of the evidence for
+/// every cluster. The observer hears that.
+pub(crate) fn shares_of_evidence(
+    outputs: &Outputs,
+    (place, method): (usize, &str),
+    outcome: &Outcome,
+    of: WeightedEnsemble<'_>,
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+) -> Result<Option<SoftPartition>, AppError> {
+    let asked = place == 0 && (outputs.soft.is_some() || outputs.relations.is_some());
+    if outcome.soft.is_some() || !(asked || outputs.folder.is_some()) {
+        return Ok(None);
     }
+    let (objects, clusters) = (outcome.partition.objects(), outcome.partition.clusters());
+    let numbers = objects.saturating_mul(clusters);
+    if !asked && numbers > UNASKED_SHARES {
+        observer.note(&format!(
+            "{method} gives no probabilities, and the shares of the evidence would be {objects} rows of {clusters} numbers; \
+             --soft FILE writes them"
+        ));
+        return Ok(None);
+    }
+    let needed = 16 * numbers as u64;
+    budget.check("the shares of the evidence", needed, "raise --max-memory or leave --soft and --relations out")?;
+    observer.note(&format!(
+        "{method} gives no probabilities: in their place are shares of the evidence, how the base clusterings of an object \
+         spread over the clusters"
+    ));
+    let shares = evidence_shares(of, &outcome.partition);
+    shares.map(Some).map_err(|error| AppError::request(error.to_string()))
 }
 
 fn predictor(model: &ModelOutput) -> Result<Option<Predictor>, AppError> {
@@ -52,10 +81,10 @@ pub(crate) fn write_result(
     if let Some(path) = &outputs.labels {
         result.write_labels(path, names)?;
     }
-    if let (Some(path), Some(soft)) = (&outputs.soft, &outcome.soft) {
+    if let (Some(path), Some(soft)) = (&outputs.soft, result.shares()) {
         partita::files::write_soft(path, names, soft)?;
     }
-    if let (Some(output), Some(soft)) = (&outputs.relations, &outcome.soft) {
+    if let (Some(output), Some(soft)) = (&outputs.relations, result.shares()) {
         write_text(&output.file, &relations_csv(&relations(soft, output.threshold)?))?;
     }
     if let (Some(path), Some(posterior)) = (&outputs.draws, &outcome.posterior) {

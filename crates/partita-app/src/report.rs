@@ -154,10 +154,11 @@ impl RunFolder {
         let loaded = self.ensemble()?;
         let WrittenLabels { partition, certainty, confidence } = read_labels(&results.join(LABELS))?;
         let soft = results.join(SOFT);
-        let soft = if soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
+        let probabilities = methods::find(&self.record.methods[place].method).is_ok_and(methods::is_soft);
+        let soft = if probabilities && soft.is_file() { Some(files::read_soft(&soft)?.1) } else { None };
         let table = self.table(observer);
         let choice = choice.map_or_else(|| self.choice(), |choice| Ok(Some(choice)))?;
-        let confidence = confidence.unwrap_or_else(|| confidence_of(&loaded.ensemble, &partition, None));
+        let confidence = confidence.unwrap_or_else(|| confidence_of((&loaded.ensemble).into(), &partition));
         let shown = Shown {
             partition: &partition,
             certainty: &certainty,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use partita::files::{self, ReadOptions};
-use partita::{ClusterNames, Outcome, Partition};
+use partita::{ClusterNames, Outcome, Partition, SoftPartition};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,6 +49,8 @@ pub(crate) struct MethodResult<'a> {
     pub(crate) outcome: &'a Outcome,
     /// Confidence of every label, n numbers.
     pub(crate) confidence: &'a [f64],
+    /// The shares of the evidence for every cluster, of a method without probabilities, where a file of them is written.
+    pub(crate) evidence: Option<&'a SoftPartition>,
 }
 
 impl MethodResult<'_> {
@@ -58,9 +60,14 @@ impl MethodResult<'_> {
         let classes = self.outcome.object_classes();
         Ok(files::write_named_labels(path, names, &self.outcome.partition, classes.as_deref(), &numbers)?)
     }
+
+    /// The probabilities of the method, else the shares of the evidence.
+    pub(crate) fn shares(&self) -> Option<&SoftPartition> {
+        self.outcome.soft.as_ref().or(self.evidence)
+    }
 }
 
-/// Writes labels and, where there are some, probabilities; those of an earlier run go.
+/// Writes labels and, where there are some, probabilities or shares of the evidence; those of an earlier run go.
 pub(crate) fn write_outcome(
     folder: &Path,
     names: Option<&[String]>,
@@ -70,8 +77,8 @@ pub(crate) fn write_outcome(
     let outcome = result.outcome;
     result.write_labels(&folder.join(LABELS), names)?;
     let soft = folder.join(SOFT);
-    match &outcome.soft {
-        Some(probabilities) => files::write_soft(&soft, names, probabilities)?,
+    match result.shares() {
+        Some(shares) => files::write_soft(&soft, names, shares)?,
         None if soft.exists() => fs::remove_file(&soft).map_err(|error| AppError::io(&soft, "be removed", error))?,
         None => {}
     }

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use partita::files::{self, LabelColumn};
 use partita::generate::{Durable, Recipe};
 use partita::metrics::Scores;
-use partita::{Clusters, Consensus, Ensemble, MemoryBudget, ObjectWeights, Outcome, ProblemSize, Seed};
+use partita::{
+    BaseWeights, Clusters, Consensus, Ensemble, MemoryBudget, ObjectWeights, Outcome, ProblemSize, Seed,
+    WeightedEnsemble,
+};
 use partita_select::Choice;
 
 use crate::confidence::{confidence_of, mean};
@@ -36,6 +39,10 @@ pub struct Finished {
     pub outcomes: Vec<Outcome>,
     /// The confidence of all labels of these results, n numbers each, which compare between methods.
     pub confidences: Vec<Vec<f64>>,
+    /// The weights of the base clusterings, from wherever they came, where there are some.
+    pub base_weights: Option<BaseWeights>,
+    /// The weights of the objects, likewise.
+    pub object_weights: Option<ObjectWeights>,
 }
 
 /// The base clusterings, and what it took to make them if they were made.
@@ -53,6 +60,8 @@ struct Results {
     /// The confidence of every label.
     confidences: Vec<Vec<f64>>,
     records: Vec<MethodRecord>,
+    base_weights: Option<BaseWeights>,
+    object_weights: Option<ObjectWeights>,
 }
 
 impl Experiment {
@@ -93,7 +102,7 @@ impl Experiment {
         let number = self.number_of_clusters(&methods, &inputs, budget, observer)?;
         let recipe = number.auto.as_ref().map(|auto| &auto.recipe);
         let bases = self.base_clusterings(recipe, &mut inputs, budget, observer)?;
-        let Results { outcomes, confidences, records } =
+        let Results { outcomes, confidences, records, base_weights, object_weights } =
             self.consensus(&methods, number.clusters, &inputs, &bases.ensemble, observer)?;
         if outcomes.is_empty() && self.outputs.folder.is_none() {
             return Err(AppError::nothing_finished());
@@ -121,7 +130,8 @@ impl Experiment {
         };
         outputs::write_record(&record)?;
         self.write_choice(&number)?;
-        let finished = Finished { record, ensemble: bases.ensemble, outcomes, confidences };
+        let ensemble = bases.ensemble;
+        let finished = Finished { record, ensemble, outcomes, confidences, base_weights, object_weights };
         self.write_reports(&finished, &inputs, number.choice.as_ref())?;
         match self.outputs.folder.as_ref().map(|folder| folder.join(PART)).filter(|part| part.exists()) {
             Some(part) if !finished.record.interrupted => {
@@ -241,10 +251,11 @@ impl Experiment {
         let weights = self.base_weights.as_ref().map(|source| base_weights(source, ensemble)).transpose()?;
         let weights = weights.or_else(|| inputs.weights.clone());
         let object_weights = self.weights_of_objects(inputs, ensemble, observer)?;
+        let mut found =
+            Results { base_weights: weights.clone(), object_weights: object_weights.clone(), ..Results::default() };
         let (features, source, object_weights) = (inputs.features(), self.source(), object_weights.as_ref());
         let (weights, seed, budget) = (weights.as_ref(), self.seed, self.budget());
         let shared = Shared { ensemble, features, weights, object_weights, clusters, seed, budget, source };
-        let mut found = Results::default();
         for (place, (method, choice)) in methods.iter().zip(&self.methods).enumerate() {
             if observer.stop_asked() {
                 break;
@@ -255,9 +266,12 @@ impl Experiment {
             };
             let labels = outcome.partition.labels().iter().map(|&label| Some(label as usize));
             record.scores = inputs.truth.as_ref().and_then(|truth| score(labels, truth));
-            let confidence = confidence_of(ensemble, &outcome.partition, weights);
+            let weighted = WeightedEnsemble { ensemble, base_weights: weights, object_weights };
+            let confidence = confidence_of(weighted, &outcome.partition);
             record.confidence = mean(&confidence);
-            let result = MethodResult { outcome: &outcome, confidence: &confidence };
+            let at = (place, choice.name.as_str());
+            let evidence = outputs::shares_of_evidence(&self.outputs, at, &outcome, weighted, self.budget(), observer)?;
+            let result = MethodResult { outcome: &outcome, confidence: &confidence, evidence: evidence.as_ref() };
             let table = self.table();
             outputs::write_result(&self.outputs, place, &choice.name, &result, ensemble, features.as_ref(), table)?;
             found.outcomes.push(outcome);
@@ -307,7 +321,7 @@ impl Experiment {
         let names = finished.record.methods.iter().map(|method| method.method.clone());
         let all: Vec<_> = names.zip(finished.outcomes.iter().map(|outcome| outcome.partition.clone())).collect();
         for (place, outcome) in finished.outcomes.iter().enumerate() {
-            let result = MethodResult { outcome, confidence: &finished.confidences[place] };
+            let result = MethodResult { outcome, confidence: &finished.confidences[place], evidence: None };
             let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
             let shown = shown.beside(all.clone());
             let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));

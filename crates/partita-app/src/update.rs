@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::input_notes::shown;
+use crate::joined::read_ensemble_beside;
 use crate::matching::places_of;
 use crate::model::open_model;
 use crate::record::VERSION;
@@ -83,12 +84,17 @@ pub struct Updated {
     pub changed: usize,
 }
 
-/// Both files, read.
-struct Both {
-    old: Ensemble,
-    old_truth: Option<LabelColumn>,
-    new: Ensemble,
-    new_truth: Option<LabelColumn>,
+/// An ensemble and what is added to it, as they were read or are held.
+#[derive(Clone, Debug)]
+pub struct UpdatePair {
+    /// The ensemble.
+    pub old: Ensemble,
+    /// The true classes of its objects, where there are some.
+    pub old_truth: Option<LabelColumn>,
+    /// What is added.
+    pub new: Ensemble,
+    /// The true classes of objects that are added, where there are some.
+    pub new_truth: Option<LabelColumn>,
 }
 
 impl UpdateInput {
@@ -105,15 +111,38 @@ impl UpdateInput {
         let (old, roles) = load_ensemble(&self.ensemble, &own, observer)?;
         let id = roles.objects().map(|at| roles.columns[at].name.clone());
         let new = self.read_added(options, &old.ensemble, id.as_deref(), observer)?;
-        let both = Both { old: old.ensemble, old_truth: old.truth, new: new.ensemble, new_truth: new.truth };
-        let adding = self.adding.map_or_else(|| self.what_is_added(&both), Ok)?;
+        let both = UpdatePair { old: old.ensemble, old_truth: old.truth, new: new.ensemble, new_truth: new.truth };
+        self.update_on(&both, None, observer)
+    }
+
+    /// The same for ensembles that a program holds; messages call them by the names of the files here. A consensus goes on from the
+    /// memberships `before` (objects of the ensemble × K, lines of 0 for objects without a label), or from the file of `warm_start`.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn update_on(
+        &self,
+        both: &UpdatePair,
+        before: Option<Array2<f64>>,
+        observer: &dyn Observer,
+    ) -> Result<Updated, AppError> {
+        let adding = self.adding.map_or_else(|| self.what_is_added(both), Ok)?;
         let (ensemble, truth) = match adding {
-            Adding::Runs => self.with_runs(&both, observer)?,
-            Adding::Rows => self.with_rows(&both)?,
+            Adding::Runs => self.with_runs(both, observer)?,
+            Adding::Rows => self.with_rows(both)?,
         };
         let added = if adding == Adding::Runs { both.new.bases().len() } else { both.new.objects() };
         let (overlap, overlap_grew) = self.overlaps(&both.old, &ensemble, adding, observer)?.unzip();
-        let before = self.warm_start.as_deref().map(|file| warm_memberships(file, &both.old)).transpose()?;
+        let before = match (before, &self.warm_start) {
+            (None, Some(file)) => Some(warm_memberships(file, &both.old)?),
+            (before, _) => before,
+        };
+        if let Some(lines) = before.as_ref().map(Array2::nrows).filter(|&lines| lines != both.old.objects()) {
+            let objects = both.old.objects();
+            return Err(AppError::request(format!(
+                "the warm start labels {lines} objects, the ensemble has {objects}"
+            )));
+        }
         let consensus = before.as_ref().map(|before| warm_consensus(&ensemble, before, observer)).transpose()?;
         let changed = before.iter().zip(&consensus).map(|(before, after)| changes(before, after)).sum();
         let new_labels = new_labels(both.old.bases(), ensemble.bases());
@@ -134,9 +163,9 @@ impl UpdateInput {
         observer: &dyn Observer,
     ) -> Result<LoadedEnsemble, AppError> {
         let (Some(names), None) = (old.object_names(), &options.id) else {
-            return read_ensemble(&self.add, &options, observer);
+            return read_ensemble_beside(&self.add, &mut options, observer);
         };
-        let seen = read_ensemble(&self.add, &options, &NoObserver)?.ensemble;
+        let seen = read_ensemble_beside(&self.add, &mut options, &NoObserver)?.ensemble;
         let names: BTreeSet<&String> = names.iter().collect();
         let all_differ = |base: &&BaseClustering| base.clusters() == seen.objects();
         let known =
@@ -148,7 +177,7 @@ impl UpdateInput {
     }
 
     /// Whether the second file has other base clusterings or other objects.
-    fn what_is_added(&self, both: &Both) -> Result<Adding, AppError> {
+    fn what_is_added(&self, both: &UpdatePair) -> Result<Adding, AppError> {
         let names = |ensemble: &Ensemble| ensemble.bases().iter().map(|base| base.name().to_owned()).collect();
         let (own, new): (BTreeSet<String>, BTreeSet<String>) = (names(&both.old), names(&both.new));
         let (here, there) = (shown(&self.add), shown(&self.ensemble));
@@ -177,7 +206,11 @@ impl UpdateInput {
         Ok(Adding::Rows)
     }
 
-    fn with_runs(&self, both: &Both, observer: &dyn Observer) -> Result<(Ensemble, Option<LabelColumn>), AppError> {
+    fn with_runs(
+        &self,
+        both: &UpdatePair,
+        observer: &dyn Observer,
+    ) -> Result<(Ensemble, Option<LabelColumn>), AppError> {
         let known: BTreeSet<&str> = both.old.bases().iter().map(BaseClustering::name).collect();
         if let Some(again) = both.new.bases().iter().find(|base| known.contains(base.name())) {
             let reason = format!(
@@ -233,7 +266,7 @@ impl UpdateInput {
         Ok(found)
     }
 
-    fn with_rows(&self, both: &Both) -> Result<(Ensemble, Option<LabelColumn>), AppError> {
+    fn with_rows(&self, both: &UpdatePair) -> Result<(Ensemble, Option<LabelColumn>), AppError> {
         match (both.old.object_names(), both.new.object_names()) {
             (Some(own), Some(new)) => {
                 let known = places_of(&self.ensemble, own)?;
@@ -269,9 +302,6 @@ impl UpdateInput {
         observer: &dyn Observer,
     ) -> Result<Option<(ClusterTable, bool)>, AppError> {
         let Some(path) = &self.overlap else { return Ok(None) };
-        if grown.memberships().is_some() {
-            return Err(AppError::request("an overlap table counts labels; give --harden with soft base clusterings"));
-        }
         default_budget().check(
             "the overlap table",
             Overlap::bytes(&ProblemSize::of(grown, Clusters::Exactly(1))),
@@ -281,10 +311,16 @@ impl UpdateInput {
         let known = saved_overlap(path, old, observer)?;
         let wrong = |error: &dyn std::fmt::Display| AppError::request(format!("{}: {error}", shown(path)));
         let count = |ensemble: &Ensemble| {
+            if let Some(shares) = ensemble.memberships() {
+                return Ok(Overlap::of_shares(shares, ensemble.offsets(), None));
+            }
             Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &*monitor)).map_err(|error| wrong(&error))
         };
         let (table, grew) = match (known, adding) {
             (None, _) => (count(grown)?, false),
+            (Some(table), Adding::Runs) if grown.memberships().is_some() => {
+                (table.with_shares(&grown.shares(), &grown.offsets()).map_err(|error| wrong(&error))?, true)
+            }
             (Some(table), Adding::Runs) => {
                 let rows = EnsembleRows::new(grown);
                 (table.with_bases(&PassRunner::new(&rows, &*monitor)).map_err(|error| wrong(&error))?, true)
@@ -310,17 +346,24 @@ fn saved_overlap(path: &Path, ensemble: &Ensemble, observer: &dyn Observer) -> R
     let table = saved.for_bases(ensemble.bases()).filter(|_| saved.objects == ensemble.objects() as u64);
     let first = ensemble.first_unlabelled().map(|row| row as u64);
     let found = table.and_then(|table| Overlap::from_parts(table, ensemble.offsets(), first));
-    let found = found.filter(|overlap| overlap.sizes() == sizes(ensemble));
+    // Sums of shares differ by the order of additions.
+    let same = |(saved, own): (&f64, f64)| (saved - own).abs() <= 1e-9 * own;
+    let found = found.filter(|overlap| overlap.sizes().iter().zip(sizes(ensemble)).all(same));
     if found.is_none() {
         observer.warn(&format!("{}: is the table of another ensemble; it is counted anew", shown(path)));
     }
     Ok(found)
 }
 
-/// Objects of every base cluster.
+/// Objects of every base cluster, by their shares.
 fn sizes(ensemble: &Ensemble) -> Vec<f64> {
     let offsets = ensemble.offsets();
     let mut sizes = vec![0.0; offsets[offsets.len() - 1]];
+    if let Some(shares) = ensemble.memberships() {
+        let (_, clusters, values) = shares.parts();
+        clusters.iter().zip(values).for_each(|(&c, share)| sizes[c as usize] += share);
+        return sizes;
+    }
     for (u, start) in offsets.iter().enumerate().take(ensemble.bases().len()) {
         ensemble.column(u).flatten().for_each(|j| sizes[start + j] += 1.0);
     }

@@ -153,21 +153,32 @@ impl Aspects {
     /// If the counts have other objects.
     #[must_use]
     pub fn improved(&self, counts: &DyadCounts) -> Self {
+        self.improved_unless(counts, || false).expect("nobody wants to stop")
+    }
+
+    /// [`improved`](Self::improved), or nothing once somebody wants to stop, which is asked object by object.
+    pub(crate) fn improved_unless(&self, counts: &DyadCounts, stop: impl Fn() -> bool + Sync) -> Option<Self> {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
         let clusters = self.shares.len();
         let mut sums = vec![0.0; self.objects * clusters];
         let one = |workspace: &mut Workspace, (y, out): (usize, &mut [f64])| {
+            if stop() {
+                return;
+            }
             workspace.weigh(self, y);
             self.look(counts, y, workspace, &mut Expected(out));
             out.iter_mut().zip(&workspace.q).for_each(|(g, q)| *g *= q);
         };
         (sums.par_chunks_mut(clusters).enumerate()).for_each_init(|| Workspace::new(clusters), one);
+        if stop() {
+            return None;
+        }
         let mut next = Self::zeros(self.objects, clusters);
         for (y, row) in sums.chunks(clusters).enumerate() {
             row.iter().enumerate().for_each(|(r, &value)| next.columns[r * next.stride + y] = value);
         }
         next.normalise();
-        next
+        Some(next)
     }
 
     /// Hands the partners of object `y` and their counts to `work`.
@@ -178,13 +189,15 @@ impl Aspects {
             Store::Bytes(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
             Store::Words(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
             Store::Wide(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
+            Store::Reals(all) => work.take(Partners { columns, stride, counts: &all[row] }, &workspace.q, y + 1),
             Store::Some { starts, partners, counts } => {
                 let range = starts[y]..starts[y + 1];
                 let after = workspace.gather(self, &partners[range.clone()], y);
-                let Workspace { q, columns, words, wide } = workspace;
+                let Workspace { q, columns, words, wide, reals } = workspace;
                 match counts {
                     Rare::Words(counts) => work.take(padded(columns, &counts[range], words), q, after),
                     Rare::Wide(counts) => work.take(padded(columns, &counts[range], wide), q, after),
+                    Rare::Reals(counts) => work.take(padded(columns, &counts[range], reals), q, after),
                 }
             }
         }
@@ -227,11 +240,12 @@ struct Workspace {
     columns: Vec<f64>,
     words: Vec<u16>,
     wide: Vec<u32>,
+    reals: Vec<f64>,
 }
 
 impl Workspace {
     fn new(clusters: usize) -> Self {
-        Self { q: vec![0.0; clusters], columns: Vec::new(), words: Vec::new(), wide: Vec::new() }
+        Self { q: vec![0.0; clusters], columns: Vec::new(), words: Vec::new(), wide: Vec::new(), reals: Vec::new() }
     }
 
     fn weigh(&mut self, aspects: &Aspects, y: usize) {

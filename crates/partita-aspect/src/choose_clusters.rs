@@ -36,7 +36,7 @@ pub(crate) fn choose(
     let progress = ProgressCounter::new(monitor, runs * most as u64 * u64::from(settings.rounds.get()));
     let (mut told, mut kept): (Vec<Criteria>, Option<(f64, usize, FinishedRuns)>) = (Vec::new(), None);
     for clusters in 1..=most {
-        let starts = guide.starts(counts, clusters, settings.restarts, seed.child(clusters as u64));
+        let starts = guide.starts(counts, clusters, settings.restarts, seed.child(clusters as u64), &progress);
         check(counts, &starts, settings)?;
         let finished = run_all(counts, starts, settings, &progress);
         let run = finished.best();

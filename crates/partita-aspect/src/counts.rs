@@ -16,6 +16,8 @@ pub(crate) enum Store {
     Words(Vec<u16>),
     /// The same in four.
     Wide(Vec<u32>),
+    /// The same as numbers, times the weights of both objects.
+    Reals(Vec<f64>),
     /// The pairs that were ever together: partners ascending, from `starts[i]` to `starts[i + 1]`.
     Some { starts: Vec<usize>, partners: Vec<u32>, counts: Rare },
 }
@@ -25,6 +27,7 @@ pub(crate) enum Store {
 pub(crate) enum Rare {
     Words(Vec<u16>),
     Wide(Vec<u32>),
+    Reals(Vec<f64>),
 }
 
 /// How often every pair of different objects is together, c: symmetric, each pair stored in both directions.
@@ -76,12 +79,53 @@ impl DyadCounts {
                     Store::Bytes(counts) => sum(&counts[row]),
                     Store::Words(counts) => sum(&counts[row]),
                     Store::Wide(counts) => sum(&counts[row]),
+                    Store::Reals(counts) => sum(&counts[row]),
                     Store::Some { starts, counts: Rare::Words(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
                     Store::Some { starts, counts: Rare::Wide(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
+                    Store::Some { starts, counts: Rare::Reals(counts), .. } => sum(&counts[starts[i]..starts[i + 1]]),
                 }
         };
         let degrees = (0..objects).into_par_iter().map(sum).collect();
         Self { objects, stride, store, degrees, scale }
+    }
+
+    /// The same where objects stand for so many: a count times the weights of both objects. Pairs among those that one object stands
+    /// for are left out, as is a pair of an object with itself.
+    ///
+    /// # Panics
+    /// If there is not one weight an object.
+    #[must_use]
+    pub fn weighted(self, weights: &[f64]) -> Self {
+        fn numbers<T: Copy + Into<f64>>(counts: &[T]) -> Vec<f64> {
+            counts.iter().map(|&count| count.into()).collect()
+        }
+        assert_eq!(weights.len(), self.objects, "one weight an object");
+        let (objects, stride) = (self.objects, self.stride);
+        let all = |mut counts: Vec<f64>| {
+            for (row, own) in counts.chunks_exact_mut(stride.max(1)).zip(weights) {
+                row.iter_mut().zip(weights).for_each(|(count, other)| *count *= own * other);
+            }
+            Store::Reals(counts)
+        };
+        let store = match self.store {
+            Store::Bytes(counts) => all(numbers(&counts)),
+            Store::Words(counts) => all(numbers(&counts)),
+            Store::Wide(counts) => all(numbers(&counts)),
+            Store::Reals(counts) => all(counts),
+            Store::Some { starts, partners, counts } => {
+                let mut counts = match counts {
+                    Rare::Words(counts) => numbers(&counts),
+                    Rare::Wide(counts) => numbers(&counts),
+                    Rare::Reals(counts) => counts,
+                };
+                for (ends, own) in starts.windows(2).zip(weights) {
+                    let row = counts[ends[0]..ends[1]].iter_mut().zip(&partners[ends[0]..ends[1]]);
+                    row.for_each(|(count, &other)| *count *= own * weights[other as usize]);
+                }
+                Store::Some { starts, partners, counts: Rare::Reals(counts) }
+            }
+        };
+        Self::of(objects, stride, store, self.scale)
     }
 
     /// Bytes held at once while the counts of all pairs are laid out, besides the triangles they are read from.

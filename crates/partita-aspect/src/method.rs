@@ -4,10 +4,10 @@ use std::num::Saturating;
 
 use partita_coassoc::{CoAssociation, SparseEvidence};
 use partita_core::{
-    Capabilities, Clusters, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed,
+    Capabilities, Clusters, Flow, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed,
     SoftBases, Weights,
 };
-use partita_linkage::{Linkage, link_f32};
+use partita_linkage::{Linkage, LinkageError, link_f32};
 
 use crate::choose_clusters::{choose, most};
 use crate::counts::DyadCounts;
@@ -49,9 +49,7 @@ static INFO: MethodInfo = MethodInfo {
         seeded: true,
         soft_bases: SoftBases::Native,
         base_weights: Weights::Native,
-        object_weights: Weights::Refused(
-            "objects that one row stands for are pairs with each other, which its likelihood of pairs of rows leaves out",
-        ),
+        object_weights: Weights::Native,
         ..Capabilities::HARD_LABELS
     },
 };
@@ -96,17 +94,26 @@ fn solve(
         (DyadCounts::sparse(&pairs), Vec::new())
     } else {
         let pairs = CoAssociation::count(source, budget, &evidence)?;
-        let grow = |(name, linkage)| Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?));
+        let grow = |(name, linkage)| {
+            if progress.flow() == Flow::Stop {
+                return Err(LinkageError::Interrupted.into());
+            }
+            Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?))
+        };
         let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
         let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;
         (DyadCounts::dense(&pairs), trees)
     };
     drop(evidence);
+    let counts = match source.multiplicities() {
+        Some(weights) => counts.weighted(weights),
+        None => counts,
+    };
     let (guide, fits) = (Guide { ensemble, trees }, progress.part(FITS));
     let seed: Seed = problem.seed;
     match problem.clusters {
         Clusters::Exactly(clusters) => {
-            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed), settings, &fits)
+            penca(&counts, guide.starts(&counts, clusters, settings.restarts, seed, &fits), settings, &fits)
         }
         Clusters::Auto => choose(&counts, &guide, seed, settings, &fits),
     }

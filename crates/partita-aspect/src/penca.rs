@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Monitor, MultiStart, Objective, Outcome, ProgressCounter, Sense, Settings, Stopped};
+use partita_core::{Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Sense, Settings, Stopped};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -151,8 +151,10 @@ pub(crate) fn run_all(
     settings: &PencaSettings,
     progress: &ProgressCounter<'_>,
 ) -> FinishedRuns {
-    let (names, begun): (Vec<String>, Vec<Run>) = (starts.into_par_iter())
-        .map(|Start { name, aspects }| {
+    // Once somebody asks to stop, starts that have not begun are left out, but for the first.
+    let wanted = |(at, _): &(usize, Start)| *at == 0 || progress.flow() == Flow::Continue;
+    let (names, begun): (Vec<String>, Vec<Run>) = (starts.into_par_iter().enumerate().filter(wanted))
+        .map(|(_, Start { name, aspects })| {
             let trace = vec![aspects.log_likelihood(counts)];
             (name, Run { aspects, trace, rounds: 0, stopped: None })
         })
@@ -177,15 +179,20 @@ pub(crate) fn run_all(
 fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, progress: &ProgressCounter<'_>) -> Run {
     let small = settings.tolerance * counts.total();
     while run.rounds < last && run.stopped.is_none() {
+        let begun = run.rounds;
         for _ in 0..STRIDE.min(last - run.rounds) {
             let stop = progress.stopped();
             progress.add(1);
-            if stop {
+            let next = if stop { None } else { run.aspects.improved_unless(counts, || progress.flow() == Flow::Stop) };
+            let Some(next) = next else {
                 run.stopped = Some(Stopped::Interrupted);
                 break;
-            }
-            run.aspects = run.aspects.improved(counts);
+            };
+            run.aspects = next;
             run.rounds += 1;
+        }
+        if run.rounds == begun {
+            break;
         }
         let (before, now) = (run.value(), run.aspects.log_likelihood(counts));
         run.trace.push(now);

@@ -1,7 +1,7 @@
 //! Initializations of EM: cuts of trees, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Dendrogram, Ensemble, Seed, SoftPartition};
+use partita_core::{Dendrogram, Ensemble, Flow, Monitor, Seed, SoftPartition};
 use partita_kmeans::labels::quick_partition;
 use partita_linkage::cut;
 use rand_distr::{Distribution, Exp1};
@@ -70,13 +70,22 @@ pub(crate) struct Guide<'a> {
 }
 
 impl Guide<'_> {
-    /// A cut of every tree, or base clusterings where there is none, and `restarts` random starts.
-    pub(crate) fn starts(&self, counts: &DyadCounts, clusters: usize, restarts: u32, seed: Seed) -> Vec<Start> {
+    /// A cut of every tree, or base clusterings where there is none, and `restarts` random starts; fewer of these once the monitor asks to
+    /// stop.
+    pub(crate) fn starts(
+        &self,
+        counts: &DyadCounts,
+        clusters: usize,
+        restarts: u32,
+        seed: Seed,
+        monitor: &dyn Monitor,
+    ) -> Vec<Start> {
         let mut starts: Vec<Start> = self.trees.iter().map(|(name, tree)| of_tree(name, tree, clusters)).collect();
         if starts.is_empty() {
             starts = self.bases(counts, clusters, seed);
         }
-        for restart in 1..=u64::from(restarts) {
+        let going = |_: &u64| monitor.flow() == Flow::Continue;
+        for restart in (1..=u64::from(restarts)).take_while(going) {
             let name = format!("dirichlet {restart}");
             starts.push(Start::random(name, self.ensemble.objects(), clusters, seed.child(restart)));
         }

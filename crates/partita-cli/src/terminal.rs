@@ -113,6 +113,10 @@ impl Progress {
 impl Monitor for Progress {
     fn tick(&self, done: u64, total: u64) -> Flow {
         self.show(done, total);
+        self.flow()
+    }
+
+    fn flow(&self) -> Flow {
         if interrupted() { Flow::Stop } else { Flow::Continue }
     }
 }

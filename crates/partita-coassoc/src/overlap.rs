@@ -87,7 +87,7 @@ impl Overlap {
     }
 
     /// The same counts where each base clustering may have more clusters, and there may be more base clusterings.
-    fn widened(&self, offsets: &[usize]) -> Result<Self, OverlapError> {
+    pub(crate) fn widened(&self, offsets: &[usize]) -> Result<Self, OverlapError> {
         let clusters = |offsets: &[usize], u: usize| offsets[u + 1] - offsets[u];
         let bases = self.offsets.len() - 1;
         if offsets.len() <= bases || (0..bases).any(|u| clusters(offsets, u) < clusters(&self.offsets, u)) {
@@ -133,6 +133,11 @@ impl Overlap {
         assert_eq!(strengths.len(), offsets[offsets.len() - 1], "one strength a base cluster");
         let sum = rows.run(&SharePairs { offsets: offsets.clone(), strengths: strengths.to_vec() })?;
         Ok(Self::of(sum, offsets))
+    }
+
+    /// The whole table, to be changed.
+    pub(crate) fn table_mut(&mut self) -> &mut Array2<f64> {
+        &mut self.table
     }
 
     /// From the whole table.

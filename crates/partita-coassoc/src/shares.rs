@@ -4,7 +4,7 @@ use partita_core::Memberships;
 use partita_core::ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::Overlap;
+use crate::{Overlap, OverlapError};
 
 /// Objects whose products are summed in one piece, whatever the number of threads.
 const PIECE: usize = 4096;
@@ -62,6 +62,35 @@ impl Overlap {
         }
         Self::of_table(table, offsets, first_unlabelled)
     }
+
+    /// [`with_bases`](Self::with_bases) of soft base clusterings: `shares` are of all of them, with those counted here first. The same
+    /// as [`of_shares`](Self::of_shares) but for the order of additions.
+    ///
+    /// # Errors
+    /// [`OverlapError::Bases`] where the first base clusterings are not these.
+    pub fn with_shares(&self, shares: &Memberships, offsets: &[usize]) -> Result<Self, OverlapError> {
+        if !offsets.starts_with(self.offsets()) {
+            return Err(OverlapError::Bases);
+        }
+        let old = self.offsets().last().copied().unwrap_or(0);
+        let base_of: Vec<usize> = offsets.windows(2).enumerate().flat_map(|(u, e)| vec![u; e[1] - e[0]]).collect();
+        let mut grown = self.widened(offsets)?;
+        let table = grown.table_mut();
+        for object in 0..shares.objects() {
+            let (clusters, own) = shares.row(object);
+            let first_new = clusters.partition_point(|&c| (c as usize) < old);
+            for at in first_new..clusters.len() {
+                let new = clusters[at] as usize;
+                table[[new, new]] += own[at];
+                for before in (0..at).filter(|&before| base_of[clusters[before] as usize] != base_of[new]) {
+                    let (other, product) = (clusters[before] as usize, own[before] * own[at]);
+                    table[[other, new]] += product;
+                    table[[new, other]] += product;
+                }
+            }
+        }
+        Ok(grown)
+    }
 }
 
 #[cfg(test)]
@@ -94,5 +123,27 @@ mod tests {
         let expected =
             array![[1.5, 0.0, 0.25, 1.25], [0.0, 1.5, 0.75, 0.75], [0.25, 0.75, 1.0, 0.0], [1.25, 0.75, 0.0, 2.0]];
         assert_eq!(soft.table(), expected);
+    }
+
+    #[test]
+    fn a_soft_table_that_grows_is_the_one_that_is_counted_anew() {
+        let mut builder = EnsembleBuilder::new(3);
+        let values = |j: usize| (0..j).map(|j| j.to_string()).collect::<Vec<String>>();
+        let tables = [
+            array![[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]],
+            array![[0.125, 0.875], [0.0, 0.0], [0.75, 0.25]],
+            array![[0.5, 0.5], [0.25, 0.75], [0.0, 1.0]],
+        ];
+        for (u, table) in tables.into_iter().enumerate() {
+            builder.push_soft(format!("u{u}"), values(2), &Shares::new(table).unwrap(), 8).unwrap();
+        }
+        let all = builder.finish().unwrap();
+        let count =
+            |ensemble: &partita_core::Ensemble| Overlap::of_shares(&ensemble.shares(), ensemble.offsets(), None);
+        let old = count(&all.select(&[0, 1, 2], &[0]));
+        assert_eq!(old.with_shares(&all.shares(), &all.offsets()).unwrap(), count(&all));
+        assert_eq!(count(&all).with_shares(&all.shares(), &[0, 3, 6]), Err(OverlapError::Bases));
+        let (first, last) = (count(&all.select(&[0, 1], &[0, 1, 2])), count(&all.select(&[2], &[0, 1, 2])));
+        assert_eq!(first.with_rows(2, &last).unwrap(), count(&all));
     }
 }

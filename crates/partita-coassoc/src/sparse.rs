@@ -118,7 +118,7 @@ impl SparseEvidence {
     pub const fn bytes(objects: usize, base_clusterings: usize, pairs: u64, missing: bool) -> u64 {
         let counts = if missing { 4 } else { 2 };
         let labels = (base_clusterings as u64 + 32) * 2 + base_clusterings as u64 / 8;
-        pairs * (16 + 8 + 3 * counts) + objects as u64 * (16 + labels)
+        pairs.saturating_mul(16 + 8 + 3 * counts).saturating_add((objects as u64).saturating_mul(16 + labels))
     }
 
     /// Number of objects, n.

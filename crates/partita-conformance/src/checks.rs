@@ -305,7 +305,7 @@ impl Bench<'_> {
 
     /// A wish to stop, early or late, is answered with what there is, or with the error that says there is nothing.
     fn stop(&mut self, drawn: &Drawn, seed: Seed) {
-        const MOMENTS: [u64; 6] = [0, 1, 2, 5, 20, 100];
+        const MOMENTS: [u64; 8] = [0, 1, 2, 5, 20, 100, 500, 2500];
         let impatient = Impatient(AtomicU64::new(MOMENTS[seed.number() as usize % MOMENTS.len()]));
         match self.run(drawn, Clusters::Exactly(drawn.clusters), seed, &impatient) {
             Ok(outcome) => self.checks += shape(self.method, &outcome, &drawn.ensemble, drawn.clusters),
@@ -321,11 +321,15 @@ pub(crate) fn columns() -> [String; 2] {
     ["x".to_owned(), "y".to_owned()]
 }
 
-/// Lets a few ticks pass, then wants to stop.
+/// Lets a few looks pass, then wants to stop.
 struct Impatient(AtomicU64);
 
 impl Monitor for Impatient {
     fn tick(&self, _done: u64, _total: u64) -> Flow {
+        self.flow()
+    }
+
+    fn flow(&self) -> Flow {
         let patience = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         if patience.is_ok() { Flow::Continue } else { Flow::Stop }
     }

@@ -17,7 +17,7 @@ const TRIED: u64 = 8;
 const OBJECT_DRAWS: u64 = 4;
 
 /// The mean share of pairs of objects on which they agree.
-const ALIKE: f64 = 0.8;
+pub(crate) const ALIKE: f64 = 0.8;
 
 /// Draws on which the same bits are asked for.
 const EXACT: u64 = 2;
@@ -188,7 +188,7 @@ impl Bench<'_> {
 }
 
 /// The share of the pairs of objects that both join or both separate.
-fn agreement(one: &Partition, other: &Partition) -> f64 {
+pub(crate) fn agreement(one: &Partition, other: &Partition) -> f64 {
     let n = one.objects();
     let joins = |partition: &Partition, i: usize, j: usize| partition.labels()[i] == partition.labels()[j];
     let pairs = || (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));

@@ -6,7 +6,7 @@
 //! of how they relate to each other (colour refinement of the graph objects – clusters – base clusterings).
 //! What refinement cannot tell apart keeps its given order.
 
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 use crate::seed::mix;
 use crate::{Ensemble, Features, Label, LabelRows, Memberships};
@@ -34,9 +34,40 @@ impl CanonicalOrder {
 
     /// Values in canonical order, put back where they belong.
     pub fn restore<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        let mut place = vec![0u32; values.len()];
+        self.places().iter().map(|&at| values[at as usize].clone()).collect()
+    }
+
+    /// A table with a line an object in canonical order, put back where they belong, without a second table.
+    pub(crate) fn restore_lines(&self, table: &mut Array2<f64>) {
+        if !table.is_standard_layout() {
+            *table = table.as_standard_layout().into_owned();
+        }
+        let width = table.ncols();
+        let cells = table.as_slice_mut().expect("standard layout is contiguous");
+        let mut place = self.places();
+        for start in 0..place.len() {
+            // Along the cycle that starts here; an object that has its line is its own place.
+            if place[start] as usize == start {
+                continue;
+            }
+            let (first, mut at) = (cells[start * width..][..width].to_vec(), start);
+            loop {
+                let from = std::mem::replace(&mut place[at], at as u32) as usize;
+                if from == start {
+                    break;
+                }
+                cells.copy_within(from * width..(from + 1) * width, at * width);
+                at = from;
+            }
+            cells[at * width..][..width].copy_from_slice(&first);
+        }
+    }
+
+    /// For every object its place in the canonical order.
+    fn places(&self) -> Vec<u32> {
+        let mut place = vec![0u32; self.objects.len()];
         self.objects.iter().enumerate().for_each(|(at, &object)| place[object as usize] = at as u32);
-        place.iter().map(|&at| values[at as usize].clone()).collect()
+        place
     }
 }
 
@@ -233,6 +264,25 @@ mod tests {
             for (at, &object) in objects.iter().enumerate() {
                 let (a, b) = (here[object as usize], there[at]);
                 assert!((0..6).all(|u| canonical.label(a as usize, u) == canonical.label(b as usize, u)));
+            }
+        }
+    }
+
+    #[test]
+    fn lines_go_back_where_values_do() {
+        for seed in 0..50 {
+            let mut rng = Seed::new(seed).rng();
+            let (n, width) = (rng.random_range(1..30), rng.random_range(1..4));
+            let mut objects: Vec<u32> = (0..n as u32).collect();
+            objects.shuffle(&mut rng);
+            let order = CanonicalOrder { objects, bases: Vec::new() };
+            let given = Array2::from_shape_simple_fn((n, width), || rng.random::<f64>());
+            // One table in rows, one in columns.
+            for mut table in [given.clone(), given.t().to_owned().reversed_axes()] {
+                order.restore_lines(&mut table);
+                for (column, given) in table.columns().into_iter().zip(given.columns()) {
+                    assert_eq!(column.to_vec(), order.restore(&given.to_vec()));
+                }
             }
         }
     }

@@ -13,8 +13,8 @@ use crate::{
 
 /// Finds the consensus that `method` sees in `problem`.
 ///
-/// Beyond [`LABELS_BY_BLOCKS`](crate::LABELS_BY_BLOCKS) labels, methods that can read rows by blocks do so, in the order
-/// given ([`consense_rows`](crate::consense_rows)): the order then changes sums in their last digits.
+/// Beyond [`LABELS_BY_BLOCKS`](crate::LABELS_BY_BLOCKS) labels of more than 65,536 objects, methods that can read rows by blocks do so, in
+/// the order given ([`consense_rows`](crate::consense_rows)): the order then changes sums in their last digits.
 ///
 /// Compares the problem with the method's capabilities, answers K = 1 at once, and runs the method on the canonical
 /// form of the ensemble, so that the order of objects, base clusterings and cluster numbers changes nothing.

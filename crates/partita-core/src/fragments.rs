@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use ndarray::ArrayView2;
 
-use crate::{Ensemble, Label, LabelRows};
+use crate::{Ensemble, LEAF_WEIGHTS, Label, LabelRows, whole_multiplicities};
 
 /// The distinct label rows of an ensemble, with how often each occurs.
 ///
@@ -26,6 +26,15 @@ impl Fragments {
     /// Objects in each fragment.
     pub fn weights(&self) -> &[u32] {
         &self.weights
+    }
+
+    /// What every fragment counts in a tree of whole numbers: its objects, or the sum of their weights by [`whole_multiplicities`], of
+    /// which products of two are still fine enough.
+    pub fn leaf_weights(&self, multiplicities: Option<&[f64]>) -> Vec<u32> {
+        let Some(weights) = multiplicities else { return self.weights.clone() };
+        let mut sums = vec![0.0; self.weights.len()];
+        self.of_object.iter().zip(weights).for_each(|(&leaf, weight)| sums[leaf as usize] += weight);
+        whole_multiplicities(&sums, LEAF_WEIGHTS)
     }
 
     /// The fragment of every object, n values.

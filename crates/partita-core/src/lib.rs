@@ -105,7 +105,9 @@ pub use row_passes::{
     PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample, SourceError, TakePart, sums_under_way,
 };
 pub use seed::Seed;
-pub use weights::{BaseWeights, ObjectWeights, WeightError, WeightedEnsemble, WeightsError};
+pub use weights::{
+    BaseWeights, LEAF_WEIGHTS, ObjectWeights, WeightError, WeightedEnsemble, WeightsError, whole_multiplicities,
+};
 #[cfg(feature = "methods")]
 pub use {
     canonical::{CanonicalOrder, Weighting},
@@ -121,7 +123,8 @@ pub use {
     posterior::{Bound, CredibleBall, Posterior, shares_of_clusters},
     problem::{Problem, RowProblem},
     row_consensus::{
-        FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, consense_rows, consensus_bytes, fit_rows,
+        FitAndSettings, LABELS_BY_BLOCKS, LabelSink, RowOutcome, are_read_by_blocks, consense_rows, consensus_bytes,
+        fit_rows,
     },
     row_passes::{Assigned, LabelCounts, LabelJob, LabelledMap, Labeller, LabellerKind, RowFit, RowLabeller},
     settings::{SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError},

@@ -134,6 +134,16 @@ impl Memberships {
         })
     }
 
+    /// The same with every share in base cluster `c` times `factors[c]`: what counts so much of a label, whose shares no longer sum to 1.
+    ///
+    /// # Panics
+    /// If there is not one factor a base cluster.
+    #[must_use]
+    pub fn scaled(mut self, factors: &[f64]) -> Self {
+        self.shares.iter_mut().zip(&self.clusters).for_each(|(share, &c)| *share *= factors[c as usize]);
+        self
+    }
+
     /// Number of objects, n.
     pub fn objects(&self) -> usize {
         self.starts.len() - 1

@@ -71,7 +71,8 @@ impl Outcome<()> {
     /// The outcome of a method with a soft result: the labels are its most probable clusters, the certainty
     /// their probabilities.
     pub fn soft(soft: SoftPartition, stopped: Stopped) -> Self {
-        Self { soft: Some(soft.clone()), ..Self::hard(soft.hard(), soft.certainty(), stopped) }
+        let outcome = Self::hard(soft.hard(), soft.certainty(), stopped);
+        Self { soft: Some(soft), ..outcome }
     }
 }
 
@@ -128,7 +129,7 @@ impl Outcome {
     /// Gives objects that nothing tells apart (consecutive runs of equal `rows`) their mean soft row.
     pub(crate) fn level(mut self, same_as_previous: &[bool]) -> Self {
         let Some(soft) = self.soft.take() else { return self };
-        let mut rows = soft.rows().to_owned();
+        let mut rows = soft.into_rows();
         let mut start = 0;
         for end in 1..=same_as_previous.len() {
             if end < same_as_previous.len() && same_as_previous[end] {
@@ -153,8 +154,8 @@ impl Outcome {
         self.partition = Partition::new(labels, self.partition.clusters()).expect("the labels are the same");
         self.certainty = order.restore(&self.certainty);
         self.soft = self.soft.map(|soft| {
-            let places: Vec<usize> = (0..soft.objects()).collect();
-            let rows = soft.rows().select(Axis(0), &order.restore(&places));
+            let mut rows = soft.into_rows();
+            order.restore_lines(&mut rows);
             SoftPartition::new(rows).expect("the rows are the same")
         });
         self.names = self.names.map(|names| names.restored(order.bases()));

@@ -15,12 +15,17 @@ pub enum Clusters {
 
 /// K out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("asked for {clusters} clusters of {objects} objects; ask for 1 to {objects}")]
+#[error("asked for {clusters} clusters of {objects} objects; ask for {}", range(*.objects))]
 pub struct ClustersError {
     /// Clusters asked for.
     pub clusters: usize,
     /// Objects there are.
     pub objects: usize,
+}
+
+/// The numbers of clusters that so many objects can have.
+fn range(objects: usize) -> String {
+    if objects > 1 { format!("1 to {objects}") } else { "1".into() }
 }
 
 impl ClustersError {

@@ -7,6 +7,7 @@ use ndarray::Array2;
 use serde_json::{Map, Value};
 
 use crate::result_warnings::{self, Found};
+use crate::row_passes::foreign::guarded;
 use crate::{
     Assigned, BaseClustering, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective,
     Outcome, Partition, PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SettingMap, SettingsError,
@@ -17,6 +18,15 @@ use crate::{
 /// the rows are in memory or not. The path depends on the size of the ensemble alone, so that the same command gives the
 /// same labels on every machine.
 pub const LABELS_BY_BLOCKS: u64 = 1 << 25;
+
+/// The objects up to which label rows are held however many base clusterings there are: blocks of few rows save little, and the
+/// tables of pairs of base clusters that passes sum grow with the square of the base clusterings.
+const OBJECTS_HELD: u64 = 1 << 16;
+
+/// Whether methods that can read the label rows of so many objects and base clusterings by blocks do so.
+pub fn are_read_by_blocks(objects: u64, base_clusterings: u64) -> bool {
+    objects > OBJECTS_HELD && objects.saturating_mul(base_clusterings) > LABELS_BY_BLOCKS
+}
 
 impl RowProblem<'_> {
     /// Compares the problem with what the method can do, and its memory with the budget; all settings, if everything fits.
@@ -97,7 +107,9 @@ pub fn fit_rows(
     if monitor.flow() == Flow::Stop {
         return Err(ConsensusError::Interrupted);
     }
-    let fit = method.fit_rows(problem, monitor)?;
+    let run = || method.fit_rows(problem, monitor);
+    let broken = |error| ConsensusError::of_pass(method.info().name, error);
+    let fit = if problem.engine.is_some() { guarded(broken, run)? } else { run()? };
     Ok((if problem.soft { fit } else { fit.without_soft() }, settings))
 }
 
@@ -123,8 +135,8 @@ impl RowOutcome {
 
 /// Whether the method reads an ensemble of this size by blocks.
 pub(crate) fn by_blocks(info: &MethodInfo, size: &ProblemSize) -> bool {
-    let labels = size.objects as u64 * size.base_clusterings as u64;
-    info.capabilities.streams && labels > LABELS_BY_BLOCKS && size.soft_shares == 0 && (size.auto || size.clusters != 1)
+    let large = are_read_by_blocks(size.objects as u64, size.base_clusterings as u64);
+    info.capabilities.streams && large && size.soft_shares == 0 && (size.auto || size.clusters != 1)
 }
 
 /// Bytes that [`consense`](crate::consense) holds at once beside the ensemble, at most.
@@ -211,4 +223,16 @@ fn check(method: &dyn Consensus, problem: &RowProblem<'_>, size: &ProblemSize) -
         Weights::Native => return Ok(()),
     };
     Err(ConsensusError::Weights { what: "base clusterings", reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_read_by_blocks;
+
+    #[test]
+    fn few_objects_are_held_whatever_the_base_clusterings() {
+        assert!(!are_read_by_blocks(1797, 20_000) && !are_read_by_blocks(1 << 16, u64::MAX));
+        assert!(!are_read_by_blocks(1 << 20, 32) && are_read_by_blocks(1 << 20, 33));
+        assert!(are_read_by_blocks(u64::MAX, 2) && are_read_by_blocks((1 << 16) + 1, 512));
+    }
 }

@@ -163,6 +163,18 @@ impl ObjectWeights {
     }
 }
 
+/// The largest sum of whole weights with which sums over pairs of the leaves of a tree are still fine enough.
+pub const LEAF_WEIGHTS: f64 = (1u32 << 24) as f64;
+
+/// These weights as whole numbers of at least 1, in proportion: as they are where they are whole and their sum is at most `most`, else
+/// rounded to one part of a quarter of that.
+pub fn whole_multiplicities(weights: &[f64], most: f64) -> Vec<u32> {
+    let total: f64 = weights.iter().sum();
+    let whole = total <= most && weights.iter().all(|weight| weight.fract() == 0.0);
+    let factor = if whole { 1.0 } else { (most / 4.0).max(weights.len() as f64) / total };
+    weights.iter().map(|weight| ((weight * factor).round() as u32).max(1)).collect()
+}
+
 /// An ensemble, with weights of its base clusterings and of its objects where they count differently.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedEnsemble<'a> {
@@ -184,6 +196,16 @@ impl WeightedEnsemble<'_> {
     /// What every row counts.
     pub fn multiplicities(&self) -> Option<&[f64]> {
         self.object_weights.map(ObjectWeights::as_slice)
+    }
+
+    /// What every row counts, 1 where nothing is said.
+    pub fn each_multiplicity(&self) -> Vec<f64> {
+        self.multiplicities().map_or_else(|| vec![1.0; self.ensemble.objects()], <[f64]>::to_vec)
+    }
+
+    /// Whether rows are more than labels that count once: shares, or weights of objects.
+    pub fn is_fractional(&self) -> bool {
+        self.ensemble.memberships().is_some() || self.object_weights.is_some()
     }
 
     /// What every base clustering counts; the mean is 1.

@@ -2,8 +2,8 @@
 
 use partita_coassoc::{EvidenceRows, most_that_fit};
 use partita_core::{
-    BudgetError, Capabilities, Clusters, Dendrogram, Fragments, MemoryBudget, Method, MethodInfo, Monitor, Outcome,
-    Partition, Problem, ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
+    BudgetError, Capabilities, Clusters, Dendrogram, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Partition,
+    Problem, ProblemSize, Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
 };
 use partita_linkage::{Linkage, cut, link_rows, longest_lifetime, unfold};
 use serde::{Deserialize, Serialize};
@@ -50,36 +50,13 @@ pub fn eac<'a>(
     let (bases, missing) = (ensemble.bases().len(), ensemble.missing() > 0);
     check_budget(budget, distinct, |distinct| bytes(distinct, bases, missing, linkage))?;
     let folded = WeightedEnsemble { base_weights: source.base_weights, ..fragments.ensemble().into() };
-    let weights = leaf_weights(&fragments, source);
+    let weights = fragments.leaf_weights(source.multiplicities());
     let total = weights.iter().map(|&weight| weight as usize).sum();
     let rows = Dissimilarities::new(EvidenceRows::new(folded)?, total, linkage);
     let tree = unfold(&link_rows(&rows, &weights, linkage, monitor)?, fragments.of_object());
     let partition = cut(&tree, number(&tree, clusters));
     let certainty = certainty(source, &partition);
     Ok(outcome(partition, certainty, tree).with(TreeDiagnostics { distinct_rows: distinct }))
-}
-
-/// The largest sum of weights with which sums over pairs are still fine enough.
-const MOST_WHOLE: f64 = (1u32 << 24) as f64;
-
-/// The sum of weights that are not whole numbers, after rounding.
-const ROUNDED_SUM: f64 = (1u32 << 22) as f64;
-
-/// Objects of every fragment: a tree is made of whole numbers. Weights that are none are rounded to one part in 2²² of their sum, at
-/// least one.
-pub(crate) fn leaf_weights(fragments: &Fragments, source: WeightedEnsemble<'_>) -> Vec<u32> {
-    let Some(weights) = source.multiplicities() else { return fragments.weights().to_vec() };
-    let mut sums = vec![0.0; fragments.weights().len()];
-    fragments.of_object().iter().zip(weights).for_each(|(&leaf, weight)| sums[leaf as usize] += weight);
-    whole_numbers(&sums)
-}
-
-/// These weights as whole numbers, in proportion.
-pub(crate) fn whole_numbers(weights: &[f64]) -> Vec<u32> {
-    let total: f64 = weights.iter().sum();
-    let whole = total <= MOST_WHOLE && weights.iter().all(|weight| weight.fract() == 0.0);
-    let factor = if whole { 1.0 } else { ROUNDED_SUM.max(weights.len() as f64) / total };
-    weights.iter().map(|weight| ((weight * factor).round() as u32).max(1)).collect()
 }
 
 /// Facts about a tree.
@@ -107,7 +84,8 @@ pub(crate) fn check_budget(
 /// Bytes that [`eac`] holds at once, at most, over so many distinct label rows.
 pub fn bytes(objects: usize, base_clusterings: usize, missing: bool, linkage: Linkage) -> u64 {
     let unit = unit(objects, base_clusterings, missing, linkage);
-    partita_linkage::bytes(objects, unit, linkage) + (objects * (base_clusterings * 5 / 2 + 16)) as u64
+    let labels = (objects as u64).saturating_mul(base_clusterings as u64 * 5 / 2 + 16);
+    partita_linkage::bytes(objects, unit, linkage).saturating_add(labels)
 }
 
 pub(crate) fn number(tree: &Dendrogram, clusters: Clusters) -> usize {
@@ -137,6 +115,7 @@ pub struct Eac {
 }
 
 /// Average link on the evidence.
+#[doc(alias("AGGLOMERATIVE", "clustering aggregation", "WEAC"))]
 pub static EAC_AVERAGE: Eac = Eac {
     linkage: Linkage::Average,
     info: &info(
@@ -155,6 +134,7 @@ pub static EAC_SINGLE: Eac = Eac {
 };
 
 /// Complete link on the evidence.
+#[doc(alias("SC3"))]
 pub static EAC_COMPLETE: Eac = Eac {
     linkage: Linkage::Complete,
     info: &info(

@@ -2,15 +2,15 @@
 
 use partita_coassoc::{ClusterEntropy, EvidenceRows, Overlap, trusted_cluster_weights, whole_weights};
 use partita_core::{
-    Capabilities, Clusters, Fragments, Memberships, MemoryBudget, Method, MethodInfo, Monitor, Outcome, Problem,
-    ProblemSize, Settings, WeightedEnsemble,
+    Capabilities, Clusters, Fragments, LEAF_WEIGHTS, Memberships, MemoryBudget, Method, MethodInfo, Monitor, Outcome,
+    Problem, ProblemSize, Settings, WeightedEnsemble, whole_multiplicities,
 };
 use partita_linkage::{Linkage, cut, link_rows, unfold_at};
 use serde::{Deserialize, Serialize};
 
 use crate::EacError;
 use crate::certainty::Tables;
-use crate::eac::{TREE, check_budget, info, leaf_weights, number, outcome, whole_numbers};
+use crate::eac::{TREE, check_budget, info, number, outcome};
 use crate::evidence::{Dissimilarities, Weighted, rounded_unit};
 use crate::moves::moved;
 
@@ -113,8 +113,8 @@ pub fn lwea<'a>(
     let mut weights = trusted_cluster_weights(source, settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut weights, &ensemble.offsets());
     let leaves = match (&fragments, source.multiplicities()) {
-        (Some(fragments), _) => leaf_weights(fragments, source),
-        (None, Some(weights)) => whole_numbers(weights),
+        (Some(fragments), _) => fragments.leaf_weights(source.multiplicities()),
+        (None, Some(weights)) => whole_multiplicities(weights, LEAF_WEIGHTS),
         (None, None) => vec![1; distinct],
     };
     let folded = WeightedEnsemble { base_weights: source.base_weights, ..folded.into() };
@@ -149,7 +149,7 @@ fn lwea_soft(
     let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds);
     settings.entropy.apply(&mut weights, overlap.offsets());
     let worth = |cluster: usize| weights[cluster];
-    let leaves = source.multiplicities().map_or_else(|| vec![1; objects], whole_numbers);
+    let leaves = whole_multiplicities(&source.each_multiplicity(), LEAF_WEIGHTS);
     let total = leaves.iter().map(|&weight| weight as usize).sum();
     let rows = Dissimilarities::new(EvidenceRows::by_cluster(source, worth)?, total, Linkage::Average);
     let tree = link_rows(&rows, &leaves, Linkage::Average, monitor)?;
@@ -173,7 +173,8 @@ fn weighted_rows<'a>(folded: WeightedEnsemble<'a>, objects: usize, weights: &[f6
 /// Bytes that [`lwea`] holds at once, at most, over so many distinct label rows.
 pub fn lwea_bytes(objects: usize, base_clusterings: usize) -> u64 {
     let rows = partita_linkage::bytes(objects, rounded_unit(objects), Linkage::Average);
-    rows + (objects * (base_clusterings * 5 / 2 + 16)) as u64
+    let row = (base_clusterings as u64).saturating_mul(5) / 2;
+    rows.saturating_add((objects as u64).saturating_mul(row.saturating_add(16)))
 }
 
 /// [`lwea`] as a method.

@@ -115,8 +115,9 @@ pub fn eac_strongest<'a>(
 
 /// Bytes that [`eac_strongest`] holds at once, at most.
 pub fn sparse_bytes(objects: usize, base_clusterings: usize, neighbours: usize) -> u64 {
-    let pairs = (objects * neighbours.min(objects)) as u64;
-    SparseEvidence::bytes(objects, base_clusterings, pairs, true) + 24 * pairs + 64 * objects as u64
+    let pairs = (objects as u64).saturating_mul(neighbours.min(objects) as u64);
+    let own = pairs.saturating_mul(24).saturating_add((objects as u64).saturating_mul(64));
+    SparseEvidence::bytes(objects, base_clusterings, pairs, true).saturating_add(own)
 }
 
 /// [`eac_strongest`] as a method.

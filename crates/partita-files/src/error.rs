@@ -134,8 +134,8 @@ pub enum FileError {
     },
     /// Amounts of money, percents or numbers in another notation where labels are meant.
     #[error(
-        "{}: the labels of column '{column}' ('{}') are each {kind}, not clusters; {}",
-        .path.display(), shown(.value), .kind.remedy(&shown(.column))
+        "{}: the labels of column '{}' ('{}') are each {kind}, not clusters; {}",
+        .path.display(), plain(.column), shown(.value), .kind.remedy(&shown(.column))
     )]
     OddLabels {
         /// The file.
@@ -149,9 +149,9 @@ pub enum FileError {
     },
     /// Words that become too many columns.
     #[error(
-        "{}: column '{column}' has {categories} different values, more than --max-categories {most}; leave it out (--skip \
-         '{column}'), or allow that many",
-        .path.display()
+        "{}: column '{}' has {categories} different values, more than --max-categories {most}; leave it out (--skip '{}'), or allow \
+         that many",
+        .path.display(), plain(.column), plain(.column)
     )]
     TooManyCategories {
         /// The file.
@@ -182,8 +182,8 @@ pub enum FileError {
     NotAShare(Cell),
     /// No feature varies.
     #[error(
-        "{}: every feature is constant over all {rows} rows (column '{column}' is always {}); there is nothing to cluster",
-        .path.display(), Short(*.value)
+        "{}: every feature is constant over all {rows} rows (column '{}' is always {}); there is nothing to cluster",
+        .path.display(), plain(.column), Short(*.value)
     )]
     Constant {
         /// The file.
@@ -207,7 +207,7 @@ pub enum FileError {
         why: String,
     },
     /// A column that was asked for is not there.
-    #[error("{} has no column '{column}'; {}", .path.display(), Known(.known))]
+    #[error("{} has no column '{}'; {}", .path.display(), plain(.column), Known(.known))]
     NoColumn {
         /// The file.
         path: PathBuf,
@@ -279,7 +279,8 @@ pub enum FileError {
     },
     /// A column of a type that is neither numbers nor texts.
     #[error(
-        "{}: column '{column}' holds {found}; leave it out (--skip '{column}'), or write it as numbers or texts", .path.display()
+        "{}: column '{}' holds {found}; leave it out (--skip '{}'), or write it as numbers or texts",
+        .path.display(), plain(.column), plain(.column)
     )]
     ColumnType {
         /// The file.
@@ -332,7 +333,7 @@ impl FileError {
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Damaged { path: path.into(), reason: reason.into() }
+        Self::Damaged { path: path.into(), reason: plain(&reason.into()) }
     }
 
     /// A text where a number is meant.
@@ -351,7 +352,7 @@ impl FileError {
     }
 
     pub(crate) fn kind(path: &Path, what: impl Into<String>, found: impl Into<String>, expected: &'static str) -> Self {
-        Self::Kind { path: path.into(), what: what.into(), found: found.into(), expected }
+        Self::Kind { path: path.into(), what: plain(&what.into()), found: plain(&found.into()), expected }
     }
 }
 
@@ -409,8 +410,7 @@ impl fmt::Display for Row {
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, row, column, value } = self;
-        write!(f, "{}, {row}, column '{column}': '{}'", path.display(), shown(value))
+        write!(f, "{}, {}, column '{}': '{}'", self.path.display(), self.row, plain(&self.column), shown(&self.value))
     }
 }
 
@@ -422,6 +422,11 @@ pub(crate) fn shown(value: &str) -> String {
         text.push('…');
     }
     text
+}
+
+/// A name as it is, but on one line.
+fn plain(name: &str) -> String {
+    name.replace(char::is_control, " ")
 }
 
 /// Any message on one line.

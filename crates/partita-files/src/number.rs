@@ -41,7 +41,10 @@ pub(crate) struct Short(pub(crate) f64);
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(value) = self;
+        // Shares are 0 or 1 more often than not.
         match value.abs() {
+            _ if value.to_bits() == 0 => f.write_str("0"),
+            1.0 if *value > 0.0 => f.write_str("1"),
             0.0 | 1e-5..1e16 => write!(f, "{value}"),
             _ => write!(f, "{value:e}"),
         }
@@ -74,7 +77,8 @@ mod tests {
 
     #[test]
     fn short_texts_read_back() {
-        for (value, text) in [(0.1, "0.1"), (1e-300, "1e-300"), (-0.0, "-0"), (12.0, "12"), (1.5e20, "1.5e20")] {
+        let cases = [(0.1, "0.1"), (1e-300, "1e-300"), (12.0, "12"), (1.5e20, "1.5e20")];
+        for (value, text) in cases.into_iter().chain([(0.0, "0"), (-0.0, "-0"), (1.0, "1"), (-1.0, "-1")]) {
             assert_eq!(Short(value).to_string(), text);
         }
         let mut rng = Seed::new(2).rng();

@@ -53,6 +53,10 @@ pub(crate) fn lower_name(path: &Path) -> String {
 /// The file and its length in bytes, if it has any.
 pub(crate) fn open(path: &Path) -> Result<(File, u64), FileError> {
     let failed = |source| FileError::io(path, READ, source);
+    if is_named_pipe(path) {
+        let reason = "this is a pipe, and files are read more than once; give - and send it to standard input";
+        return Err(FileError::damaged(path, reason));
+    }
     let file = File::open(path).map_err(failed)?;
     let found = file.metadata().map_err(failed)?;
     match () {
@@ -60,6 +64,19 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64), FileError> {
         () if found.is_file() && found.len() == 0 => Err(FileError::Empty(path.into())),
         () => Ok((file, found.len())),
     }
+}
+
+/// Whether opening it would wait for somebody who writes. Pipes of this process (`/dev/stdin`, `/dev/fd/63`) have one.
+#[cfg(unix)]
+fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let own = path.starts_with("/dev") || path.starts_with("/proc");
+    !own && std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_named_pipe(_: &Path) -> bool {
+    false
 }
 
 /// A place in an open file. Clones share the file and have places of their own, so that threads do not disturb each other.

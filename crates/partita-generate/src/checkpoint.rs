@@ -61,13 +61,13 @@ pub fn generate_durable<'a>(
     if index >= of {
         return Err(GenerateError::Part { index, of });
     }
-    let mut plans = plan(recipe, n, seed);
-    plans.retain(|plan| plan.run as u64 % u64::from(of) == u64::from(index));
     budget.check(
         "generation",
         bytes(recipe, &values),
         "ask for fewer or simpler base clusterings, or sample the rows",
     )?;
+    let mut plans = plan(recipe, n, seed);
+    plans.retain(|plan| plan.run as u64 % u64::from(of) == u64::from(index));
     let table = values.fingerprint()?;
     let header =
         Header { recipe: recipe.to_json(seed), objects: n, table, part: durable.part, note: durable.note.clone() };
@@ -109,6 +109,7 @@ pub fn merge_parts<P: AsRef<Path>>(paths: &[P]) -> Result<(Generated, String), G
     }
     let work = work.ok_or(GenerateError::NothingFinished { asked: 0 })?;
     let (recipe, seed) = Recipe::from_json(&work.recipe)?;
+    recipe.check(work.objects)?;
     let plans = plan(&recipe, work.objects, seed);
     let resumed = kept.len();
     let found = plans.iter().map(|plan| kept.remove(&plan.run)).collect();

@@ -7,12 +7,12 @@
 //! Numbers are little-endian; labels take one byte up to 255 clusters and two above. A record that was cut off at
 //! the end of the file (the process was killed) is dropped; a whole one whose check does not fit is damage.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use partita_core::Stopped;
+use partita_core::{MAX_BASE_CLUSTERS, Stopped};
 use serde::{Deserialize, Serialize};
 
 use crate::GenerateError;
@@ -48,11 +48,20 @@ fn failed(path: &Path, error: &std::io::Error) -> GenerateError {
     GenerateError::PartFile { path: path.display().to_string(), reason: error.to_string(), kind: error.kind() }
 }
 
+/// Keeps other processes from the file until this one ends; on a disk without locks there are none.
+fn lock(path: &Path, file: &File) -> Result<(), GenerateError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(GenerateError::InUse { path: path.display().to_string() }),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
 impl PartFile {
     /// A new part file.
     pub(crate) fn create(path: &Path, header: &Header) -> Result<Self, GenerateError> {
         let opened = OpenOptions::new().write(true).create_new(true).open(path);
         let mut file = opened.map_err(|error| failed(path, &error))?;
+        lock(path, &file)?;
         file.write_all(text(header).as_bytes()).map_err(|error| failed(path, &error))?;
         Ok(Self { path: path.into(), file: Mutex::new((file, None)) })
     }
@@ -62,6 +71,7 @@ impl PartFile {
     pub(crate) fn resume(path: &Path, header: &Header) -> Result<(Self, Vec<(usize, BaseRun)>), GenerateError> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let mut file = opened.map_err(|error| failed(path, &error))?;
+        lock(path, &file)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| failed(path, &error))?;
         let expected = text(header);
@@ -149,7 +159,8 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Header, Vec<(usize, BaseRun)>, us
     let mut records = Vec::new();
     while let Some(length) = bytes.get(at..at + 4) {
         let length = word(length) as usize;
-        if length < FIXED + header.objects || length > FIXED + 2 * header.objects {
+        let labels = length.saturating_sub(FIXED);
+        if length < FIXED || labels < header.objects || labels.div_ceil(2) > header.objects {
             return Err(damaged(&format!("record {} has an impossible length", records.len())));
         }
         let (Some(body), Some(check)) =
@@ -175,6 +186,9 @@ fn decode(body: &[u8], objects: usize) -> Option<(usize, BaseRun)> {
         1 => Stopped::Exact,
         _ => Stopped::RoundLimit,
     };
+    if clusters > MAX_BASE_CLUSTERS {
+        return None;
+    }
     let inertia = f64::from_bits(word(&body[13..21]));
     let labels = &body[FIXED..];
     let labels: Vec<u16> = if clusters <= 255 {

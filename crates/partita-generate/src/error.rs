@@ -33,6 +33,20 @@ pub enum GenerateError {
         /// The base clusterer it names.
         name: String,
     },
+    /// More base clusterings than anybody can mean.
+    #[error("the recipe asks for {runs} base clusterings; ask for at most {most}")]
+    TooManyRuns {
+        /// Base clusterings asked for.
+        runs: usize,
+        /// The most.
+        most: usize,
+    },
+    /// Another process appends to the part file.
+    #[error("{path}: another process is making these base clusterings; wait for it, or name another file")]
+    InUse {
+        /// The part file.
+        path: String,
+    },
     /// The recipe holds no base clusterer.
     #[error("the recipe asks for no base clustering; write for example kmeans:100")]
     NoBase,
@@ -51,9 +65,7 @@ pub enum GenerateError {
     #[error("a base clustering needs at least 1 cluster, asked for 0")]
     NoClusters,
     /// More clusters than there are objects.
-    #[error(
-        "asked for base clusterings of up to {clusters} clusters of {objects} objects; lower the number of clusters"
-    )]
+    #[error("asked for base clusterings of up to {clusters} clusters of {objects} objects; lower base_k (--base-k)")]
     TooManyClusters {
         /// The most clusters asked for.
         clusters: usize,
@@ -63,7 +75,7 @@ pub enum GenerateError {
     /// More clusters than a subsample has objects.
     #[error(
         "asked for base clusterings of up to {clusters} clusters of {rows} objects (a share of {share} of {objects}); \
-         lower the number of clusters or raise the share"
+         lower base_k (--base-k) or raise the share"
     )]
     TooManyForSubsample {
         /// The most clusters asked for.

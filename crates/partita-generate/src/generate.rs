@@ -73,12 +73,12 @@ pub fn generate<'a>(
     let n = values.dim().0;
     recipe.check(n)?;
     check_groups(&values, recipe)?;
-    let plans = plan(recipe, n, seed);
     budget.check(
         "generation",
         bytes(recipe, &values),
         "ask for fewer or simpler base clusterings, or sample the rows",
     )?;
+    let plans = plan(recipe, n, seed);
     let progress = ProgressCounter::new(monitor, plans.len() as u64);
     let found = run_plans(values, recipe, &plans, budget, &progress, &|_, _| ())?;
     assemble(&plans, found, n, recipe.to_json(seed))
@@ -107,7 +107,10 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
         kind if linkage(kind).is_some() => 4 * rows * rows,
         _ => 0,
     };
-    table + labels + threads * recipe.base.iter().map(pairs).max().unwrap_or(0)
+    // Directions, and the table as seen through them.
+    let projected = recipe.projection.map_or(0, |width| (8 * (n + d) as u64).saturating_mul(width as u64));
+    let at_once = projected.saturating_add(recipe.base.iter().map(pairs).max().unwrap_or(0));
+    (table + labels).saturating_add(threads.saturating_mul(at_once))
 }
 
 /// The ensemble of those base clusterings that are finished.

@@ -127,6 +127,9 @@ impl Default for Recipe {
 /// The limits that the runs of `genie` take in turn where a recipe names none.
 const USUAL_GINI: [f64; 4] = [0.1, 0.3, 0.5, 0.7];
 
+/// The most base clusterings of a recipe.
+const MOST_RUNS: usize = 1 << 20;
+
 /// Recipes that do not name limits are written as before there were any.
 fn usual_gini(gini: &[f64]) -> bool {
     gini == USUAL_GINI
@@ -144,7 +147,7 @@ struct Record {
 impl Recipe {
     /// Number of base clusterings, M.
     pub fn runs(&self) -> usize {
-        self.base.iter().map(|spec| spec.runs).sum()
+        self.base.iter().fold(0, |sum, spec| sum.saturating_add(spec.runs))
     }
 
     /// Objects in each base clustering of a table of so many.
@@ -169,6 +172,9 @@ impl Recipe {
     pub fn check(&self, objects: usize) -> Result<(), GenerateError> {
         if self.runs() == 0 {
             return Err(GenerateError::NoBase);
+        }
+        if self.runs() > MOST_RUNS {
+            return Err(GenerateError::TooManyRuns { runs: self.runs(), most: MOST_RUNS });
         }
         for (what, share) in [("subsample", self.subsample), ("features", self.features)] {
             if !(share > 0.0 && share <= 1.0) {
@@ -247,6 +253,11 @@ mod tests {
         assert_eq!(check("2..10", 0.5, 20), Ok(()));
         assert_eq!(check("11", 1.0, 10), Err(GenerateError::TooManyClusters { clusters: 11, objects: 10 }));
         assert!(matches!(check("8", 0.5, 10), Err(GenerateError::TooManyForSubsample { rows: 5, .. })));
+        let many =
+            |runs| Recipe { base: vec![BaseSpec::new(BaseKind::KMeans, runs); 2], ..Recipe::default() }.check(20);
+        for runs in [1 << 20, usize::MAX] {
+            assert!(matches!(many(runs), Err(GenerateError::TooManyRuns { .. })));
+        }
         for share in [0.0, -1.0, 1.5, f64::NAN] {
             assert!(matches!(check("2", share, 10), Err(GenerateError::Share { .. })));
         }

@@ -2,10 +2,52 @@
 
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
+use partita_core::{EnsembleRows, Memberships, PassRunner, Silent, WeightedEnsemble};
 use partita_spectral::symmetric_eigen;
 use rayon::prelude::*;
 
 use crate::GraphError;
+use crate::spectral::counted;
+
+/// The overlaps of base clusters and the [`jaccard`] index of every two of an ensemble in memory; for soft base clusterings the extended
+/// index, a·b / (a·a + b·b − a·b), of their shares. Objects count their weights.
+pub(crate) fn overlaps(source: WeightedEnsemble<'_>) -> Result<(Overlap, Array2<f64>), GraphError> {
+    let ensemble = source.ensemble;
+    if !source.is_fractional() {
+        let overlap = counted(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent))?;
+        let index = jaccard(&overlap);
+        return Ok((overlap, index));
+    }
+    let (shares, weights) = (ensemble.shares(), source.each_multiplicity());
+    let overlap = Overlap::of_shares(&shares, ensemble.offsets(), Some(&weights));
+    let index = extended_jaccard(&overlap, &shares, &weights);
+    Ok((overlap, index))
+}
+
+/// The base clustering of every base cluster.
+pub(crate) fn bases_of(offsets: &[usize]) -> Vec<usize> {
+    offsets.windows(2).enumerate().flat_map(|(u, ends)| std::iter::repeat_n(u, ends[1] - ends[0])).collect()
+}
+
+/// The extended Jaccard index of every two base clusters of different base clusterings, over the objects that both of these know.
+fn extended_jaccard(overlap: &Overlap, shares: &Memberships, weights: &[f64]) -> Array2<f64> {
+    let (table, base_of) = (overlap.table(), bases_of(overlap.offsets()));
+    // Σ of squared shares in every base cluster over the objects that each base clustering knows.
+    let mut squares = Array2::<f64>::zeros((table.nrows(), overlap.offsets().len() - 1));
+    for (object, weight) in weights.iter().enumerate() {
+        let (clusters, own) = shares.row(object);
+        let mut known: Vec<usize> = clusters.iter().map(|&c| base_of[c as usize]).collect();
+        known.dedup();
+        for (&c, share) in clusters.iter().zip(own) {
+            known.iter().for_each(|&u| squares[[c as usize, u]] += weight * share * share);
+        }
+    }
+    Array2::from_shape_fn(table.dim(), |(c, d)| {
+        let shared = if base_of[c] == base_of[d] { 0.0 } else { table[[c, d]] };
+        let all = squares[[c, base_of[d]]] + squares[[d, base_of[c]]] - shared;
+        if shared > 0.0 { shared / all } else { 0.0 }
+    })
+}
 
 /// The Jaccard index of every two base clusters of different base clusterings, over the objects that both of these label; ΣJ × ΣJ,
 /// symmetric, 0 on the diagonal and within a base clustering.
@@ -75,28 +117,37 @@ pub(crate) fn propagated(jaccard: &Array2<f64>, steps: u32) -> Result<Array2<f64
     Ok(similarity)
 }
 
+/// How far every two base clusters are near the same others, T_cd = Σ_e w_e min(W_ce, W_de), ΣJ × ΣJ; w is 1 where there is none.
+pub(crate) fn common_links(near: &Array2<f64>, weights: Option<&[f64]>) -> Array2<f64> {
+    let side = near.nrows();
+    let line = |c: usize| {
+        let own = near.row(c).into_iter().enumerate().filter(|(_, w)| **w > 0.0);
+        let own: Vec<(usize, f64, f64)> =
+            own.map(|(e, &w)| (e, w, weights.map_or(1.0, |weights| weights[e]))).collect();
+        let common = |d: usize| own.iter().map(|&(e, w, weight)| weight * w.min(near[[d, e]])).sum::<f64>();
+        (c..side).map(common).collect::<Vec<f64>>()
+    };
+    let lines: Vec<Vec<f64>> = (0..side).into_par_iter().map(line).collect();
+    let mut links = Array2::zeros((side, side));
+    for (c, line) in lines.iter().enumerate() {
+        for (d, &common) in (c..side).zip(line) {
+            (links[[c, d]], links[[d, c]]) = (common, common);
+        }
+    }
+    links
+}
+
 /// Similarity of base clusters by weighted connected triples (WCT), ΣJ × ΣJ, 1 on the diagonal.
 ///
 /// ```text
 /// T_cd = Σ_e min(W_ce, W_de)      Sim_cd = decay · T_cd / max T
 /// ```
 pub(crate) fn connected_triples(jaccard: &Array2<f64>, decay: f64) -> Array2<f64> {
-    let side = jaccard.nrows();
-    let near = |c: usize| jaccard.row(c).iter().copied().enumerate().filter(|(_, w)| *w > 0.0).collect::<Vec<_>>();
-    let line = |c: usize| {
-        let near = near(c);
-        let common = |d: usize| near.iter().map(|&(e, w)| w.min(jaccard[[d, e]])).sum::<f64>();
-        (c + 1..side).map(common).collect::<Vec<f64>>()
-    };
-    let lines: Vec<Vec<f64>> = (0..side).into_par_iter().map(line).collect();
-    let most = lines.iter().flatten().copied().fold(0.0, f64::max);
-    let mut similarity = Array2::eye(side);
-    for (c, line) in lines.iter().enumerate() {
-        for (d, common) in (c + 1..side).zip(line) {
-            let value = if most > 0.0 { decay * common / most } else { 0.0 };
-            (similarity[[c, d]], similarity[[d, c]]) = (value, value);
-        }
-    }
+    let mut similarity = common_links(jaccard, None);
+    similarity.diag_mut().fill(0.0);
+    let most = similarity.iter().copied().fold(0.0, f64::max);
+    similarity.mapv_inplace(|common| if most > 0.0 { decay * common / most } else { 0.0 });
+    similarity.diag_mut().fill(1.0);
     similarity
 }
 

@@ -7,11 +7,18 @@ use crate::GraphError;
 
 /// The outcome of a fit over these rows.
 pub(crate) fn collected<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, GraphError> {
-    let (mut labels, mut certainty, mut soft) = (Vec::new(), Vec::new(), Vec::new());
+    let objects = rows.source().rows() as usize;
+    let (mut labels, mut certainty, mut soft) = (Vec::with_capacity(objects), Vec::new(), Vec::new());
     fit.label(rows, &mut |_, assigned| {
         labels.extend(assigned.labels);
-        certainty.extend(assigned.certainty);
-        soft.extend(assigned.soft.unwrap_or_default());
+        match assigned.soft {
+            Some(shares) => {
+                // The certainty of a soft result is made from its shares.
+                soft.reserve_exact(objects * fit.clusters - soft.len());
+                soft.extend(shares);
+            }
+            None => certainty.extend(assigned.certainty),
+        }
         Ok(())
     })?;
     let mut outcome = if soft.is_empty() {

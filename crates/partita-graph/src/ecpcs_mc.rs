@@ -5,18 +5,19 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, EnsembleRows, FitError, Flow, Label,
-    Method, MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap,
-    RowProblem, Seed, Settings, Silent,
+    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, EnsembleRows, FitError, Flow, Label, Method,
+    MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
+    Seed, Settings, Silent, SoftBases, SoftPartition, WeightedEnsemble, Weights,
 };
 use partita_kmeans::embedded::{Grouping, Search, kmeans};
 use partita_spectral::{LanczosSettings, top_eigenpairs};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::cluster_similarity::{self, jaccard, live, propagated};
+use crate::cluster_similarity::{self, bases_of, jaccard, live, overlaps, propagated};
 use crate::collect::collected;
-use crate::rows::by_base;
+use crate::rows::{by_base, check};
+use crate::soft::soft_bytes;
 use crate::spectral::{GRAPH, counted};
 
 /// Settings of [`ecpcs_mc`]. Start from `default()` and change what you mean to change.
@@ -71,7 +72,8 @@ pub struct MetaClusters {
 ///
 /// # Differences from the paper
 /// Eigenvectors are scaled to unit rows and grouped by k-means (the paper: the discretisation of Yu and Shi); ties go to the
-/// first cluster; missing labels; weights, which count in the scores.
+/// first cluster; missing labels; weights of base clusterings, which count in the scores; weights of objects, which count in the
+/// overlaps; soft base clusterings, by the extended Jaccard index a·b / (a·a + b·b − a·b) of their shares Z.
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, or the monitor asks to stop.
@@ -79,17 +81,49 @@ pub struct MetaClusters {
 /// # References
 /// D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh: Enhanced ensemble clustering via fast propagation of cluster-wise
 /// similarities, IEEE Trans. SMC: Systems 51(1), 2021.
-pub fn ecpcs_mc(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn ecpcs_mc<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &EcpcsMcSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<MetaClusters>, GraphError> {
-    let source = EnsembleRows::new(ensemble);
-    let rows = PassRunner::new(&source, &Silent);
-    collected(&rows, ecpcs_mc_rows(&rows, weights, clusters, seed, settings, monitor)?)
+    let source = source.into();
+    if source.is_fractional() {
+        return ecpcs_mc_shares(source, clusters, seed, settings, monitor);
+    }
+    let rows = EnsembleRows::new(source.ensemble);
+    let rows = PassRunner::new(&rows, &Silent);
+    collected(&rows, ecpcs_mc_rows(&rows, source.base_weights, clusters, seed, settings, monitor)?)
+}
+
+/// [`ecpcs_mc`] of shares and weighted objects: base clusters are compared by the extended Jaccard index, and scores are of shares.
+fn ecpcs_mc_shares(
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &EcpcsMcSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<MetaClusters>, GraphError> {
+    let ensemble = source.ensemble;
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
+    check(ensemble, clusters)?;
+    if monitor.tick(0, 3) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let (overlap, index) = overlaps(source)?;
+    let found = Grouped::of((&overlap, &index), source.base_weights, clusters, seed, settings, monitor)?;
+    let (shares, base_of) = (ensemble.shares(), bases_of(overlap.offsets()));
+    let mut soft = Array2::zeros((ensemble.objects(), clusters));
+    for (object, mut line) in soft.outer_iter_mut().enumerate() {
+        let (own, values) = shares.row(object);
+        let entries = own.iter().zip(values).map(|(&c, &share)| (base_of[c as usize], c as usize, share));
+        found.scores.of_shares(entries, line.as_slice_mut().expect("lines of a new array"));
+    }
+    let soft = SoftPartition::new(soft).expect("scores are divided by their sum");
+    let mut outcome = Outcome::soft(soft, found.grouping.stopped);
+    outcome.rounds = found.grouping.trace.len() as u64;
+    Ok(outcome.with(found.details))
 }
 
 /// [`ecpcs_mc`] over label rows that are not held: one pass for the overlaps, one for the labels.
@@ -111,23 +145,45 @@ pub fn ecpcs_mc_rows(
         return Err(GraphError::Interrupted);
     }
     let overlap = counted(rows)?;
-    if monitor.tick(1, 3) == Flow::Stop {
-        return Err(GraphError::Interrupted);
-    }
-    let similarity = propagated(&jaccard(&overlap), settings.steps)?;
-    if monitor.tick(2, 3) == Flow::Stop {
-        return Err(GraphError::Interrupted);
-    }
-    let live = live(&overlap);
-    let grouping = groups(&similarity, &live, clusters, seed, settings)?;
-    let mut meta = vec![None; similarity.nrows()];
-    live.iter().zip(&grouping.labels).for_each(|(&c, &k)| meta[c] = Some(k as usize));
-    let count = |k| meta.iter().filter(|meta| **meta == Some(k)).count();
-    let details = MetaClusters { base_clusters: (0..clusters).map(count).collect() };
-    let scores = Scores::new(overlap.offsets(), &meta, &by_base(overlap.offsets(), weights), clusters);
-    let mut fit = RowFit::new(clusters, grouping.stopped, scores, details);
-    fit.rounds = grouping.trace.len() as u64;
+    let found = Grouped::of((&overlap, &jaccard(&overlap)), weights, clusters, seed, settings, monitor)?;
+    let mut fit = RowFit::new(clusters, found.grouping.stopped, found.scores, found.details);
+    fit.rounds = found.grouping.trace.len() as u64;
     Ok(fit)
+}
+
+/// Base clusters in meta-clusters.
+struct Grouped {
+    grouping: Grouping,
+    scores: Scores,
+    details: MetaClusters,
+}
+
+impl Grouped {
+    /// The groups of base clusters by their overlaps and Jaccard indices.
+    fn of(
+        (overlap, index): (&Overlap, &Array2<f64>),
+        weights: Option<&BaseWeights>,
+        clusters: usize,
+        seed: Seed,
+        settings: &EcpcsMcSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, GraphError> {
+        if monitor.tick(1, 3) == Flow::Stop {
+            return Err(GraphError::Interrupted);
+        }
+        let similarity = propagated(index, settings.steps)?;
+        if monitor.tick(2, 3) == Flow::Stop {
+            return Err(GraphError::Interrupted);
+        }
+        let live = live(overlap);
+        let grouping = groups(&similarity, &live, clusters, seed, settings)?;
+        let mut meta = vec![None; similarity.nrows()];
+        live.iter().zip(&grouping.labels).for_each(|(&c, &k)| meta[c] = Some(k as usize));
+        let count = |k| meta.iter().filter(|meta| **meta == Some(k)).count();
+        let details = MetaClusters { base_clusters: (0..clusters).map(count).collect() };
+        let scores = Scores::new(overlap.offsets(), &meta, &by_base(overlap.offsets(), weights), clusters);
+        Ok(Self { grouping, scores, details })
+    }
 }
 
 /// The normalised cut of the similarity of those base clusters that have objects.
@@ -184,6 +240,32 @@ impl Scores {
     }
 }
 
+impl Scores {
+    /// Writes the scores of an object with these entries: base clustering, base cluster and share.
+    fn of_shares(&self, entries: impl Iterator<Item = (usize, usize, f64)>, scores: &mut [f64]) {
+        let (mut whole, mut missing) = (self.all.clone(), vec![true; self.offsets.len() - 1]);
+        for (u, c, share) in entries {
+            let (k, weight) = self.meta[c];
+            scores[k] += weight * share;
+            missing[u] = false;
+        }
+        for (u, _) in missing.iter().enumerate().filter(|(_, missing)| **missing) {
+            let absent = &self.by_base[u * self.clusters..][..self.clusters];
+            whole.iter_mut().zip(absent).for_each(|(whole, absent)| *whole -= absent);
+        }
+        Self::divide(scores, &whole);
+    }
+
+    /// Scores over what they could be, and then over their sum.
+    fn divide(scores: &mut [f64], whole: &[f64]) {
+        scores.iter_mut().zip(whole).for_each(|(score, whole)| {
+            *score = if *score > 0.0 { *score / whole.max(f64::MIN_POSITIVE) } else { 0.0 };
+        });
+        let sum: f64 = scores.iter().sum();
+        scores.iter_mut().for_each(|score| *score /= sum);
+    }
+}
+
 impl RowLabeller for Scores {
     const KIND: &'static str = "graph/meta-clusters";
 }
@@ -205,11 +287,7 @@ impl RowMap for Scores {
                     whole.iter_mut().zip(missing).for_each(|(whole, missing)| *whole -= missing);
                 }
             }
-            scores.iter_mut().zip(&whole).for_each(|(score, whole)| {
-                *score = if *score > 0.0 { *score / whole.max(f64::MIN_POSITIVE) } else { 0.0 };
-            });
-            let sum: f64 = scores.iter().sum();
-            scores.iter_mut().for_each(|score| *score /= sum);
+            Self::divide(scores, &whole);
         }
         Assigned::of_soft(scores, self.clusters)
     }
@@ -229,7 +307,13 @@ static INFO: MethodInfo = MethodInfo {
     certainty: "score of the object's cluster over the sum of scores",
     time: "nM² + (ΣJ)³",
     memory: "nK + (ΣJ)²",
-    capabilities: Capabilities { soft: true, streams: true, ..GRAPH.capabilities },
+    capabilities: Capabilities {
+        soft: true,
+        streams: true,
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
+        ..GRAPH.capabilities
+    },
     ..GRAPH
 };
 
@@ -244,7 +328,8 @@ impl Method for EcpcsMc {
 
     fn bytes(&self, size: &ProblemSize, settings: &EcpcsMcSettings) -> u64 {
         let [n, _, _, k] = size.saturating();
-        (n * (k * Saturating(24) + Saturating(16)) + Saturating(self.row_bytes(size, settings))).0
+        let rows = Saturating(self.row_bytes(size, settings)) + Saturating(soft_bytes(size));
+        (n * (k * Saturating(24) + Saturating(16)) + rows).0
     }
 
     fn fit(
@@ -254,7 +339,7 @@ impl Method for EcpcsMc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MetaClusters>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(ecpcs_mc(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(ecpcs_mc(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

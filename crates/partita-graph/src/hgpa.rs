@@ -4,8 +4,9 @@ use std::num::Saturating;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, FitError, Flow, Label, LabelRows, Method, MethodInfo, Monitor, Objective, Outcome,
-    Partition, Problem, ProblemSize, Seed, Sense, Settings, Stopped,
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, LEAF_WEIGHTS, Label, LabelRows, Method, MethodInfo,
+    Monitor, Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, Settings, SoftBases, Stopped,
+    WeightedEnsemble, Weights, whole_multiplicities,
 };
 use serde::{Deserialize, Serialize};
 use tracing::info_span;
@@ -74,22 +75,23 @@ impl Default for HgpaSettings {
 ///
 /// # Differences from the paper
 /// The paper calls hMETIS, and counts hyperedges cut; the default here is `soed`, which goes on telling partitions
-/// apart when large hyperedges are cut anyway. Missing labels and weights of base clusterings.
+/// apart when large hyperedges are cut anyway. Missing labels, weights of base clusterings, weights of objects (those of vertices).
 ///
 /// # References
 /// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
 /// C. M. Fiduccia, R. M. Mattheyses: A linear-time heuristic for improving network partitions, DAC 1982.
 /// G. Karypis, V. Kumar: Multilevel k-way hypergraph partitioning, VLSI Design 11(3), 2000.
-pub fn hgpa(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn hgpa<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &HgpaSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<HgpaDiagnostics>, GraphError> {
+    let source = source.into();
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::new(ensemble, clusters)?;
+    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     // Rows in lexicographic order, so that vertices that share hyperedges are close in number.
     let order = lexicographic(rows.ensemble());
     let graph = hypergraph(&rows, &order, weights);
@@ -97,15 +99,21 @@ pub fn hgpa(
     let total = u64::from(settings.restarts.max(1));
     let mut best: Option<Found> = None;
     let mut stopped = Stopped::Converged;
+    let stop = || monitor.flow() == Flow::Stop;
     for restart in 0..total {
         if monitor.tick(restart, total) == Flow::Stop {
             stopped = Stopped::Interrupted;
             break;
         }
-        let search = || partition(&graph, parts, settings.imbalance, settings.objective, seed.child(restart));
+        let seed = seed.child(restart);
+        let search = || partition(&graph, parts, settings.imbalance, settings.objective, seed, &stop);
         let found = info_span!("partition").in_scope(search);
-        if best.as_ref().is_none_or(|best| found.cost < best.cost) {
+        if let Some(found) = found.filter(|found| best.as_ref().is_none_or(|best| found.cost < best.cost)) {
             best = Some(found);
+        }
+        if stop() {
+            stopped = Stopped::Interrupted;
+            break;
         }
     }
     let found = best.ok_or(GraphError::Interrupted)?;
@@ -149,7 +157,8 @@ fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> 
         starts.push(kept.len());
         nets.push(((weights[c] * unit).round() as i64).max(1));
     }
-    let vertices = order.iter().map(|&row| rows.weights()[row as usize] as i64).collect();
+    let heavy = whole_multiplicities(rows.weights(), LEAF_WEIGHTS);
+    let vertices = order.iter().map(|&row| i64::from(heavy[row as usize])).collect();
     Hypergraph::new(vertices, nets, starts, kept)
 }
 
@@ -207,6 +216,11 @@ static INFO: MethodInfo = MethodInfo {
     certainty: "mean share of the object's base clusters in its cluster over the sum of that and the best other cluster's",
     time: "nMK a pass",
     memory: "nM",
+    capabilities: Capabilities {
+        soft_bases: SoftBases::Refused("a hyperedge joins objects wholly or not at all; mcla and cspa take shares"),
+        object_weights: Weights::Native,
+        ..GRAPH.capabilities
+    },
     ..GRAPH
 };
 
@@ -232,6 +246,6 @@ impl Method for Hgpa {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<HgpaDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(hgpa(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(hgpa(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 }

@@ -2,23 +2,25 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::Overlap;
+use partita_coassoc::{Overlap, share_products};
 use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use partita_core::{
-    BaseWeights, Clusters, ClustersError, Ensemble, EnsembleRows, FitError, Flow, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, Silent,
+    BaseWeights, Capabilities, Clusters, ClustersError, EnsembleRows, FitError, Flow, Method, MethodInfo, Monitor,
+    Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, Silent, SoftBases, WeightedEnsemble,
+    Weights,
 };
 use partita_kmeans::embedded::Search;
-use partita_spectral::{LanczosSettings, lanczos};
+use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::bipartite::{inverse_roots, multiply};
-use crate::cluster_similarity::{self, connected_triples, jaccard};
+use crate::bipartite::{Embedding, inverse_roots, multiply};
+use crate::cluster_similarity::{self, connected_triples, jaccard, overlaps};
 use crate::collect::collected;
 use crate::row_cut;
-use crate::rows::by_base;
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted};
+use crate::rows::{Rows, by_base};
+use crate::soft::transferred;
+use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted, grouped};
 
 /// Settings of [`lce`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -75,17 +77,57 @@ impl Default for LceSettings {
 /// # References
 /// N. Iam-On, T. Boongoen, S. Garrett, C. Price: A link-based approach to the cluster ensemble problem, IEEE TPAMI 33(12), 2011.
 #[doc(alias = "LinkCluE")]
-pub fn lce(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn lce<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &LceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
-    let source = EnsembleRows::new(ensemble);
-    let rows = PassRunner::new(&source, &Silent);
-    collected(&rows, lce_rows(&rows, weights, clusters, seed, settings, monitor)?)
+    let source = source.into();
+    if source.is_fractional() {
+        return lce_shares(source, clusters, seed, settings, monitor);
+    }
+    let rows = EnsembleRows::new(source.ensemble);
+    let rows = PassRunner::new(&rows, &Silent);
+    collected(&rows, lce_rows(&rows, source.base_weights, clusters, seed, settings, monitor)?)
+}
+
+/// [`lce`] of weighted objects, in memory: R = Z S for shares Z of 0 and 1.
+fn lce_shares(
+    source: WeightedEnsemble<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &LceSettings,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
+    let ensemble = source.ensemble;
+    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
+    let rows = Rows::each_object(ensemble, clusters, source.each_multiplicity())?;
+    if monitor.tick(0, u64::from(settings.rounds) + 1) == Flow::Stop {
+        return Err(GraphError::Interrupted);
+    }
+    let (overlap, index) = overlaps(source)?;
+    let strengths = by_base(overlap.offsets(), source.base_weights);
+    let memberships = Memberships::new(&index, overlap.offsets(), &strengths, settings.decay);
+    let degrees = memberships.degrees(&overlap);
+    let shares = ensemble.shares();
+    let per_degree: Vec<f64> = (0..ensemble.objects())
+        .map(|object| {
+            let (own, values) = shares.row(object);
+            1.0 / own.iter().zip(values).map(|(&c, share)| share * memberships.strengths[c as usize]).sum::<f64>()
+        })
+        .collect();
+    let shared = share_products(&shares, degrees.len(), |object| rows.weights()[object] * per_degree[object]);
+    let pairs = memberships.leading(&shared, &degrees, clusters, seed)?;
+    let table = memberships.lifted(&pairs.vectors, &degrees);
+    let embedded = transferred(&shares, &per_degree, table.view());
+    let embedding = Embedding { rows: embedded, values: pairs.values.to_vec(), next: pairs.next };
+    Ok(grouped(&rows, embedding, &search(settings, clusters), seed, monitor))
+}
+
+fn search(settings: &LceSettings, clusters: usize) -> Search {
+    Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance }
 }
 
 /// [`lce`] over label rows that are not held: three passes and one for every round of k-means.
@@ -107,16 +149,14 @@ pub fn lce_rows(
         return Err(GraphError::Interrupted);
     }
     let overlap = counted(rows)?;
-    let memberships = Memberships::new(&overlap, &by_base(overlap.offsets(), weights), settings.decay);
+    let strengths = by_base(overlap.offsets(), weights);
+    let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &strengths, settings.decay);
     let degrees = memberships.degrees(&overlap);
     drop(overlap);
-    let graph = memberships.graph(rows, &degrees)?;
-    let (side, lanczos_settings) = (degrees.len(), LanczosSettings::default());
-    let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| multiply(graph.view(), x, y);
-    let pairs = lanczos(side, clusters.min(side), product, seed.child(0), &lanczos_settings)?;
+    let shared = Overlap::shared(rows, &memberships.strengths)?.into_table();
+    let pairs = memberships.leading(&shared, &degrees, clusters, seed)?;
     let table = memberships.lifted(&pairs.vectors, &degrees);
-    let search =
-        Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance };
+    let search = search(settings, clusters);
     let fit = row_cut::grouped(rows, &table, &memberships.strengths, &search, seed, monitor)?;
     let eigenvalues = pairs.values.to_vec();
     Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None, moved: None }))
@@ -130,9 +170,8 @@ struct Memberships {
 }
 
 impl Memberships {
-    fn new(overlap: &Overlap, weights: &[f64], decay: f64) -> Self {
-        let mut table = connected_triples(&jaccard(overlap), decay);
-        let offsets = overlap.offsets();
+    fn new(jaccard: &Array2<f64>, offsets: &[usize], weights: &[f64], decay: f64) -> Self {
+        let mut table = connected_triples(jaccard, decay);
         let base = |c: usize| offsets.partition_point(|&start| start <= c);
         table.indexed_iter_mut().for_each(|((c, d), x)| *x *= if base(c) == base(d) { weights[c] } else { 0.0 });
         let strengths = table.sum_axis(Axis(1)).to_vec();
@@ -146,12 +185,24 @@ impl Memberships {
     }
 
     /// D^-½ Sᵀ Ĩ S D^-½.
-    fn graph(&self, rows: &PassRunner<'_>, degrees: &[f64]) -> Result<Array2<f64>, GraphError> {
-        let shared = Overlap::shared(rows, &self.strengths)?.into_table();
-        let mut graph = self.table.t().dot(&shared).dot(&self.table);
+    fn graph(&self, shared: &Array2<f64>, degrees: &[f64]) -> Array2<f64> {
+        let mut graph = self.table.t().dot(shared).dot(&self.table);
         let root = inverse_roots(degrees, &vec![1.0; degrees.len()]);
         graph.indexed_iter_mut().for_each(|((a, b), x)| *x *= root[a] * root[b]);
-        Ok(graph)
+        graph
+    }
+
+    /// The leading eigenvectors of the graph.
+    fn leading(
+        &self,
+        shared: &Array2<f64>,
+        degrees: &[f64],
+        clusters: usize,
+        seed: Seed,
+    ) -> Result<Eigenpairs, GraphError> {
+        let (graph, side) = (self.graph(shared, degrees), degrees.len());
+        let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| multiply(graph.view(), x, y);
+        Ok(lanczos(side, clusters.min(side), product, seed.child(0), &LanczosSettings::default())?)
     }
 
     /// S D^-½ V, scaled so that the trivial eigenvector puts a 1 into every row.
@@ -179,6 +230,13 @@ static INFO: MethodInfo = MethodInfo {
     reference: "Iam-On, Boongoen, Garrett and Price 2011, IEEE TPAMI 33(12)",
     time: "nM² + nK² + (ΣJ)³",
     memory: "nK + (ΣJ)²",
+    capabilities: Capabilities {
+        soft_bases: SoftBases::Refused(
+            "clusters that share objects a little are all similar to it, which blurs shares further; hbgf and lwgp take them",
+        ),
+        object_weights: Weights::Native,
+        ..SPECTRAL.capabilities
+    },
     ..SPECTRAL
 };
 
@@ -203,7 +261,7 @@ impl Method for Lce {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lce(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(lce(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(
@@ -227,6 +285,7 @@ mod tests {
     use crate::cluster_similarity::tests::{overlap, tiny};
     use crate::{HbgfSettings, hbgf_rows};
     use partita_conformance::draw;
+    use partita_core::Ensemble;
 
     /// R of the definition, n × ΣJ.
     fn refined(ensemble: &Ensemble, similarity: &Array2<f64>) -> Array2<f64> {
@@ -259,10 +318,11 @@ mod tests {
             let ensemble = &drawn.ensemble;
             let overlap = overlap(ensemble);
             let dense = refined(ensemble, &connected_triples(&jaccard(&overlap), 0.9));
-            let memberships = Memberships::new(&overlap, &vec![1.0; dense.ncols()], 0.9);
+            let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &vec![1.0; dense.ncols()], 0.9);
             let source = EnsembleRows::new(ensemble);
             let degrees = memberships.degrees(&overlap);
-            let graph = memberships.graph(&PassRunner::new(&source, &Silent), &degrees).unwrap();
+            let shared = Overlap::shared(&PassRunner::new(&source, &Silent), &memberships.strengths).unwrap();
+            let graph = memberships.graph(&shared.into_table(), &degrees);
             let (rows, columns) = (dense.sum_axis(Axis(1)), dense.sum_axis(Axis(0)));
             let mut left = dense.clone();
             left.indexed_iter_mut().for_each(|((i, c), x)| *x /= rows[i] * columns[c].sqrt().max(1e-300));
@@ -288,7 +348,7 @@ mod tests {
         for seed in (0..30).map(Seed::new) {
             let drawn = draw(seed, 0.2);
             let settings = LceSettings { decay: 0.0, ..LceSettings::default() };
-            let found = lce(&drawn.ensemble, None, drawn.clusters, seed, &settings, &Silent).unwrap();
+            let found = lce(&drawn.ensemble, drawn.clusters, seed, &settings, &Silent).unwrap();
             let source = EnsembleRows::new(&drawn.ensemble);
             let rows = PassRunner::new(&source, &Silent);
             let fit = hbgf_rows(&rows, None, drawn.clusters, seed, &HbgfSettings::default(), &Silent).unwrap();

@@ -8,6 +8,7 @@
 //! | [`hbgf`] | the same cut, all base clusters alike | O(n M² + n K²) | as above |
 //! | [`mcla`] | groups base clusters into balanced meta-clusters, then votes; soft | O(n M² + (ΣJ)²) | n (M + 24 K) + 48 (ΣJ)² bytes |
 //! | [`lce`] | the same cut, similar base clusters share their objects | O(n M² + n K² + (ΣJ)³) | matrices of side ΣJ |
+//! | [`gp_mgla`] | the same cut, base clusters are linked too and weighed by agreement | O(n M² + n K² + (ΣJ)³) | matrices of side ΣJ |
 //! | [`ecpcs_mc`] | groups base clusters by random walks, then scores; soft | O(n M² + (ΣJ)³) | 24 n K bytes + matrices of side ΣJ |
 //! | [`ecpcs_hc`], [`cts`] | average link on similarities of base clusters; they find K | O(n² M + (ΣJ)³) | 1.4 to 4.3 n² bytes |
 //! | [`ec_cms`] | average link on a co-association to which certain pairs are propagated; at most 20,000 objects | O(n² M + n³) | 56 to 120 n² bytes |
@@ -17,7 +18,7 @@
 //! The feature `metis`, on by default, has what METIS cuts: [`cspa`], [`mcla`] and the setting `cut=metis` of [`hbgf`]. Without
 //! it nothing here is C.
 //!
-//! [`lwgp`], [`hbgf`], [`mcla`], [`lce`] and [`ecpcs_mc`] read label rows that are not held too ([`lwgp_rows`] and so on): so they do, by size alone, beyond
+//! [`lwgp`], [`hbgf`], [`mcla`], [`lce`], [`gp_mgla`] and [`ecpcs_mc`] read label rows that are not held too ([`lwgp_rows`] and so on): so they do, by size alone, beyond
 //! [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels.
 //!
 //! ```
@@ -43,6 +44,7 @@ mod cspa;
 mod ec_cms;
 mod ecpcs_mc;
 mod error;
+mod gp_mgla;
 mod hbgf;
 mod hgpa;
 mod hypergraph;
@@ -57,8 +59,10 @@ mod refine;
 mod row_cut;
 mod row_kmeans;
 mod rows;
+mod similar_rows;
 mod similarity_tree;
 mod soft;
+mod soft_similarity;
 mod spectral;
 
 #[cfg(feature = "metis")]
@@ -66,6 +70,7 @@ pub use cspa::{CSPA, CspaDiagnostics, CspaSettings, cspa};
 pub use ec_cms::{EC_CMS, EC_CMS_OBJECTS, EcCms, EcCmsDiagnostics, EcCmsSettings, ec_cms};
 pub use ecpcs_mc::{ECPCS_MC, EcpcsMc, EcpcsMcSettings, MetaClusters, ecpcs_mc, ecpcs_mc_rows};
 pub use error::GraphError;
+pub use gp_mgla::{GP_MGLA, GpMgla, GpMglaSettings, gp_mgla, gp_mgla_rows};
 pub use hbgf::{HBGF, HbgfCut, HbgfDiagnostics, HbgfSettings, hbgf, hbgf_rows};
 pub use hgpa::{HGPA, HgpaDiagnostics, HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;

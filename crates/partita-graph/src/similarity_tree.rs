@@ -5,17 +5,18 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Ensemble, EnsembleRows, FitError, Flow, Fragments, Method, MethodInfo,
-    Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, Settings, Silent, Stopped,
+    Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, Problem, ProblemSize,
+    Settings, SoftBases, Stopped, WeightedEnsemble, Weights,
 };
 use partita_linkage::{Linkage, LinkageError, Rows as Dissimilarities, cut, link_rows, longest_lifetime, unfold};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::cluster_similarity::{self, connected_triples, jaccard, propagated};
+use crate::cluster_similarity::{self, connected_triples, overlaps, propagated};
 use crate::rows::{by_base, check};
-use crate::spectral::{GRAPH, counted};
+use crate::similar_rows::{Objects, Similar, surety};
+use crate::soft_similarity::{SimilarShares, soft_tree_bytes};
+use crate::spectral::GRAPH;
 
 /// Settings of [`ecpcs_hc`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -69,23 +70,22 @@ pub struct SimilarityTreeDiagnostics {
 /// O(n M²) for the overlaps, O((ΣJ)³) for the walks, O(f² M) for a tree over f different label rows.
 ///
 /// # Differences from the paper
-/// Missing labels, weights. Certainty is the mean similarity to the own cluster over the sum of that and the best other's.
+/// Missing labels, weights, soft base clusterings (the mean similarity over what both objects have shares of). Certainty is the mean similarity to the own cluster over the sum of that and the best other's.
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, or the monitor asks to stop.
 ///
 /// # References
 /// D. Huang et al., IEEE Trans. SMC: Systems 51(1), 2021.
-pub fn ecpcs_hc(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn ecpcs_hc<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: Clusters,
     settings: &EcpcsHcSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
-    let size = ProblemSize::of(ensemble, clusters);
-    settings.validate(&size)?;
-    tree(ensemble, weights, clusters, |index| propagated(index, settings.steps), monitor)
+    let source = source.into();
+    settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
+    tree(source, clusters, |index| propagated(index, settings.steps), monitor)
 }
 
 /// Connected-triple-based similarity (Iam-On, Boongoen and Garrett 2008): average link on how many neighbours the base clusters
@@ -100,7 +100,7 @@ pub fn ecpcs_hc(
 /// O(n M²) for the overlaps, O((ΣJ)³) for the triples, O(f² M) for a tree over f different label rows.
 ///
 /// # Differences from the paper
-/// Missing labels, weights. diceR cuts the list of clusters into equal parts, which is another result where base clusterings
+/// Missing labels, weights, soft base clusterings (the mean similarity over what both objects have shares of). diceR cuts the list of clusters into equal parts, which is another result where base clusterings
 /// differ in K.
 ///
 /// # Errors
@@ -112,44 +112,57 @@ pub fn ecpcs_hc(
 #[doc(alias = "diceR")]
 #[doc(alias = "LinkCluE")]
 #[doc(alias = "weighted connected triples")]
-pub fn cts(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn cts<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: Clusters,
     settings: &CtsSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
-    settings.validate(&ProblemSize::of(ensemble, clusters))?;
-    tree(ensemble, weights, clusters, |index| Ok(connected_triples(index, settings.decay)), monitor)
+    let source = source.into();
+    settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
+    tree(source, clusters, |index| Ok(connected_triples(index, settings.decay)), monitor)
 }
 
 fn tree(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+    source: WeightedEnsemble<'_>,
     clusters: Clusters,
     similarity: impl Fn(&Array2<f64>) -> Result<Array2<f64>, GraphError>,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
+    let ensemble = source.ensemble;
     check(ensemble, if let Clusters::Exactly(clusters) = clusters { clusters } else { 1 })?;
     if monitor.tick(0, ensemble.objects() as u64) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let source = EnsembleRows::new(ensemble);
-    let overlap = counted(&PassRunner::new(&source, &Silent))?;
-    let weights = by_base(overlap.offsets(), weights);
+    let (overlap, index) = overlaps(source)?;
+    let weights = by_base(overlap.offsets(), source.base_weights);
     let fragments = ensemble.fragments();
-    let similar = SimilarObjects::new(&fragments, &similarity(&jaccard(&overlap))?, &weights);
-    let linked = link_rows(&similar, fragments.weights(), Linkage::Average, monitor).map_err(linkage)?;
-    let tree = unfold(&linked, fragments.of_object());
+    let leaves = fragments.leaf_weights(source.multiplicities());
+    let objects = Objects { fragments: &fragments, leaves: &leaves, multiplicities: &source.each_multiplicity() };
+    let similarity = similarity(&index)?;
+    if ensemble.memberships().is_some() {
+        return linked(&SimilarShares::new(objects, &similarity, &weights), objects, clusters, monitor);
+    }
+    linked(&SimilarObjects::new(objects, &similarity, &weights), objects, clusters, monitor)
+}
+
+fn linked(
+    similar: &impl Similar,
+    objects: Objects<'_>,
+    clusters: Clusters,
+    monitor: &dyn Monitor,
+) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
+    let linked = link_rows(similar, objects.leaves, Linkage::Average, monitor).map_err(linkage)?;
+    let tree = unfold(&linked, objects.fragments.of_object());
     let clusters = match clusters {
         Clusters::Exactly(clusters) => clusters,
         Clusters::Auto => longest_lifetime(&tree),
     };
     let partition = cut(&tree, clusters);
-    let certainty = similar.certainty(&partition, &fragments);
+    let certainty = similar.certainty(&partition, objects);
     let mut outcome = Outcome::hard(partition, certainty, Stopped::Exact);
     outcome.dendrogram = Some(tree);
-    Ok(outcome.with(SimilarityTreeDiagnostics { distinct_rows: fragments.weights().len() }))
+    Ok(outcome.with(SimilarityTreeDiagnostics { distinct_rows: objects.leaves.len() }))
 }
 
 fn linkage(error: LinkageError) -> GraphError {
@@ -175,12 +188,10 @@ struct SimilarObjects {
 const MISSING: u32 = u32::MAX;
 
 impl SimilarObjects {
-    fn new(fragments: &Fragments, similarity: &Array2<f64>, weights: &[f64]) -> Self {
-        let ensemble = fragments.ensemble();
-        let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-        let objects: u64 = fragments.weights().iter().map(|&weight| u64::from(weight)).sum();
-        // Sums over all pairs fit 64 bits, sums over base clusterings 32.
-        let unit = (u64::MAX / 4 / (objects.saturating_mul(objects) / 4).max(1)).clamp(1, 1 << 31);
+    fn new(objects: Objects<'_>, similarity: &Array2<f64>, weights: &[f64]) -> Self {
+        let ensemble = objects.fragments.ensemble();
+        let (offsets, bases, unit) = (ensemble.offsets(), ensemble.bases().len(), objects.unit());
+        // Sums over base clusterings fit 32 bits.
         let most = weights.iter().copied().fold(0.0, f64::max);
         let one = f64::from(u32::MAX / 2) / bases as f64 / most;
         let line = |c: usize| {
@@ -204,28 +215,11 @@ impl SimilarObjects {
         &self.lines[self.offsets[u] + label as usize]
     }
 
-    /// For every object the mean similarity to its own cluster, itself left out, over the sum of that and the best other's.
-    fn certainty(&self, partition: &Partition, fragments: &Fragments) -> Vec<f64> {
-        let clusters = partition.clusters();
-        let mut counts = vec![0.0; self.lines.len() * clusters];
-        for (&fragment, &k) in fragments.of_object().iter().zip(partition.labels()) {
-            for (u, &label) in self.row(fragment as usize).iter().enumerate().filter(|(_, label)| **label != MISSING) {
-                counts[(self.offsets[u] + label as usize) * clusters + k as usize] += 1.0;
-            }
-        }
-        let sizes = partition.sizes();
-        let of_fragment = |(fragment, own): (usize, u32)| self.certainty_of(fragment, own as usize, &counts, &sizes);
-        let mut own = vec![0; fragments.weights().len()];
-        fragments.of_object().iter().zip(partition.labels()).for_each(|(&fragment, &k)| own[fragment as usize] = k);
-        let found: Vec<f64> = own.into_par_iter().enumerate().map(of_fragment).collect();
-        fragments.expand(&found)
-    }
-
-    fn certainty_of(&self, fragment: usize, own: usize, counts: &[f64], sizes: &[usize]) -> f64 {
+    fn certainty_of(&self, (fragment, own, weight): (usize, usize, f64), counts: &[f64], sizes: &[f64]) -> f64 {
         let clusters = sizes.len();
         let (mut alike, mut seen, mut itself) = (vec![0.0; clusters], vec![0.0; clusters], 0.0);
         for (u, &label) in self.row(fragment).iter().enumerate().filter(|(_, label)| **label != MISSING) {
-            itself += f64::from(self.weights[u]);
+            itself += f64::from(self.weights[u]) * weight.min(1.0);
             for (at, &value) in self.line(u, label).iter().enumerate() {
                 let counts = &counts[(self.offsets[u] + at) * clusters..][..clusters];
                 for k in 0..clusters {
@@ -234,11 +228,23 @@ impl SimilarObjects {
                 }
             }
         }
-        (alike[own], seen[own]) = (alike[own] - itself, seen[own] - itself);
-        let mean = |k: usize| if seen[k] > 0.5 { (alike[k] / seen[k]).clamp(0.0, 1.0) } else { 0.0 };
-        let other = (0..clusters).filter(|&k| k != own).map(mean).fold(0.0, f64::max);
-        let own = if sizes[own] > 1 { mean(own) } else { 1.0 };
-        if own + other > 0.0 { own / (own + other) } else { 0.0 }
+        surety(&mut alike, &mut seen, own, itself, sizes[own] <= weight.min(1.0))
+    }
+}
+
+impl Similar for SimilarObjects {
+    fn certainty(&self, partition: &Partition, objects: Objects<'_>) -> Vec<f64> {
+        let clusters = partition.clusters();
+        let mut counts = vec![0.0; self.lines.len() * clusters];
+        for ((&fragment, &k), weight) in
+            objects.fragments.of_object().iter().zip(partition.labels()).zip(objects.multiplicities)
+        {
+            for (u, &label) in self.row(fragment as usize).iter().enumerate().filter(|(_, label)| **label != MISSING) {
+                counts[(self.offsets[u] + label as usize) * clusters + k as usize] += weight;
+            }
+        }
+        let sizes = objects.sizes(partition);
+        objects.each(partition, |fragment, own, weight| self.certainty_of((fragment, own, weight), &counts, &sizes))
     }
 }
 
@@ -272,7 +278,7 @@ fn bytes(size: &ProblemSize) -> u64 {
     let unit = (u64::MAX / 4 / (n * n / Saturating(4)).0.max(1)).clamp(1, 1 << 31);
     let tables = Saturating(Overlap::bytes(size) + cluster_similarity::bytes(side.0)) + side * k * Saturating(8);
     let link = Saturating(partita_linkage::bytes(size.objects, unit, Linkage::Average));
-    (tables + link + n * (m * Saturating(6) + Saturating(80))).0
+    (tables + link + n * (m * Saturating(6) + Saturating(80)) + Saturating(soft_tree_bytes(size))).0
 }
 
 /// Average link on propagated similarities of base clusters: [`ecpcs_hc`].
@@ -299,6 +305,8 @@ const TREE: MethodInfo = MethodInfo {
         tree: true,
         cuts_tree: true,
         seeded: false,
+        soft_bases: SoftBases::Native,
+        object_weights: Weights::Native,
         ..GRAPH.capabilities
     },
     ..GRAPH
@@ -337,7 +345,7 @@ impl Method for EcpcsHc {
         settings: &EcpcsHcSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SimilarityTreeDiagnostics>, FitError> {
-        Ok(ecpcs_hc(problem.ensemble, problem.weights, problem.clusters, settings, monitor)?)
+        Ok(ecpcs_hc(problem.weighted(), problem.clusters, settings, monitor)?)
     }
 }
 
@@ -360,21 +368,24 @@ impl Method for Cts {
         settings: &CtsSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SimilarityTreeDiagnostics>, FitError> {
-        Ok(cts(problem.ensemble, problem.weights, problem.clusters, settings, monitor)?)
+        Ok(cts(problem.weighted(), problem.clusters, settings, monitor)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster_similarity::jaccard;
     use crate::cluster_similarity::tests::{overlap, tiny};
     use partita_conformance::draw;
-    use partita_core::Seed;
+    use partita_core::{Ensemble, Seed};
 
     /// Similarities of objects by the tree's own rows, n × n.
     fn found(ensemble: &Ensemble, similarity: &Array2<f64>) -> Array2<f64> {
         let fragments = ensemble.fragments();
-        let similar = SimilarObjects::new(&fragments, similarity, &vec![1.0; similarity.nrows()]);
+        let ones = vec![1.0; ensemble.objects()];
+        let objects = Objects { fragments: &fragments, leaves: fragments.weights(), multiplicities: &ones };
+        let similar = SimilarObjects::new(objects, similarity, &vec![1.0; similarity.nrows()]);
         let (f, of) = (fragments.weights().len(), fragments.of_object());
         let mut rows = vec![vec![0; f]; f];
         (0..f).for_each(|i| similar.fill(i, &mut rows[i]));

@@ -79,7 +79,7 @@ fn embed_soft(
 }
 
 /// Every object's mean over its clusters' lines of the table, at length 1.
-fn transferred(shares: &Memberships, per_degree: &[f64], table: ArrayView2<'_, f64>) -> Array2<f64> {
+pub(crate) fn transferred(shares: &Memberships, per_degree: &[f64], table: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut rows = Array2::zeros((per_degree.len(), table.ncols()));
     let width = table.ncols().max(1);
     let lines = rows.as_slice_mut().expect("a new array is in standard layout");

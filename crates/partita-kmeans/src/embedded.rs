@@ -70,12 +70,12 @@ pub fn kmeans(
     assert_eq!(weights.len(), rows.nrows(), "one weight a row");
     let room = sample_rows(search.clusters);
     let mut centroids = if rows.nrows() <= room {
-        best_start(rows, weights, search, seed)
+        best_start(rows, weights, search, seed, monitor)
     } else {
         let mut chosen = index::sample(&mut seed.child(u64::MAX).rng(), rows.nrows(), room).into_vec();
         chosen.sort_unstable();
         let of_sample: Vec<f64> = chosen.iter().map(|&i| weights[i]).collect();
-        best_start(rows.select(Axis(0), &chosen).view(), &of_sample, search, seed)
+        best_start(rows.select(Axis(0), &chosen).view(), &of_sample, search, seed, monitor)
     };
     lloyd(rows, weights, &mut centroids, search, monitor)
 }
@@ -85,20 +85,42 @@ pub fn sample_rows(clusters: usize) -> usize {
     SAMPLE.max(SAMPLE_PER_CLUSTER.saturating_mul(clusters))
 }
 
-/// The centroids with the smallest loss over all restarts, up to K × d; the earlier of equals.
+/// The centroids with the smallest loss over all restarts, up to K × d; the earlier of equals. The monitor is asked whether to go on and
+/// told nothing; the best so far is kept when it says no.
 ///
 /// # Cost
 /// That of [`kmeans`] on these rows times the restarts.
-pub fn best_start(rows: ArrayView2<'_, f64>, weights: &[f64], search: &Search, seed: Seed) -> Array2<f64> {
+pub fn best_start(
+    rows: ArrayView2<'_, f64>,
+    weights: &[f64],
+    search: &Search,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Array2<f64> {
     let run = |restart: u32| {
         let mut centroids = initial(rows, weights, search.clusters, seed.child(u64::from(restart)));
-        let grouping = lloyd(rows, weights, &mut centroids, search, &partita_core::Silent);
+        let grouping = lloyd(rows, weights, &mut centroids, search, &Asked(monitor));
         (grouping.trace.last().copied().unwrap_or(0.0), centroids)
     };
-    let mut runs: Vec<(f64, Array2<f64>)> = (0..search.restarts.max(1)).into_par_iter().map(run).collect();
+    let wanted = |&restart: &u32| restart == 0 || monitor.flow() == Flow::Continue;
+    let mut runs: Vec<(f64, Array2<f64>)> =
+        (0..search.restarts.max(1)).into_par_iter().filter(wanted).map(run).collect();
     let losses: Vec<f64> = runs.iter().map(|(loss, _)| *loss).collect();
     let best = MultiStart::new(Sense::Minimise).best(&losses).expect("at least one restart");
     runs.swap_remove(best).1
+}
+
+/// Asks somebody whether to go on, without telling how far it is.
+struct Asked<'a>(&'a dyn Monitor);
+
+impl Monitor for Asked<'_> {
+    fn tick(&self, _done: u64, _total: u64) -> Flow {
+        self.0.flow()
+    }
+
+    fn flow(&self) -> Flow {
+        self.0.flow()
+    }
 }
 
 /// Weighted rows and their squared Euclidean distances, which a product of matrices gives for all candidates at once.

@@ -82,7 +82,7 @@ pub(crate) const fn chain_limit(objects: usize) -> usize {
 /// Cells that exist at once, at most: when t of n clusters have merged, min(t, n − t) rows of merged clusters of
 /// at most 4/3 (n − t) columns.
 pub(crate) const fn cells(objects: usize) -> usize {
-    objects * objects / 3 + (chain_limit(objects) + 3) * objects
+    (objects.saturating_mul(objects) / 3).saturating_add((chain_limit(objects) + 3).saturating_mul(objects))
 }
 
 /// Cells of 32 bits, and later of 64 bits (both, while they are widened), that exist at once, at most.
@@ -91,8 +91,10 @@ pub(crate) fn widths(objects: usize, unit: u64) -> (usize, usize) {
     let product = u64::from(u32::MAX) / unit.max(1);
     let merges = (2 * product.isqrt()).saturating_sub(2).min(objects as u64) as usize;
     let alive = objects - merges;
-    let wide = cells(objects).min(alive * alive * 4 / 3 + (chain_limit(objects) + 3) * alive * 4 / 3);
-    (cells(objects), wide + wide.div_ceil(2))
+    let (square, chain) = (alive.saturating_mul(alive), (chain_limit(objects) + 3).saturating_mul(alive));
+    let merged = (square.saturating_mul(4) / 3).saturating_add(chain.saturating_mul(4) / 3);
+    let wide = cells(objects).min(merged);
+    (cells(objects), wide.saturating_add(wide.div_ceil(2)))
 }
 
 impl<'a, T: Cell> LazyMatrix<'a, T> {

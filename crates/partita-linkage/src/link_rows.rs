@@ -54,10 +54,10 @@ pub fn bytes(objects: usize, unit: u64, linkage: Linkage) -> u64 {
     let small = 64 * n;
     match linkage {
         Linkage::Single => small,
-        Linkage::Complete => small + 4 * crate::lazy_matrix::cells(objects) as u64,
+        Linkage::Complete => small.saturating_add((crate::lazy_matrix::cells(objects) as u64).saturating_mul(4)),
         Linkage::Average | Linkage::Ward | Linkage::Centroid => {
             let (narrow, wide) = crate::lazy_matrix::widths(objects, unit);
-            small + (4 * narrow as u64).max(8 * wide as u64)
+            small.saturating_add((narrow as u64).saturating_mul(4).max((wide as u64).saturating_mul(8)))
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Label rows as fractions: shares of soft base clusterings, and objects with weights; and k-means on them.
 
 use std::borrow::Cow;
+use std::num::Saturating;
 
-use partita_core::{Flow, Memberships, Monitor, MultiStart, Seed, Sense, Stopped, WeightedEnsemble};
+use partita_core::{Flow, Memberships, Monitor, MultiStart, ProblemSize, Seed, Sense, Stopped, WeightedEnsemble};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
@@ -18,13 +19,12 @@ pub(crate) struct FractionalRows<'a> {
 impl<'a> FractionalRows<'a> {
     /// The rows of an ensemble that has soft base clusterings or weights of objects; none where labels say everything.
     pub(crate) fn where_needed(source: WeightedEnsemble<'a>) -> Option<Self> {
-        let needed = source.ensemble.memberships().is_some() || source.object_weights.is_some();
-        needed.then(|| Self::of(source))
+        source.is_fractional().then(|| Self::of(source))
     }
 
     pub(crate) fn of(source: WeightedEnsemble<'a>) -> Self {
         let ensemble = source.ensemble;
-        let weights = source.multiplicities().map_or_else(|| vec![1.0; ensemble.objects()], <[f64]>::to_vec);
+        let weights = source.each_multiplicity();
         let bases = ensemble.bases().iter().zip(0u32..);
         let base_of = bases.flat_map(|(base, u)| std::iter::repeat_n(u, base.clusters())).collect();
         Self { shares: ensemble.shares(), weights, base_of, bases: ensemble.bases().len() }
@@ -52,6 +52,14 @@ impl<'a> FractionalRows<'a> {
     pub(crate) fn entries(&self, row: usize) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let (clusters, shares) = self.shares.row(row);
         clusters.iter().zip(shares).map(|(&c, &share)| (self.base_of[c as usize] as usize, c as usize, share))
+    }
+
+    /// Base cluster and share of every entry of a row in one base clustering.
+    pub(crate) fn entries_of(&self, row: usize, base: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (clusters, shares) = self.shares.row(row);
+        let before = |base: usize| clusters.partition_point(|&c| (self.base_of[c as usize] as usize) < base);
+        let own = before(base)..before(base + 1);
+        clusters[own.clone()].iter().zip(&shares[own]).map(|(&c, &share)| (c as usize, share))
     }
 
     /// The base clusterings that know a row.
@@ -84,6 +92,10 @@ pub(crate) struct FractionalMeans {
 }
 
 impl FractionalMeans {
+    pub(crate) fn clusters(&self) -> usize {
+        self.clusters
+    }
+
     pub(crate) fn of(rows: &FractionalRows<'_>, labels: &[u32], clusters: usize) -> Self {
         let (sums, known) = (vec![0.0; rows.base_clusters() * clusters], vec![0.0; rows.bases * clusters]);
         let mut means = Self { clusters, sums, known, rows: vec![0; clusters] };
@@ -156,6 +168,13 @@ impl DistanceTable {
     }
 }
 
+/// Bytes that k-means on the shares of a soft ensemble holds at once, at most.
+pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
+    let starts = Saturating(u64::from(restarts.min(64)) * u64::from(size.soft_shares > 0));
+    let [n, m, side, k] = size.saturating();
+    (starts * (n * Saturating(40) + (side + m) * k * Saturating(32))).0
+}
+
 /// What is looked for.
 #[derive(Clone, Copy)]
 pub(crate) struct FractionalPlan<'a> {
@@ -196,7 +215,9 @@ pub(crate) fn fractional_kmeans(
         let labels = start(rows, plan, &mut rng);
         lloyd(rows, plan, labels, monitor)
     };
-    let mut runs: Vec<FractionalFit> = (0..plan.restarts).into_par_iter().map(run).collect();
+    // Once somebody asks to stop, initializations that have not begun are left out, but for the first.
+    let wanted = |&restart: &u32| restart == 0 || monitor.flow() == Flow::Continue;
+    let mut runs: Vec<FractionalFit> = (0..plan.restarts).into_par_iter().filter(wanted).map(run).collect();
     monitor.tick(total, total);
     let starts: Vec<f64> = runs.iter().map(|run| run.trace[run.trace.len() - 1]).collect();
     let best = MultiStart::new(Sense::Minimise).best(&starts).unwrap_or(0);
@@ -204,7 +225,7 @@ pub(crate) fn fractional_kmeans(
 }
 
 /// The nearest of K rows drawn by k-means++, for every row.
-fn start(rows: &FractionalRows<'_>, plan: &FractionalPlan<'_>, rng: &mut impl Rng) -> Vec<u32> {
+pub(crate) fn start(rows: &FractionalRows<'_>, plan: &FractionalPlan<'_>, rng: &mut impl Rng) -> Vec<u32> {
     let n = rows.len();
     let (mut nearest, mut distance) = (vec![0u32; n], vec![f64::INFINITY; n]);
     for k in 0..plan.clusters {
@@ -304,12 +325,12 @@ fn sum_of_squares(rows: &FractionalRows<'_>, means: &FractionalMeans, labels: &[
 }
 
 /// The place of the best value; the place where a row is stays if nothing is better, then the first.
-fn best(line: &[f64], stays: u32, better: impl Fn(f64, f64) -> bool) -> u32 {
+pub(crate) fn best(line: &[f64], stays: u32, better: impl Fn(f64, f64) -> bool) -> u32 {
     (0..line.len() as u32).fold(stays, |best, k| if better(line[k as usize], line[best as usize]) { k } else { best })
 }
 
 /// Empty clusters take the rows that fit worst where they are.
-fn fill_empty(rows: &FractionalRows<'_>, labels: &mut [u32], own: &[f64], clusters: usize) {
+pub(crate) fn fill_empty(rows: &FractionalRows<'_>, labels: &mut [u32], own: &[f64], clusters: usize) {
     let mut sizes = vec![0usize; clusters];
     labels.iter().for_each(|&k| sizes[k as usize] += 1);
     for empty in 0..clusters {

@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    BaseClustering, BaseWeights, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor, Objective,
-    Outcome, Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Sense, SettingChoice, Settings,
-    Silent,
+    BaseClustering, BaseWeights, EnsembleRows, FitError, Label, Method, MethodInfo, Monitor, Objective, Outcome,
+    Partition, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Sense, SettingChoice, Settings, Silent,
+    WeightedEnsemble,
 };
 use partita_kmeans::labels::{
     Assignment, Counts, Plan, RowVisitor, Utility, WeightedLabelRows, base_weights, kmeans, kmeans_over, with_rows,
@@ -13,7 +13,9 @@ use partita_kmeans::labels::{
 use serde::{Deserialize, Serialize};
 
 use crate::error::{check, check_rows, labelled};
-use crate::label_means::{KC_INFO, MeanLabels, bytes, row_bytes};
+use crate::fractional_rows::{self, FractionalPlan, FractionalRows};
+use crate::fractional_utility::{FractionalCriterion, FractionalKind};
+use crate::label_means::{FRACTIONAL, KC_INFO, MeanLabels, bytes, row_bytes};
 use crate::{LabelMeansDiagnostics, LabelMeansSettings, MedianError};
 
 /// What label distributions of clusters are worth to [`kcc`].
@@ -79,7 +81,7 @@ impl Default for KccSettings {
 /// As [`kc`](crate::kc()).
 ///
 /// # Differences from the paper
-/// Starts by k-means++, the best of several is kept; weights.
+/// Starts by k-means++, the best of several is kept; weights; soft base clusterings, whose m are mean shares.
 ///
 /// # Errors
 /// As [`kc`](crate::kc()).
@@ -91,15 +93,14 @@ impl Default for KccSettings {
 #[doc(alias = "ECC")]
 #[doc(alias = "ITK")]
 #[doc(alias = "category utility")]
-pub fn kcc(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn kcc<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &KccSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(Criterion::Utility(settings), ensemble, weights, clusters, seed, &settings.search, monitor)
+    solve(Criterion::Utility(settings), source.into(), clusters, seed, &settings.search, monitor)
 }
 
 /// [`kcc`] over label rows that are not held: a pass for every round.
@@ -129,7 +130,7 @@ pub fn kcc_rows(
 /// As [`kc`](crate::kc()).
 ///
 /// # Differences from the paper
-/// Starts by k-means++ on the share of labels that differ; restarts; weights; missing labels have no degree.
+/// Starts by k-means++ on the share of labels that differ; restarts; weights; soft base clusterings, with shares Z; missing labels have no degree.
 ///
 /// # Errors
 /// As [`kc`](crate::kc()).
@@ -137,15 +138,14 @@ pub fn kcc_rows(
 /// # References
 /// Liu, Liu, Wu, Tao, Fu, *Spectral ensemble clustering via weighted k-means*, KDD 2015 and IEEE TKDE 2017.
 #[doc(alias = "spectral ensemble clustering")]
-pub fn sec(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn sec<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
-    solve(Criterion::Cut, ensemble, weights, clusters, seed, settings, monitor)
+    solve(Criterion::Cut, source.into(), clusters, seed, settings, monitor)
 }
 
 /// [`sec`] over label rows that are not held: a pass for every round.
@@ -169,6 +169,40 @@ enum Criterion<'a> {
     Cut,
 }
 
+impl Criterion<'_> {
+    fn utility(self) -> Option<Utility> {
+        let Self::Utility(settings) = self else { return None };
+        match settings.utility {
+            KccUtility::C => None,
+            KccUtility::H => Some(Utility::Entropy { smoothing: 1.0 }),
+            KccUtility::Cos => Some(Utility::Norm(2.0)),
+            KccUtility::Lp => Some(Utility::Norm(settings.p)),
+        }
+    }
+
+    fn normalised(self) -> bool {
+        matches!(self, Self::Utility(KccSettings { normalised: true, .. }))
+    }
+
+    /// The same for shares and weighted objects.
+    fn fractional(self) -> FractionalKind {
+        match (self, self.utility()) {
+            (Self::Cut, _) => FractionalKind::Cut,
+            (_, Some(utility)) => FractionalKind::Utility(utility),
+            (_, None) => FractionalKind::Squares,
+        }
+    }
+
+    /// The objective from its trace.
+    fn described(self, trace: Vec<f64>) -> Objective {
+        let (name, sense) = match self {
+            Self::Cut => ("normalised cut of the co-association", Sense::Minimise),
+            Self::Utility(_) => ("utility, summed over base clusterings", Sense::Maximise),
+        };
+        Objective { name, sense, value: trace.last().copied().unwrap_or(f64::NAN), trace }
+    }
+}
+
 /// A criterion for one ensemble.
 struct Target<'a> {
     criterion: Criterion<'a>,
@@ -189,7 +223,7 @@ impl<'a> Target<'a> {
     fn new(criterion: Criterion<'a>, all: Counts, offsets: Vec<usize>, base_weights: Vec<f64>) -> Self {
         let sizes = (0..offsets[base_weights.len()]).map(|place| all.of(place)[0] as f64).collect();
         let mut target = Self { criterion, all, offsets, sizes, counting: base_weights };
-        if let Criterion::Utility(KccSettings { normalised: true, .. }) = criterion {
+        if criterion.normalised() {
             let own: Vec<f64> = (0..target.counting.len()).map(|u| target.own_worth(u).abs()).collect();
             // A base clustering of one cluster has no entropy, and tells nothing.
             let scaled = |(weight, own): (&f64, f64)| if own > 1e-12 { weight / own } else { *weight };
@@ -199,13 +233,7 @@ impl<'a> Target<'a> {
     }
 
     fn utility(&self) -> Option<Utility> {
-        let Criterion::Utility(settings) = self.criterion else { return None };
-        match settings.utility {
-            KccUtility::C => None,
-            KccUtility::H => Some(Utility::Entropy { smoothing: 1.0 }),
-            KccUtility::Cos => Some(Utility::Norm(2.0)),
-            KccUtility::Lp => Some(Utility::Norm(settings.p)),
-        }
+        self.criterion.utility()
     }
 
     fn assignment(&self) -> Assignment<'_> {
@@ -243,29 +271,63 @@ impl<'a> Target<'a> {
     }
 
     fn described(&self, losses: &[f64]) -> Objective {
-        let (name, sense) = match self.criterion {
-            Criterion::Cut => ("normalised cut of the co-association", Sense::Minimise),
-            Criterion::Utility(_) => ("utility, summed over base clusterings", Sense::Maximise),
-        };
-        let trace = self.objective(losses);
-        Objective { name, sense, value: trace.last().copied().unwrap_or(f64::NAN), trace }
+        self.criterion.described(self.objective(losses))
     }
 }
 
 fn solve(
     criterion: Criterion<'_>,
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+    source: WeightedEnsemble<'_>,
     clusters: usize,
     seed: Seed,
     settings: &LabelMeansSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<LabelMeansDiagnostics>, MedianError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     check(ensemble, weights, clusters, settings)?;
+    let base_weights = base_weights(ensemble.bases(), weights);
+    if let Some(rows) = FractionalRows::where_needed(source) {
+        let of = FractionalCriterion::new(
+            &rows,
+            criterion.fractional(),
+            ensemble.offsets(),
+            &base_weights,
+            criterion.normalised(),
+        );
+        return Ok(solve_fractional(criterion, &of, &rows, clusters, seed, settings, monitor));
+    }
     let source = EnsembleRows::new(ensemble);
     let (all, _) = Counts::together_over(&PassRunner::new(&source, &Silent))?;
-    let target = Target::new(criterion, all, ensemble.offsets(), base_weights(ensemble.bases(), weights));
+    let target = Target::new(criterion, all, ensemble.offsets(), base_weights);
     Ok(with_rows(ensemble, InMemory { target: &target, clusters, seed, settings, monitor }))
+}
+
+/// The search over shares and weighted objects.
+fn solve_fractional(
+    criterion: Criterion<'_>,
+    of: &FractionalCriterion<'_>,
+    rows: &FractionalRows<'_>,
+    clusters: usize,
+    seed: Seed,
+    settings: &LabelMeansSettings,
+    monitor: &dyn Monitor,
+) -> Outcome<LabelMeansDiagnostics> {
+    let plan = FractionalPlan {
+        clusters,
+        base_weights: &of.counting,
+        likeliest: false,
+        restarts: settings.restarts.get(),
+        rounds: settings.rounds.get(),
+        tolerance: settings.tolerance,
+    };
+    let fit = of.search(&plan, seed, monitor);
+    let certainty = |row: usize| fit.means.certainty(rows, row, fit.labels[row] as usize, &of.counting);
+    let certainty = (0..rows.len()).map(certainty).collect();
+    let partition = Partition::new(fit.labels.clone(), clusters).expect("labels are below K");
+    let mut outcome = Outcome::hard(partition, certainty, fit.stopped);
+    outcome.rounds = fit.trace.len() as u64;
+    outcome.objective = Some(criterion.described(of.objective(&fit.trace)));
+    outcome.with(LabelMeansDiagnostics { objective_by_restart: of.objective(&fit.starts) })
 }
 
 struct InMemory<'a> {
@@ -333,6 +395,7 @@ static KCC_INFO: MethodInfo = MethodInfo {
     name: "kcc",
     summary: "k-means on labels for a utility of your choice: mutual information (ECC, ITK), category utility, norms",
     reference: "Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27(1)",
+    capabilities: FRACTIONAL,
     ..KC_INFO
 };
 
@@ -340,6 +403,7 @@ static SEC_INFO: MethodInfo = MethodInfo {
     name: "sec",
     summary: "normalised cut of the co-association by weighted k-means on labels; a baseline, hbgf and lwgp cut better",
     reference: "Liu, Liu, Wu, Tao and Fu, Spectral ensemble clustering via weighted k-means, KDD 2015",
+    capabilities: FRACTIONAL,
     ..KC_INFO
 };
 
@@ -353,7 +417,8 @@ impl Method for Kcc {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &KccSettings) -> u64 {
-        bytes(size, settings.search.restarts.get())
+        let restarts = settings.search.restarts.get();
+        bytes(size, restarts).saturating_add(fractional_rows::bytes(size, restarts))
     }
 
     fn fit(
@@ -363,7 +428,7 @@ impl Method for Kcc {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(KCC_INFO.name)?;
-        Ok(kcc(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(kcc(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(
@@ -391,7 +456,8 @@ impl Method for Sec {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
-        bytes(size, settings.restarts.get())
+        let restarts = settings.restarts.get();
+        bytes(size, restarts).saturating_add(fractional_rows::bytes(size, restarts))
     }
 
     fn fit(
@@ -401,7 +467,7 @@ impl Method for Sec {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<LabelMeansDiagnostics>, FitError> {
         let clusters = problem.given_clusters(SEC_INFO.name)?;
-        Ok(sec(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(sec(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 
     fn fit_rows(

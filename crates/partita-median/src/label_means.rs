@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::MedianError;
 use crate::criterion::{Criterion, CriterionFit};
 use crate::error::{check, check_rows, labelled};
-use crate::fractional_rows::{FractionalPlan, FractionalRows};
+use crate::fractional_rows::{self, FractionalPlan, FractionalRows};
 
 pub(crate) use crate::mean_labels::MeanLabels;
 
@@ -78,6 +78,7 @@ impl Default for LabelMeansSettings {
 /// # References
 /// Topchy, Jain, Punch, *Clustering ensembles: models of consensus and weak partitions*, PAMI 2005; called KC by Du and
 /// others, *A self-supervised framework for clustering ensemble*, 2013.
+#[doc(alias("COCA"))]
 pub fn kc(
     ensemble: &Ensemble,
     weights: Option<&BaseWeights>,
@@ -453,8 +454,8 @@ pub(crate) const KC_INFO: MethodInfo = MethodInfo {
     },
 };
 
-/// What methods of this file can do besides.
-const FRACTIONAL: Capabilities =
+/// What methods can do besides that take label rows as fractions.
+pub(crate) const FRACTIONAL: Capabilities =
     Capabilities { soft_bases: SoftBases::Native, object_weights: Weights::Native, ..KC_INFO.capabilities };
 
 impl Method for LabelMeans {
@@ -467,10 +468,8 @@ impl Method for LabelMeans {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
-        let starts = Saturating(u64::from(settings.restarts.get().min(64)) * u64::from(size.soft_shares > 0));
-        let [n, m, side, k] = size.saturating();
-        let fractional = starts * (n * Saturating(40) + (side + m) * k * Saturating(32));
-        bytes(size, settings.restarts.get()).saturating_add(fractional.0)
+        let restarts = settings.restarts.get();
+        bytes(size, restarts).saturating_add(fractional_rows::bytes(size, restarts))
     }
 
     fn fit(

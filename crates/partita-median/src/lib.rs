@@ -37,6 +37,7 @@ mod criterion;
 mod cumulative;
 mod error;
 mod fractional_rows;
+mod fractional_utility;
 mod kcc;
 mod label_means;
 mod matrix_rows;

@@ -18,6 +18,8 @@
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
 //! | [`anmi`], [`agreement_weights`] | mean NMI with the base clusterings; among them | O(M n), O(M² n) |
 //! | [`confidence`](confidence()) | how far the ensemble supports each label: comparable between methods | O(n M C) |
+//! | [`evidence_shares`] | how the base clusterings of each object spread over the clusters | O(n M C + n K) |
+//! | [`DensityValidity`] | whether clusters of rows are separated more than they are torn, whatever their shape (after DBCV) | O(n² d) |
 //! | [`relations`](relations()), [`centres`] | what clusters of a soft partition share, and where they are | O(n K²), O(n K d) |
 //! | [`ConsensusCdf`] | distribution of co-occurrences, area under it, PAC | O(values) |
 //!
@@ -41,6 +43,7 @@
 mod align;
 mod confidence;
 mod contingency;
+mod density;
 mod error;
 mod information;
 mod matching;
@@ -54,8 +57,11 @@ pub use align::{
     Alignment, BaseTables, Surplus, agreement_weights, align, align_by, align_to, align_to_partition, anmi,
     best_reference,
 };
-pub use confidence::{CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins};
+pub use confidence::{
+    CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins, evidence_shares,
+};
 pub use contingency::Contingency;
+pub use density::DensityValidity;
 pub use error::MetricsError;
 pub use information::Normalisation;
 pub use matching::{Matching, matching};

@@ -165,7 +165,8 @@ fn stream(folder: &Path) -> Result<(), Box<dyn Error>> {
         let files = Files(paths.iter().map(|path| open(path).expect("it is Parquet")).collect());
         let settings = NbceVbSettings::default();
         let rows = PassRunner::new(&files, &Silent);
-        let found = nbce_vb_rows(&rows, MANY_CLUSTERS, Seed::new(1), &settings, &Silent).expect("files can be read");
+        let found =
+            nbce_vb_rows(&rows, None, MANY_CLUSTERS, Seed::new(1), &settings, &Silent).expect("files can be read");
         found.label(&rows, &mut |_, _| Ok(())).expect("files can be read");
         vec![("rounds", found.rounds as f64), ("bound", found.objective.map_or(0.0, |objective| objective.value))]
     });

@@ -1,6 +1,6 @@
 //! The matching of the columns of two runs.
 
-use partita_core::ndarray::{Array2, ArrayView2, Axis};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2};
 use partita_metrics::matching;
 
 /// How the columns of a run go to those of another.
@@ -35,28 +35,45 @@ pub fn match_columns(q: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>) -> ColumnMa
         q.ncols() >= p.ncols() && p.ncols() > 0 && q.nrows() == p.nrows(),
         "runs of the same objects, more columns first"
     );
-    let n = q.nrows().max(1) as f64;
-    let squares = |table: ArrayView2<'_, f64>| table.map_axis(Axis(0), |column| column.dot(&column));
-    let (of_q, of_p, products) = (squares(q), squares(p), q.t().dot(&p));
-    let distance = |a: usize, b: usize| (of_q[a] + of_p[b] - 2.0 * products[[a, b]]) / n;
-    let nearest: Vec<usize> = (0..q.ncols())
-        .map(|a| (1..p.ncols()).fold(0, |best, b| if distance(a, b) < distance(a, best) { b } else { best }))
-        .collect();
-    // The matching maximises: less distance is more.
-    let gain = Array2::from_shape_fn((q.ncols(), q.ncols()), |(a, place)| {
-        -distance(a, if place < p.ncols() { place } else { nearest[a] })
-    });
-    let places = matching(gain.view()).expect("shares are finite").columns;
-    let place = |(a, place): (usize, Option<usize>)| place.filter(|&place| place < p.ncols()).unwrap_or(nearest[a]);
-    let columns: Vec<usize> = places.into_iter().enumerate().map(place).collect();
+    let distances = distances((&squares(q), &squares(p)), q.t().dot(&p).view(), q.nrows());
+    let columns = places(distances.view());
     let cost = cost(q, p, &columns);
     ColumnMatching { similarity: 1.0 - cost.sqrt(), columns, cost }
+}
+
+/// Σ_i q_ia² of every column, by one pass over the rows.
+pub(crate) fn squares(table: ArrayView2<'_, f64>) -> Vec<f64> {
+    let mut sums = vec![0.0; table.ncols()];
+    for row in table.rows() {
+        row.iter().zip(&mut sums).for_each(|(share, sum)| *sum += share * share);
+    }
+    sums
+}
+
+/// ‖q_a − p_b‖² / n of every two columns, from their squares and products.
+pub(crate) fn distances((of_q, of_p): (&[f64], &[f64]), products: ArrayView2<'_, f64>, rows: usize) -> Array2<f64> {
+    let n = rows.max(1) as f64;
+    Array2::from_shape_fn(products.dim(), |(a, b)| (of_q[a] + of_p[b] - 2.0 * products[[a, b]]) / n)
+}
+
+/// The column of P for every column of Q by their distances, K × L with L ≤ K.
+pub(crate) fn places(distances: ArrayView2<'_, f64>) -> Vec<usize> {
+    let (from, to) = distances.dim();
+    let nearest: Vec<usize> = (0..from)
+        .map(|a| (1..to).fold(0, |best, b| if distances[[a, b]] < distances[[a, best]] { b } else { best }))
+        .collect();
+    // The matching maximises: less distance is more.
+    let gain =
+        Array2::from_shape_fn((from, from), |(a, place)| -distances[[a, if place < to { place } else { nearest[a] }]]);
+    let found = matching(gain.view()).expect("shares are finite").columns;
+    let place = |(a, place): (usize, Option<usize>)| place.filter(|&place| place < to).unwrap_or(nearest[a]);
+    found.into_iter().enumerate().map(place).collect()
 }
 
 /// ‖P − QΠ‖²_F / (2n).
 pub(crate) fn cost(q: ArrayView2<'_, f64>, p: ArrayView2<'_, f64>, columns: &[usize]) -> f64 {
     let mut merged = vec![0.0; p.ncols()];
-    let of_row = |(q, p): (partita_core::ndarray::ArrayView1<'_, f64>, partita_core::ndarray::ArrayView1<'_, f64>)| {
+    let of_row = |(q, p): (ArrayView1<'_, f64>, ArrayView1<'_, f64>)| {
         merged.fill(0.0);
         q.iter().zip(columns).for_each(|(share, &column)| merged[column] += share);
         p.iter().zip(&merged).map(|(p, q)| (p - q) * (p - q)).sum::<f64>()

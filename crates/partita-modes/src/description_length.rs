@@ -52,3 +52,26 @@ impl LnFactorials {
         (bases as f64).ln() + choose + self.0[bases] - sizes.iter().map(|&size| self.0[size]).sum::<f64>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Description length of one mode of three base clusterings of six objects whose labels are aligned as they stand.
+    fn as_listed(columns: [[usize; 6]; 3]) -> f64 {
+        let mut counts = [0u32; 18];
+        columns.iter().for_each(|column| column.iter().enumerate().for_each(|(i, label)| counts[3 * i + label] += 1));
+        LnFactorials::new(3, 3).mode(&counts, 3, &[1.0; 6])
+    }
+
+    #[test]
+    fn alignments_of_a_tiny_ensemble_to_their_printed_digits() {
+        let (a, b) = ([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]);
+        let lengths =
+            [([0, 0, 0, 1, 2, 2], 18.903_107), ([1, 1, 1, 0, 2, 2], 22.198_944), ([0, 0, 0, 2, 1, 1], 17.804_495)];
+        for (c, expected) in lengths {
+            let found = as_listed([a, b, c]);
+            assert!((found - expected).abs() < 1e-6, "{c:?}: {found} is not {expected}");
+        }
+    }
+}

@@ -22,13 +22,21 @@ pub(crate) struct LabelCounts {
 
 impl LabelCounts {
     /// The mode of these base clusterings, aligned one after the other, then again until the description length stops falling.
-    pub(crate) fn of(data: &LabelMatrix, members: &[usize], factorials: &LnFactorials) -> Self {
+    pub(crate) fn of(
+        data: &LabelMatrix,
+        members: &[usize],
+        factorials: &LnFactorials,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Self {
         let mut mode = Self { width: 0, counts: Vec::new(), members: Vec::new() };
-        members.iter().for_each(|&base| mode.add(data, base));
+        members.iter().take_while(|_| !stop()).for_each(|&base| mode.add(data, base));
         let mut length = mode.length(data, factorials);
         for _ in 0..ROUNDS {
             let mut next = mode.clone();
             for &base in members {
+                if stop() {
+                    return mode;
+                }
                 next.remove(data, base);
                 next.add(data, base);
             }

@@ -78,13 +78,13 @@ pub fn find_modes(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Modes, M
     let all = LabelMatrix::new(fragments.ensemble(), fragments.weights());
     let data = all.thinned(ROWS);
     let factorials = LnFactorials::new(data.bases(), data.clusters.iter().sum::<usize>() + 1);
-    let tree = tree(&data)?;
+    let tree = tree(&data, monitor)?;
     let most = (data.bases() / 2).clamp(1, MOST_MODES);
     let cuts: Vec<Option<Found>> = (1..=most)
         .into_par_iter()
         .map(|number| {
             let going = monitor.tick(number as u64 - 1, most as u64) == Flow::Continue;
-            going.then(|| search(&data, start(&data, &tree, number, &factorials), &factorials))
+            going.then(|| search(&data, start(&data, &tree, number, &factorials, monitor), &factorials, monitor))
         })
         .collect();
     let mut found: Vec<Found> = cuts.into_iter().collect::<Option<_>>().ok_or(ModesError::Interrupted)?;
@@ -94,10 +94,13 @@ pub fn find_modes(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Modes, M
         if monitor.flow() == Flow::Stop {
             return Err(ModesError::Interrupted);
         }
-        let joined = search(&data, joined(&data, &found[number].0, &factorials), &factorials);
+        let joined = search(&data, joined(&data, &found[number].0, &factorials, monitor), &factorials, monitor);
         if joined.1 < found[number - 1].1 {
             found[number - 1] = joined;
         }
+    }
+    if monitor.flow() == Flow::Stop {
+        return Err(ModesError::Interrupted);
     }
     let by_number: Vec<f64> = found.iter().map(|(_, length)| *length).collect();
     // Ties go to fewer modes.
@@ -112,7 +115,12 @@ pub fn find_modes(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Modes, M
         })
         .collect();
     groups.sort_by(|a, b| b.len().cmp(&a.len()).then(a[0].cmp(&b[0])));
-    let modes: Vec<LabelCounts> = groups.iter().map(|members| LabelCounts::of(&all, members, &factorials)).collect();
+    let stop = || monitor.flow() == Flow::Stop;
+    let modes: Vec<LabelCounts> =
+        groups.iter().map(|members| LabelCounts::of(&all, members, &factorials, &stop)).collect();
+    if stop() {
+        return Err(ModesError::Interrupted);
+    }
     let description_length = total(&all, &modes, &factorials);
     let mut tables: Vec<Array2<f64>> = modes.iter().map(|mode| mode.table(&all.weights)).collect();
     let (first, others) = tables.split_at_mut(1);
@@ -127,12 +135,20 @@ pub fn find_modes(ensemble: &Ensemble, monitor: &dyn Monitor) -> Result<Modes, M
 /// Modes and their description length.
 type Found = (Vec<LabelCounts>, f64);
 
-/// The modes with the two as one that are described best so.
-fn joined(data: &LabelMatrix, modes: &[LabelCounts], factorials: &LnFactorials) -> Vec<LabelCounts> {
+/// The modes with the two as one that are described best so; the modes as they are once the monitor wants to stop.
+fn joined(
+    data: &LabelMatrix,
+    modes: &[LabelCounts],
+    factorials: &LnFactorials,
+    monitor: &dyn Monitor,
+) -> Vec<LabelCounts> {
     let pairs: Vec<(usize, usize)> = (0..modes.len()).flat_map(|a| (a + 1..modes.len()).map(move |b| (a, b))).collect();
     let without =
         |a: usize, b: usize| modes.iter().enumerate().filter(move |(at, _)| *at != a && *at != b).map(|(_, mode)| mode);
     let length = |&(a, b): &(usize, usize)| {
+        if monitor.flow() == Flow::Stop {
+            return (f64::INFINITY, a, b);
+        }
         let both = modes[a].merged(&modes[b], data);
         let sizes: Vec<usize> = without(a, b).map(LabelCounts::size).chain([both.size()]).collect();
         let apart = modes[a].length(data, factorials) + modes[b].length(data, factorials);
@@ -140,9 +156,10 @@ fn joined(data: &LabelMatrix, modes: &[LabelCounts], factorials: &LnFactorials) 
     };
     let lengths: Vec<(f64, usize, usize)> = pairs.par_iter().map(length).collect();
     let best = lengths.into_iter().reduce(|best, next| if next.0 < best.0 { next } else { best });
-    let Some((_, a, b)) = best else { return modes.to_vec() };
+    let Some((_, a, b)) = best.filter(|_| monitor.flow() == Flow::Continue) else { return modes.to_vec() };
+    let stop = || monitor.flow() == Flow::Stop;
     let members: Vec<usize> = modes[a].members().chain(modes[b].members()).collect();
-    without(a, b).cloned().chain([LabelCounts::of(data, &members, factorials)]).collect()
+    without(a, b).cloned().chain([LabelCounts::of(data, &members, factorials, &stop)]).collect()
 }
 
 /// Description length of all modes together.
@@ -154,25 +171,40 @@ fn total(data: &LabelMatrix, modes: &[LabelCounts], factorials: &LnFactorials) -
 /// Which of the first base clusterings go together, by number of groups.
 struct Tree(Option<Dendrogram>, usize);
 
-fn tree(data: &LabelMatrix) -> Result<Tree, ModesError> {
+fn tree(data: &LabelMatrix, monitor: &dyn Monitor) -> Result<Tree, ModesError> {
     let bases = data.bases().min(BASES);
     let farthest = data.weights.iter().sum::<f64>().max(1.0).ln();
     let pairs: Vec<(usize, usize)> = (0..bases).flat_map(|a| (a + 1..bases).map(move |b| (a, b))).collect();
-    let distances = pairs.into_par_iter().map(|(a, b)| data.distance(a, b).unwrap_or(farthest)).collect();
+    let distance = |(a, b): (usize, usize)| match monitor.flow() {
+        Flow::Stop => Err(ModesError::Interrupted),
+        Flow::Continue => Ok(data.distance(a, b).unwrap_or(farthest)),
+    };
+    let distances: Vec<f64> = pairs.into_par_iter().map(distance).collect::<Result<_, _>>()?;
     if bases < 2 {
         return Ok(Tree(None, bases));
     }
     link(distances, bases, Linkage::Average).map(|tree| Tree(Some(tree), bases)).map_err(|_| ModesError::Interrupted)
 }
 
-/// The groups of a cut of the tree, and base clusterings beyond it where they fit best.
-fn start(data: &LabelMatrix, tree: &Tree, number: usize, factorials: &LnFactorials) -> Vec<LabelCounts> {
+/// The groups of a cut of the tree, and base clusterings beyond it where they fit best; not all of them once the monitor wants to stop.
+fn start(
+    data: &LabelMatrix,
+    tree: &Tree,
+    number: usize,
+    factorials: &LnFactorials,
+    monitor: &dyn Monitor,
+) -> Vec<LabelCounts> {
+    let stop = || monitor.flow() == Flow::Stop;
     let Tree(tree, bases) = tree;
     let labels = tree.as_ref().map_or_else(|| vec![0; *bases], |tree| cut(tree, number).into_labels());
     let group = |label: u32| (0..*bases).filter(|&base| labels[base] == label).collect::<Vec<_>>();
     let groups: Vec<Vec<usize>> = (0..number as u32).map(group).filter(|members| !members.is_empty()).collect();
-    let mut modes: Vec<LabelCounts> = groups.iter().map(|members| LabelCounts::of(data, members, factorials)).collect();
+    let mut modes: Vec<LabelCounts> =
+        groups.iter().map(|members| LabelCounts::of(data, members, factorials, &stop)).collect();
     for base in *bases..data.bases() {
+        if monitor.flow() == Flow::Stop {
+            break;
+        }
         let grown: Vec<LabelCounts> = modes.iter().map(|mode| with(mode, data, base)).collect();
         let growth = |at: usize| grown[at].length(data, factorials) - modes[at].length(data, factorials);
         let growths: Vec<f64> = (0..modes.len()).map(growth).collect();
@@ -188,15 +220,16 @@ fn with(mode: &LabelCounts, data: &LabelMatrix, base: usize) -> LabelCounts {
     grown
 }
 
-/// Moves single base clusterings between modes while the description length falls.
-fn search(data: &LabelMatrix, mut modes: Vec<LabelCounts>, factorials: &LnFactorials) -> Found {
+/// Moves single base clusterings between modes while the description length falls and the monitor wants to go on; the length is infinite
+/// where it does not.
+fn search(data: &LabelMatrix, mut modes: Vec<LabelCounts>, factorials: &LnFactorials, monitor: &dyn Monitor) -> Found {
     let mut lengths: Vec<f64> = modes.iter().map(|mode| mode.length(data, factorials)).collect();
     let ln_size = |mode: &LabelCounts| (mode.size() as f64).ln();
     for _ in 0..SWEEPS {
         let mut moved = false;
         for base in 0..data.bases() {
             let Some(own) = modes.iter().position(|mode| mode.members().any(|member| member == base)) else { continue };
-            if modes[own].size() < 2 || modes.len() < 2 {
+            if modes[own].size() < 2 || modes.len() < 2 || monitor.flow() == Flow::Stop {
                 continue;
             }
             let mut left = modes[own].clone();
@@ -205,6 +238,9 @@ fn search(data: &LabelMatrix, mut modes: Vec<LabelCounts>, factorials: &LnFactor
             // ln m! of both modes changes by the ln of what leaves and what comes.
             let saved = lengths[own] - left_length - ln_size(&modes[own]);
             let grown = |at: usize| {
+                if monitor.flow() == Flow::Stop {
+                    return (f64::INFINITY, at, modes[at].clone(), lengths[at]);
+                }
                 let mode = with(&modes[at], data, base);
                 let length = mode.length(data, factorials);
                 (length - lengths[at] - ln_size(&mode), at, mode, length)
@@ -221,9 +257,13 @@ fn search(data: &LabelMatrix, mut modes: Vec<LabelCounts>, factorials: &LnFactor
             break;
         }
     }
+    if monitor.flow() == Flow::Stop {
+        return (modes, f64::INFINITY);
+    }
+    let stop = || monitor.flow() == Flow::Stop;
     for mode in &mut modes {
         let members: Vec<usize> = mode.members().collect();
-        *mode = LabelCounts::of(data, &members, factorials);
+        *mode = LabelCounts::of(data, &members, factorials, &stop);
     }
     let length = total(data, &modes, factorials);
     (modes, length)

@@ -1,10 +1,10 @@
 //! Runs of one number of clusters that are alike.
 
-use partita_core::ndarray::{Array2, Axis};
+use partita_core::ndarray::{Array2, ArrayView2, Axis, Slice, concatenate};
 use rayon::prelude::*;
 
 use crate::Run;
-use crate::column_matching::match_columns;
+use crate::column_matching::{distances, match_columns, places, squares};
 
 /// Rows that runs are compared on to find which are alike; more are thinned evenly.
 const ROWS: usize = 2000;
@@ -19,9 +19,7 @@ pub(crate) fn thinned(run: &Run) -> Array2<f64> {
 /// Groups of runs with the same number of columns, the largest first, members of each with the representative first: the run
 /// with the most others at this similarity takes them, then the run with the most of those that are left.
 pub(crate) fn groups(runs: &[&Array2<f64>], similarity: f64) -> Vec<Vec<usize>> {
-    let pairs: Vec<(usize, usize)> = (0..runs.len()).flat_map(|a| (a + 1..runs.len()).map(move |b| (a, b))).collect();
-    let alike = |&(a, b): &(usize, usize)| match_columns(runs[a].view(), runs[b].view()).similarity >= similarity;
-    let alike: Vec<(usize, usize)> = pairs.into_par_iter().filter(alike).collect();
+    let alike = alike(runs, similarity);
     let mut neighbours: Vec<Vec<usize>> = (0..runs.len()).map(|run| vec![run]).collect();
     for (a, b) in alike {
         neighbours[a].push(b);
@@ -38,4 +36,49 @@ pub(crate) fn groups(runs: &[&Array2<f64>], similarity: f64) -> Vec<Vec<usize>> 
         members.iter().for_each(|&run| left[run] = false);
         groups.push(members);
     }
+}
+
+/// Runs whose products with others are taken at once.
+const BLOCK: usize = 32;
+
+/// A similarity that is nearer to the one asked for than this is computed again from the rows.
+const ROUNDING: f64 = 1e-6;
+
+/// The pairs of runs at this similarity, in their order.
+fn alike(runs: &[&Array2<f64>], similarity: f64) -> Vec<(usize, usize)> {
+    let own: Vec<Vec<f64>> = runs.par_iter().map(|run| squares(run.view())).collect();
+    let blocks: Vec<Array2<f64>> = runs.chunks(BLOCK).map(side_by_side).collect();
+    let pairs: Vec<(usize, usize)> = (0..blocks.len()).flat_map(|a| (a..blocks.len()).map(move |b| (a, b))).collect();
+    let of_blocks = |(first, second): (usize, usize)| {
+        let products = blocks[first].t().dot(&blocks[second]);
+        let runs_of = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(runs.len());
+        let pairs = runs_of(first).flat_map(|a| runs_of(second).filter(move |&b| b > a).map(move |b| (a, b)));
+        let near = |&(a, b): &(usize, usize)| {
+            let width = runs[a].ncols();
+            let part = |run: usize| Slice::from(run % BLOCK * width..(run % BLOCK + 1) * width);
+            let lines = products.slice_axis(Axis(0), part(a));
+            let found = similar((&own[a], &own[b]), lines.slice_axis(Axis(1), part(b)), runs[a].nrows());
+            if (found - similarity).abs() > ROUNDING {
+                return found >= similarity;
+            }
+            match_columns(runs[a].view(), runs[b].view()).similarity >= similarity
+        };
+        pairs.filter(near).collect::<Vec<(usize, usize)>>()
+    };
+    let mut alike: Vec<(usize, usize)> = pairs.into_par_iter().flat_map_iter(of_blocks).collect();
+    alike.sort_unstable();
+    alike
+}
+
+/// G′ of two runs with the same number of columns, from squares and products of these.
+fn similar(own: (&[f64], &[f64]), products: ArrayView2<'_, f64>, rows: usize) -> f64 {
+    let distances = distances(own, products, rows);
+    let columns = places(distances.view());
+    let sum: f64 = columns.iter().enumerate().map(|(a, &b)| distances[[a, b]]).sum();
+    1.0 - (0.5 * sum).max(0.0).sqrt()
+}
+
+fn side_by_side(runs: &[&Array2<f64>]) -> Array2<f64> {
+    let views: Vec<ArrayView2<'_, f64>> = runs.iter().map(|run| run.view()).collect();
+    concatenate(Axis(1), &views).expect("runs of the same objects")
 }

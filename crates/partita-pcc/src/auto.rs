@@ -107,21 +107,18 @@ fn held_out_divergence(
     settings: &PccSettings,
     monitor: &dyn Monitor,
 ) -> Result<f64, PccError> {
-    fn half<'a>(half: &'a Half, whole: &Problem<'_>, clusters: usize) -> Problem<'a> {
+    fn half<'a, 'b: 'a>(half: &'a Half, whole: &Problem<'b>, clusters: usize) -> Problem<'a> {
         let mut made = Problem::new(&half.0, Clusters::Exactly(clusters));
         (made.seed, made.budget, made.weights) = (whole.seed, whole.budget, half.1.as_ref());
+        made.object_weights = whole.object_weights;
         made
     }
     let outcome = solve(&half(fitted, problem, clusters), clusters, divergence, settings, monitor)?;
     let soft = outcome.soft.expect("PCC is soft");
     let soft = smoothed(&soft, &fitted.0);
-    counted(
-        &half(seen, problem, clusters),
-        settings,
-        monitor,
-        |dense, _| Ok(held_out(&dense, &soft, divergence)),
-        |sparse, _| Ok(held_out(&sparse, &soft, divergence)),
-    )
+    counted(&half(seen, problem, clusters), settings, false, monitor, |evidence, _| {
+        Ok(held_out(evidence, &soft, divergence))
+    })
 }
 
 /// With one more label for every object, which may be any: what was not seen among a few labels is not impossible.

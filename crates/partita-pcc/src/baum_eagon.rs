@@ -3,15 +3,13 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Capabilities, Ensemble, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter,
-    Settings,
+    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Settings,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::evidence::{Dense, Evidence, NormalisedCounts, Sparse};
 use crate::methods::{bytes, info};
 use crate::on_ensemble::{EVIDENCE, RUNS, counted, named};
 use crate::pcc::pcc;
@@ -89,37 +87,11 @@ fn solve(
     settings: &BaumEagonSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
-    fn go(
-        evidence: &dyn Evidence,
-        bases: Option<&Ensemble>,
-        (problem, clusters): (&Problem<'_>, usize),
-        common: &PccSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<PccDiagnostics>, PccError> {
-        pcc(evidence, bases, Divergence::L2, clusters, problem.seed, common, monitor)
-    }
-    let (common, weighted) = (settings.common(), settings.weighted);
-    let what = (problem, clusters);
+    let common = settings.common();
     let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
-    let outcome = counted(
-        problem,
-        &common,
-        &progress.part(EVIDENCE),
-        |dense: Dense, bases| {
-            if weighted {
-                go(&dense, bases, what, &common, &progress.part(RUNS))
-            } else {
-                go(&NormalisedCounts::new(dense), bases, what, &common, &progress.part(RUNS))
-            }
-        },
-        |sparse: Sparse, bases| {
-            if weighted {
-                go(&sparse, bases, what, &common, &progress.part(RUNS))
-            } else {
-                go(&NormalisedCounts::new(sparse), bases, what, &common, &progress.part(RUNS))
-            }
-        },
-    )?;
+    let outcome = counted(problem, &common, !settings.weighted, &progress.part(EVIDENCE), |evidence, bases| {
+        pcc(evidence, bases, Divergence::L2, clusters, problem.seed, &common, &progress.part(RUNS))
+    })?;
     Ok(named(outcome, problem.ensemble))
 }
 

@@ -60,15 +60,18 @@ pub enum PccError {
     /// The evidence makes no tree to start from.
     #[error(transparent)]
     Tree(#[from] LinkageError),
+    /// The monitor asked to stop before a run had begun.
+    #[error("stopped before there was a result")]
+    Interrupted,
 }
 
 impl From<PccError> for FitError {
     fn from(error: PccError) -> Self {
         match error {
             PccError::Budget(error) | PccError::Evidence(CoassocError::Budget(error)) => error.into(),
-            PccError::Evidence(CoassocError::Interrupted) | PccError::Tree(LinkageError::Interrupted) => {
-                Self::Interrupted
-            }
+            PccError::Interrupted
+            | PccError::Evidence(CoassocError::Interrupted)
+            | PccError::Tree(LinkageError::Interrupted) => Self::Interrupted,
             PccError::Settings(error) => error.into(),
             other => Self::other(other),
         }

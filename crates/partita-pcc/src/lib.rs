@@ -83,7 +83,7 @@ pub use bregman::{Beta, Bregman, Kl, L2, beta};
 pub use diagnostics::{HeldOut, LiveAtMost, PccChoice, PccDiagnostics, PccRestart};
 pub use divergence::{Divergence, DivergenceError};
 pub use error::PccError;
-pub use evidence::{Dense, Evidence, NormalisedCounts, Sparse};
+pub use evidence::{Dense, Evidence, NormalisedCounts, Sparse, WeightedPairs};
 pub use methods::{AnyPccSettings, PCC, PCC_KL, PCC_L2, PEACE};
 pub use pcc::{pcc, pcc_from};
 pub use settings::{PccSettings, Solver};

@@ -82,9 +82,6 @@ pub static PCC: Pcc = Pcc;
 
 static PCC_INFO: MethodInfo = info("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5");
 
-const PAIRS_INSIDE: &str =
-    "objects that one row stands for are pairs with each other, which its objective of pairs of rows leaves out";
-
 pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInfo {
     MethodInfo {
         name,
@@ -102,7 +99,7 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
             seeded: true,
             soft_bases: SoftBases::Native,
             base_weights: Weights::Native,
-            object_weights: Weights::Refused(PAIRS_INSIDE),
+            object_weights: Weights::Native,
             ..Capabilities::HARD_LABELS
         },
     }

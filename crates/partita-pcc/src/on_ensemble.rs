@@ -6,7 +6,7 @@ use tracing::info_span;
 use crate::diagnostics::PccDiagnostics;
 use crate::divergence::Divergence;
 use crate::error::PccError;
-use crate::evidence::{Dense, Sparse};
+use crate::evidence::{Dense, Evidence, NormalisedCounts, Sparse, WeightedPairs};
 use crate::pcc::{isolated, pcc};
 use crate::settings::PccSettings;
 use crate::starts::TREE;
@@ -14,14 +14,14 @@ use crate::starts::TREE;
 /// The child of the seed that draws pairs; starts have small numbers.
 const PAIRS: u64 = u64::MAX;
 
-/// Counts the pairs of the ensemble, all or a sample, and hands them to `dense` or `sparse` with the ensemble where its base
+/// Counts the pairs of the ensemble, all or a sample, and hands them to `found` with the ensemble where its base
 /// clusterings shall be started from, because no tree is grown.
 pub(crate) fn counted<T>(
     problem: &Problem<'_>,
     settings: &PccSettings,
+    normalised: bool,
     monitor: &dyn Monitor,
-    dense: impl FnOnce(Dense, Option<&Ensemble>) -> Result<T, PccError>,
-    sparse: impl FnOnce(Sparse, Option<&Ensemble>) -> Result<T, PccError>,
+    found: impl FnOnce(&dyn Evidence, Option<&Ensemble>) -> Result<T, PccError>,
 ) -> Result<T, PccError> {
     let (ensemble, budget) = (problem.ensemble, problem.budget);
     let source = problem.weighted();
@@ -29,11 +29,26 @@ pub(crate) fn counted<T>(
     if let Some(partners) = settings.sampled(objects) {
         let sample = || Sparse::sample(source, partners, problem.seed.child(PAIRS), budget, monitor);
         let evidence = info_span!("evidence").in_scope(sample)?;
-        return info_span!("solve").in_scope(|| sparse(evidence, Some(ensemble)));
+        return info_span!("solve").in_scope(|| as_asked(evidence, problem, normalised, |e| found(e, Some(ensemble))));
     }
     let bases = (objects > TREE).then_some(ensemble);
     let evidence = info_span!("evidence").in_scope(|| Dense::count(source, budget, monitor))?;
-    info_span!("solve").in_scope(|| dense(evidence, bases))
+    info_span!("solve").in_scope(|| as_asked(evidence, problem, normalised, |e| found(e, bases)))
+}
+
+/// The evidence with every pair counting the same, where that is asked for, and with weights of objects, where there are some.
+fn as_asked<T>(
+    evidence: impl Evidence,
+    problem: &Problem<'_>,
+    normalised: bool,
+    found: impl FnOnce(&dyn Evidence) -> T,
+) -> T {
+    match (normalised, problem.weighted().multiplicities()) {
+        (false, None) => found(&evidence),
+        (true, None) => found(&NormalisedCounts::new(evidence)),
+        (false, Some(weights)) => found(&WeightedPairs::new(evidence, weights)),
+        (true, Some(weights)) => found(&WeightedPairs::new(NormalisedCounts::new(evidence), weights)),
+    }
 }
 
 /// Units of progress: pairs counted, and runs from all starts.
@@ -50,13 +65,9 @@ pub(crate) fn solve(
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
     let seed = problem.seed;
     let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
-    let outcome = counted(
-        problem,
-        settings,
-        &progress.part(EVIDENCE),
-        |dense, bases| pcc(&dense, bases, divergence, clusters, seed, settings, &progress.part(RUNS)),
-        |sparse, bases| pcc(&sparse, bases, divergence, clusters, seed, settings, &progress.part(RUNS)),
-    )?;
+    let outcome = counted(problem, settings, false, &progress.part(EVIDENCE), |evidence, bases| {
+        pcc(evidence, bases, divergence, clusters, seed, settings, &progress.part(RUNS))
+    })?;
     Ok(named(outcome, problem.ensemble))
 }
 

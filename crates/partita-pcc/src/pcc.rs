@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    ClustersError, Ensemble, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense, Settings,
+    ClustersError, Ensemble, Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense, Settings,
     SoftPartition, Stopped,
 };
 use rayon::prelude::*;
@@ -50,23 +50,14 @@ pub fn pcc(
     let objects = evidence.count();
     ClustersError::check(clusters, objects)?;
     let random = settings.random(objects, bases.is_some());
-    let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings)? };
+    let starts = if random == 0 { Vec::new() } else { starts(evidence, clusters, seed, settings, monitor)? };
+    let bases = (bases, (clusters, seed));
     match divergence {
-        Divergence::Kl => {
-            pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, (clusters, seed), starts), settings, monitor)
-        }
-        Divergence::L2 => {
-            pcc_from(&L2, evidence, with_best(&L2, evidence, bases, (clusters, seed), starts), settings, monitor)
-        }
+        Divergence::Kl => pcc_from(&Kl, evidence, with_best(&Kl, evidence, bases, starts, monitor), settings, monitor),
+        Divergence::L2 => pcc_from(&L2, evidence, with_best(&L2, evidence, bases, starts, monitor), settings, monitor),
         Divergence::Beta(power) => {
             let bregman = Beta(power);
-            pcc_from(
-                &bregman,
-                evidence,
-                with_best(&bregman, evidence, bases, (clusters, seed), starts),
-                settings,
-                monitor,
-            )
+            pcc_from(&bregman, evidence, with_best(&bregman, evidence, bases, starts, monitor), settings, monitor)
         }
     }
 }
@@ -82,13 +73,14 @@ pub(crate) fn held_out(evidence: &dyn Evidence, soft: &SoftPartition, divergence
 }
 
 /// Of the base clusterings and k-means on their labels the two with the lowest objectives, before the other starts, or the lowest alone
-/// if there are no others. The rest are not held: on a million objects each takes as much memory as the evidence.
+/// if there are no others. The rest are not held: on a million objects each takes as much memory as the evidence. Once the monitor asks
+/// to stop, no more are looked at.
 fn with_best<D: Bregman>(
     bregman: &D,
     evidence: &dyn Evidence,
-    ensemble: Option<&Ensemble>,
-    (clusters, seed): (usize, Seed),
+    (ensemble, (clusters, seed)): (Option<&Ensemble>, (usize, Seed)),
     starts: Vec<Start>,
+    monitor: &dyn Monitor,
 ) -> Vec<Start> {
     let Some(ensemble) = ensemble else { return starts };
     let alone = starts.is_empty();
@@ -100,6 +92,9 @@ fn with_best<D: Bregman>(
     };
     let mut kept: Vec<(f64, Start)> = Vec::new();
     for start in base_starts(ensemble, clusters).chain([label_kmeans_start(ensemble, clusters, seed)]) {
+        if !kept.is_empty() && monitor.flow() == Flow::Stop {
+            break;
+        }
         let value = worth(&start);
         let place = kept.partition_point(|(better, _)| *better <= value);
         kept.insert(place, (value, start));
@@ -135,22 +130,24 @@ pub fn pcc_from<D: Bregman>(
     rough.tolerance = if alone { settings.tolerance } else { settings.tolerance.max(ROUGH) };
     let finals = if rough.tolerance > settings.tolerance { FINALISTS as u64 } else { 0 };
     let progress = ProgressCounter::new(monitor, (starts.len() as u64 + finals) * RUN + SPLITS);
-    let mut names: Vec<String> = starts.iter().map(|start| start.name.clone()).collect();
-    let mut runs: Vec<Descent> = (starts.into_par_iter())
-        .map(|start| {
-            let table = Memberships::of(start.soft.rows(), evidence.layout());
-            drop(start);
-            run(bregman, evidence, table, &rough, &progress.part(RUN))
+    // Once somebody asks to stop, starts that have not begun are left out, but for the first.
+    let wanted = |(at, _): &(usize, Start)| *at == 0 || progress.flow() == Flow::Continue;
+    let (mut names, mut runs): (Vec<String>, Vec<Descent>) = (starts.into_par_iter().enumerate().filter(wanted))
+        .map(|(_, Start { name, soft })| {
+            let table = Memberships::of(soft.rows(), evidence.layout());
+            drop(soft);
+            (name, run(bregman, evidence, table, &rough, &progress.part(RUN)))
         })
-        .collect();
+        .unzip();
     let mut last = SELECT.finalists(&objectives(&runs), FINALISTS, BEHIND);
     if rough.tolerance > settings.tolerance {
-        runs =
-            (runs.into_par_iter().enumerate())
-                .map(|(at, run)| {
-                    if last.contains(&at) { finish(bregman, evidence, run, settings, &progress.part(RUN)) } else { run }
-                })
-                .collect();
+        runs = (runs.into_par_iter().enumerate())
+            .map(|(at, run)| match (last.contains(&at), progress.flow()) {
+                (false, _) => run,
+                (true, Flow::Stop) => Descent { stopped: Stopped::Interrupted, ..run },
+                (true, Flow::Continue) => finish(bregman, evidence, run, settings, &progress.part(RUN)),
+            })
+            .collect();
     }
     let mut kept = SELECT.best_among(&objectives(&runs), last.iter().copied()).expect("a run goes on");
     if let Some(fuller) = split_empty_clusters(bregman, evidence, &runs[kept], &rough, &progress.part(SPLITS)) {

@@ -1,7 +1,7 @@
 //! Initializations: cuts of a tree, k-means++ on rows of evidence, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Ensemble, Partition, Seed, SoftPartition};
+use partita_core::{Ensemble, Flow, Monitor, Partition, Seed, SoftPartition};
 use partita_kernels::{Kernel, Simd, dispatch, dots};
 use partita_kmeans::labels::quick_partition;
 use partita_kmeans::plus_plus::{DistanceField, Field, Points, plus_plus};
@@ -66,22 +66,28 @@ impl Start {
 /// random ones: [`PccSettings::restarts`], 3 if unset.
 ///
 /// # Errors
-/// [`PccError::Tree`] if the evidence makes no tree.
+/// [`PccError::Tree`] if the evidence makes no tree; [`PccError::Interrupted`] if the monitor asks to stop.
 pub fn starts(
     evidence: &dyn Evidence,
     clusters: usize,
     seed: Seed,
     settings: &PccSettings,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<Start>, PccError> {
+    let go_on = || if monitor.flow() == Flow::Stop { Err(PccError::Interrupted) } else { Ok(()) };
     let objects = evidence.count();
     let mut starts = Vec::new();
     if let Some(condensed) = (objects <= TREE).then(|| evidence.condensed()).flatten() {
+        go_on()?;
         let tree = link_f32(condensed, objects, Linkage::Average)?;
+        go_on()?;
         starts.push(Start::softened("average-link", &cut(&tree, clusters), clusters));
-        let partition = nearest_of_plus_plus(evidence, clusters, seed.child(0));
+        let partition = nearest_of_plus_plus(evidence, clusters, seed.child(0), monitor);
+        go_on()?;
         starts.push(Start::softened("k-means++ rows", &partition, clusters));
     }
     for restart in 1..=u64::from(settings.random(objects, false)) {
+        go_on()?;
         starts.push(Start::random(format!("dirichlet {restart}"), objects, clusters, seed.child(restart)));
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
@@ -147,8 +153,8 @@ impl Kernel for Dot<'_> {
     }
 }
 
-/// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances.
-struct EvidenceRows<'a>(&'a dyn Evidence);
+/// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances. Once the monitor asks to stop, all distances are 0.
+struct EvidenceRows<'a>(&'a dyn Evidence, &'a dyn Monitor);
 
 impl EvidenceRows<'_> {
     fn shares(&self, i: usize, table: &Memberships, near: &mut LocalPairs) -> Vec<f64> {
@@ -174,6 +180,9 @@ impl Points for EvidenceRows<'_> {
         let mut from = |&centre: &usize| {
             let middle = self.shares(centre, &table, &mut near);
             let distance = |i: usize| {
+                if self.1.flow() == Flow::Stop {
+                    return 0.0;
+                }
                 let row = self.shares(i, &table, &mut near);
                 let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
                 dispatch(Dot(&away, &away))
@@ -195,8 +204,8 @@ impl Points for EvidenceRows<'_> {
 }
 
 /// Objects chosen by k-means++ on rows of evidence, and every object with its nearest.
-fn nearest_of_plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed) -> Partition {
-    let points = EvidenceRows(evidence);
+fn nearest_of_plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed, monitor: &dyn Monitor) -> Partition {
+    let points = EvidenceRows(evidence, monitor);
     let mut field = Field::new(&points);
     let chosen = plus_plus(&mut field, clusters, 1, &mut seed.rng());
     chosen.last().iter().for_each(|&&last| field.add(last));

@@ -1,10 +1,14 @@
-"""The package beside what people use in Python: CPU and wall seconds, peak memory, ARI; each case in a process of its own.
+"""The package beside the command line and beside what people use in Python: wall and CPU seconds, peak memory, ARI.
 
-    python crates/partita-python/benchmarks/bench_python.py path/to/partita > docs/benchmarks/python.md
+    cargo xtask bench python
+
+builds wheel and command line, installs the peers of ``peers/requirements.txt`` and runs this. Every case runs in a process of its own, all
+cases in turn; ``--few`` takes fewer objects, ``--runs N`` another number of runs.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -19,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-RUNS = 3
+#: Peers are installed without what they ask for: ensembleclustering wants NumPy before 2 and scikit-learn before 1.1.
+LOOSE = "ensembleclustering==1.0.2"
 
 
 def drawn_labels(n: int, m: int, clusters: int) -> tuple[Any, Any]:
@@ -46,11 +51,15 @@ def one_hot(labels: Any) -> Any:
     return np.concatenate([np.eye(int(column.max()) + 1, dtype=np.float32)[column] for column in labels.T], axis=1)
 
 
-def ours(labels: Any, k: int) -> Any:
-    """partita.consensus, the default method."""
-    import partita as pt
+def ours(method: str | None) -> Callable[[Any, int], Any]:
+    """partita.consensus with a method."""
 
-    return pt.consensus(labels, k).labels_
+    def work(labels: Any, k: int) -> Any:
+        import partita as pt
+
+        return pt.consensus(labels, k, method)
+
+    return work
 
 
 def hot_kmeans(labels: Any, k: int) -> Any:
@@ -69,7 +78,7 @@ def svd_kmeans(labels: Any, k: int) -> Any:
 
 
 def average_link(labels: Any, k: int) -> Any:
-    """SciPy's average link on a co-association by matrix products."""
+    """SciPy's average link on a co-association by a product of matrices."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     hot = one_hot(labels)
@@ -77,18 +86,31 @@ def average_link(labels: Any, k: int) -> Any:
     return fcluster(linkage(1 - together[np.triu_indices(len(hot), 1)], "average"), k, "maxclust")
 
 
-def ours_average(labels: Any, k: int) -> Any:
-    """partita.consensus, eac-average."""
-    import partita as pt
+def ensembleclustering(solver: str) -> Callable[[Any, int], Any]:
+    """The package ensembleclustering with a solver."""
 
-    return pt.consensus(labels, k, "eac-average").labels_
+    def work(labels: Any, k: int) -> Any:
+        # It reads this where it loads; the package wants rows of labels.
+        from ensembleclustering import cluster_ensembles
+
+        return cluster_ensembles(labels.T.astype(np.float64), nclass=k, solver=solver, random_state=0)
+
+    return work
 
 
 def ours_table(X: Any, k: int) -> Any:
-    """100 k-means and lwgp."""
+    """100 runs of k-means and their consensus."""
     import partita as pt
 
-    return pt.ConsensusClustering(k, base="kmeans:100").fit_predict(X)
+    ensemble = pt.generate(X, "kmeans:100", base_k=k)
+    return pt.consensus(ensemble, k)
+
+
+def ours_spread(X: Any, k: int) -> Any:
+    """The same with the usual numbers of base clusters."""
+    import partita as pt
+
+    return pt.consensus(pt.generate(X, "kmeans:100"), k)
 
 
 def many_kmeans(X: Any, k: int) -> Any:
@@ -98,66 +120,172 @@ def many_kmeans(X: Any, k: int) -> Any:
     return KMeans(k, n_init=100, random_state=0).fit_predict(X)
 
 
-LARGE, SMALL, TABLE = (drawn_labels, (1_000_000, 20, 10)), (drawn_labels, (4000, 20, 10)), (drawn_table, (20_000, 16, 10))
-CASES: dict[str, tuple[Any, Callable[[Any, int], Any]]] = {
-    "1,000,000 × 20 int8: partita (lwgp)": (LARGE, ours),
-    "4,000 × 20: partita (lwgp)": (SMALL, ours),
-    "4,000 × 20: partita (eac-average)": (SMALL, ours_average),
-    "4,000 × 20: one-hot + KMeans": (SMALL, hot_kmeans),
-    "4,000 × 20: one-hot + SVD + KMeans": (SMALL, svd_kmeans),
-    "4,000 × 20: co-association + SciPy average": (SMALL, average_link),
-    "20,000 × 16 table: partita, 100 k-means + lwgp": (TABLE, ours_table),
-    "20,000 × 16 table: KMeans(n_init=100)": (TABLE, many_kmeans),
-}
+Case = tuple[str, str, Callable[[Any, int], Any]]
+LABELS, FEW_LABELS, TABLE = "labels", "few labels", "table"
+CASES: list[Case] = [
+    (LABELS, "partita.consensus (lwgp)", ours(None)),
+    (TABLE, "partita: 100 k-means with K clusters, lwgp", ours_table),
+    (TABLE, "partita: 100 k-means with √n/2 to √n clusters, lwgp", ours_spread),
+    (TABLE, "sklearn: KMeans(n_init=100)", many_kmeans),
+    (FEW_LABELS, "partita.consensus (lwgp)", ours(None)),
+    (FEW_LABELS, "partita.consensus (mm)", ours("mm")),
+    (FEW_LABELS, "partita.consensus (hbgf)", ours("hbgf")),
+    (FEW_LABELS, "partita.consensus (mcla)", ours("mcla")),
+    (FEW_LABELS, "partita.consensus (eac-average)", ours("eac-average")),
+    (FEW_LABELS, "one-hot, sklearn KMeans", hot_kmeans),
+    (FEW_LABELS, "one-hot, SVD, sklearn KMeans", svd_kmeans),
+    (FEW_LABELS, "GEMM co-association, SciPy average link", average_link),
+    (FEW_LABELS, "ensembleclustering (nmf)", ensembleclustering("nmf")),
+    (FEW_LABELS, "ensembleclustering (hbgf)", ensembleclustering("hbgf")),
+    (FEW_LABELS, "ensembleclustering (mcla)", ensembleclustering("mcla")),
+    (FEW_LABELS, "ensembleclustering (cspa)", ensembleclustering("cspa")),
+]
 
 
-def case(name: str) -> None:
-    """One case, as JSON: what data and packages take is not counted."""
+def sizes(few: bool) -> dict[str, tuple[Any, tuple[int, int, int]]]:
+    """How the data of every table are drawn: objects, columns, clusters."""
+    part = 20 if few else 1
+    return {
+        LABELS: (drawn_labels, (1_000_000 // part, 20, 10)),
+        TABLE: (drawn_table, (20_000 // part, 16, 10)),
+        FEW_LABELS: (drawn_labels, (4_000 // min(part, 4), 20, 10)),
+    }
+
+
+def forget_peak() -> None:
+    """What was held before, such as what data were drawn with, counts no more; where the system cannot forget, it does."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        pass
+
+
+def peak() -> int:
+    """The most bytes that this process has held since."""
+    try:
+        with open("/proc/self/status") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) * 1024
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def run_case(at: int, few: bool) -> dict[str, Any]:
+    """One case: what data and packages take is not counted."""
     from sklearn.metrics import adjusted_rand_score
 
-    (draw, size), work = CASES[name]
+    kind, _, work = CASES[at]
+    draw, size = sizes(few)[kind]
     data, truth = draw(*size)
+    # What is loaded late is loaded now.
     work(data[:200], 2)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    cpu, wall = time.process_time(), time.perf_counter()
+    forget_peak()
+    before, cpu, wall = peak(), time.process_time(), time.perf_counter()
     found = work(data, size[2])
-    took = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) / 1024
-    print(json.dumps({**took, "mib": more, "ari": adjusted_rand_score(truth, found)}))
+    took: dict[str, Any] = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "peak": peak() - before}
+    if hasattr(found, "record_"):
+        method = found.record_["methods"][0]
+        took.update(method_wall=method["seconds"], method_cpu=method["cpu_seconds"])
+        found = found.labels_
+    if kind == LABELS:
+        took["stated"] = stated(data, size[2])
+    return {**took, "ari": float(adjusted_rand_score(truth, found))}
 
 
-def command_line(binary: str) -> dict[str, float]:
-    """The compute part of the command line on the large labels."""
-    labels, _ = drawn_labels(*LARGE[1])
+def stated(labels: Any, k: int) -> int:
+    """Bytes that the method says it needs."""
+    import partita as pt
+
+    try:
+        pt.consensus(labels, k, max_memory=1)
+    except pt.BudgetError as error:
+        return int(error.needed)
+    raise AssertionError("one byte was enough")
+
+
+def command_line(folder: str, few: bool) -> dict[str, Any]:
+    """The same labels by the command line: what its record says of the method, and the whole but for reading."""
+    path = os.path.join(folder, "labels.npy")
+    if not os.path.exists(path):
+        np.save(path, drawn_labels(*sizes(few)[LABELS][1])[0])
+    binary = os.environ["PARTITA_BINARY"]
+    arguments = [binary, "consensus", path, "-k", "10", "--quiet", "--json", "--force", "-o", os.path.join(folder, "found.npy")]
+    begun = time.perf_counter()
+    record = json.loads(subprocess.run(arguments, capture_output=True, check=True).stdout)
+    wall, method = time.perf_counter() - begun, record["methods"][0]
+    return {"wall": wall - record["read"]["seconds"], "method_wall": method["seconds"], "method_cpu": method["cpu_seconds"]}
+
+
+def child(at: int, few: bool) -> dict[str, Any]:
+    """A case in a process of its own, or why it does not run."""
+    flags = ["--case", str(at), *(["--few"] if few else [])]
+    done = subprocess.run([sys.executable, __file__, *flags], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+        return {"failed": said[-1][:160]}
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def median(runs: list[dict[str, Any]], key: str) -> float:
+    return statistics.median(run[key] for run in runs)
+
+
+def table(kind: str, found: list[list[dict[str, Any]]], few: bool) -> None:
+    """The cases of a kind, a line each."""
+    n, width, k = sizes(few)[kind][1]
+    what = f"a table of {n:,} × {width}" if kind == TABLE else f"{n:,} × {width} labels (int8)"
+    print(f"\n{what}, {k} clusters")
+    print(f"{'':54} {'wall s':>8} {'CPU s':>8} {'MiB':>7} {'ARI':>6}")
+    for (own, name, _), runs in zip(CASES, found):
+        if own != kind:
+            continue
+        if "failed" in runs[0]:
+            print(f"{name:54} does not run: {runs[0]['failed']}")
+            continue
+        numbers = f"{median(runs, 'wall'):8.2f} {median(runs, 'cpu'):8.2f} {median(runs, 'peak') / 2**20:7.0f}"
+        print(f"{name:54} {numbers} {median(runs, 'ari'):6.3f}")
+
+
+def beside_the_command_line(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
+    """The limits that the package is held to."""
+    print(f"{'partita consensus, without reading':54} {median(theirs, 'wall'):8.2f}")
+    method = median(ours, "method_wall"), median(theirs, "method_wall")
+    print(f"the method alone: {method[0]:.2f} s in Python, {method[1]:.2f} s on the command line")
+    share, bytes_share = median(ours, "wall") / median(theirs, "wall"), median(ours, "peak") / median(ours, "stated")
+    print(f"wall of the call in Python / of the command without reading: {share:.3f} (at most 1.05)")
+    print(f"peak beyond the array / stated bytes ({median(ours, 'stated') / 2**20:.0f} MiB): {bytes_share:.3f} (at most 1.15)")
+
+
+def main(few: bool, count: int) -> None:
+    """All cases, medians of runs taken in turn."""
+    found: list[list[dict[str, Any]]] = [[] for _ in CASES]
+    theirs: list[dict[str, Any]] = []
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", LOOSE]
+    subprocess.run(pip, capture_output=True, check=False)
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "e.npy")
-        np.save(path, labels)
-        arguments = [binary, "consensus", path, "-k", "10", "--json", "-o", os.path.join(folder, "l.npy")]
-        own = [json.loads(subprocess.run(arguments, capture_output=True, check=True).stdout) for _ in range(RUNS)]
-    return {"wall": statistics.median(run["seconds"] for run in own), "cpu": statistics.median(run["cpu_seconds"] for run in own)}
-
-
-def main(binary: str) -> None:
-    """All cases, medians of three runs taken in turn."""
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in CASES}
-    for _ in range(RUNS):
-        for name in CASES:
-            done = subprocess.run([sys.executable, __file__, "--case", name], capture_output=True, text=True, check=True)
-            found[name].append(json.loads(done.stdout.splitlines()[-1]))
-    print("# The Python package beside other ways\n")
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}; other work ran on the")
-    print(f"machine. Medians of {RUNS} runs, each in a process of its own, the ways in turn. Memory is what the call took beyond its data.\n")
-    print("`python crates/partita-python/benchmarks/bench_python.py PATH/TO/partita`\n")
-    print("| what | CPU s | wall s | MiB | ARI |\n|---|---|---|---|---|")
-    for name, runs in found.items():
-        median = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
-        print(f"| {name} | {median['cpu']:.2f} | {median['wall']:.2f} | {median['mib']:.0f} | {median['ari']:.3f} |")
-    own = command_line(binary)
-    print(f"| 1,000,000 × 20 int8: `partita consensus`, its compute part | {own['cpu']:.2f} | {own['wall']:.2f} | | |")
-    print("\nRaw numbers:\n\n```json")
-    print(json.dumps(found, indent=1))
-    print("```")
+        for _ in range(count):
+            theirs.append(command_line(folder, few))
+            for at in range(len(CASES)):
+                found[at].append(child(at, few))
+    print(f"Python {platform.python_version()}, {LOOSE} without what it asks for; medians of {count} runs, cases in turn, each in a")
+    print("process of its own; memory is what the call took beyond its data")
+    table(LABELS, found, few)
+    beside_the_command_line(found[0], theirs)
+    table(TABLE, found, few)
+    table(FEW_LABELS, found, few)
+    print("\nruns, one line a case")
+    for name, runs in [("command line", theirs), *((f"{kind}: {name}", runs) for (kind, name, _), runs in zip(CASES, found))]:
+        rounded = [{key: round(value, 4) if isinstance(value, float) else value for key, value in run.items()} for run in runs]
+        print(f"{name}: {json.dumps(rounded)}")
 
 
 if __name__ == "__main__":
-    case(sys.argv[2]) if sys.argv[1] == "--case" else main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--few", action="store_true", help="fewer objects, to try it")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--case", type=int, help="one case, as JSON")
+    given = parser.parse_args()
+    if given.case is None:
+        main(given.few, given.runs)
+    else:
+        print(json.dumps(run_case(given.case, given.few)))

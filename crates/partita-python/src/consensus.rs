@@ -9,13 +9,13 @@ use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, WeightError};
 use partita_app::{
-    ClustersAsked, Data, Experiment, Finished, Input, InputFile, MethodChoice, TableInput, WeightSource, json_text,
+    ClustersAsked, Data, Experiment, Finished, Input, MethodChoice, RunRecord, TableInput, WeightSource, json_text,
 };
 use pyo3::prelude::*;
 
 use crate::arguments::{Run, clusters, settings};
-use crate::call::{briefly, run};
-use crate::ensemble::NativeEnsemble;
+use crate::call::{Done, briefly, run};
+use crate::ensemble::{NativeEnsemble, nameless};
 use crate::errors::{input_error, raised};
 use crate::tables::{IN_MEMORY, NativeTable};
 
@@ -81,26 +81,29 @@ pub(crate) fn consensus(
     let (input, mut files) = match (&ensemble, recipe) {
         (Some(ensemble), _) => {
             let read = ensemble.origin.as_ref().map(|(_, read)| read.clone()).unwrap_or_default();
-            let file = ensemble.origin.as_ref().map_or_else(|| nameless(ensemble.source()), |(file, _)| file.clone());
-            let features = table.as_ref().map(|_| of_table);
-            (Input::Ensemble { file: ensemble.source().into(), more: Vec::new(), read, features }, vec![file])
+            let (files, features) = (ensemble.inputs(), table.as_ref().map(|_| of_table));
+            let more = files.iter().skip(1).map(|file| file.path.clone()).collect();
+            (Input::Ensemble { file: ensemble.source().into(), more, read, features }, files)
         }
         (None, Some(recipe)) => (Input::Table { table: of_table, recipe: read_recipe(py, recipe)? }, Vec::new()),
         (None, None) => return Err(input_error(py, "there is neither an ensemble nor a recipe")),
     };
     files.extend(table.as_ref().map(|_| nameless(IN_MEMORY)));
-    let (experiment, weights) = (asked.experiment(py, input, &how)?, asked.weights(py)?);
-    let object_weights = asked.object_weights(py)?;
+    let experiment = asked.experiment(py, input, &how)?;
     let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
     let data = Data {
         ensemble: ensemble.as_ref().map(|ensemble| Arc::clone(&ensemble.ensemble)),
         table: table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held)),
-        weights: weights.clone(),
-        object_weights: object_weights.clone(),
+        weights: asked.weights(py)?,
+        object_weights: asked.object_weights(py)?,
         files,
     };
-    let done = run(py, &how, |observer| experiment.compute_on(data, observer))?;
-    let result = NativeResult { finished: done.value, weights, object_weights };
+    result(py, run(py, &how, |observer| experiment.compute_on(data, observer))?)
+}
+
+/// The result, and the exception that cut it short, if one did.
+fn result(py: Python<'_>, done: Done<Finished>) -> PyResult<(NativeResult, Option<Py<PyAny>>)> {
+    let result = NativeResult { finished: done.value };
     let error = done.stopped_by.map(|error| error.into_value(py).into_any());
     if let (Some(error), true) = (&error, result.finished.outcomes.is_empty()) {
         return Err(PyErr::from_value(error.bind(py).clone()));
@@ -108,8 +111,34 @@ pub(crate) fn consensus(
     Ok((result, error))
 }
 
-fn nameless(path: impl Into<PathBuf>) -> InputFile {
-    InputFile { path: path.into(), bytes: None, sha256: None, roles: None }
+/// Computes what the record of a run says once more: from the files that it names, which must be as they were unless they `may_differ`.
+/// Of several methods `method` names one.
+#[pyfunction]
+pub(crate) fn repeat(
+    py: Python<'_>,
+    record: PathBuf,
+    method: Option<&str>,
+    may_differ: bool,
+    how: Run,
+) -> PyResult<(NativeResult, Option<Py<PyAny>>)> {
+    let record = RunRecord::open(&record).map_err(|error| raised(py, &error))?;
+    let mut experiment = record.experiment_again();
+    let names: Vec<String> = experiment.methods.iter().map(|method| method.name.clone()).collect();
+    match method {
+        Some(name) if names.iter().any(|known| known == name) => {
+            experiment.methods.retain(|method| method.name == name);
+        }
+        None if names.len() == 1 => {}
+        _ => return Err(input_error(py, &format!("name one of the record's methods: method= {}", names.join(", ")))),
+    }
+    experiment.max_memory = how.max_memory.or(experiment.max_memory);
+    let done = run(py, &how, |observer| {
+        if !may_differ {
+            record.check_inputs()?;
+        }
+        experiment.compute(observer)
+    })?;
+    result(py, done)
 }
 
 /// A recipe in JSON.
@@ -117,12 +146,13 @@ pub(crate) fn read_recipe(py: Python<'_>, json: &str) -> PyResult<Recipe> {
     serde_json::from_str(json).map_err(|error| input_error(py, &format!("the recipe: {error}")))
 }
 
+/// Expected objects of every cluster, K, and shares of them that are in every other, K × K.
+type Overlaps<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// The result of a method.
 #[pyclass(frozen, name = "NativeResult", module = "partita._partita")]
 pub(crate) struct NativeResult {
     finished: Finished,
-    weights: Option<BaseWeights>,
-    object_weights: Option<ObjectWeights>,
 }
 
 impl NativeResult {
@@ -151,6 +181,18 @@ impl NativeResult {
     /// Probabilities, n × K, where the method has some.
     fn probabilities<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
         self.outcome().soft.as_ref().map(|soft| soft.rows().to_owned().into_pyarray(py))
+    }
+
+    /// Shares of the evidence, n × K: how the base clusterings of every object spread over the clusters.
+    fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let found = briefly(py, || self.finished.evidence())?.map_err(|error| raised(py, &error))?;
+        Ok(found.into_rows().into_pyarray(py))
+    }
+
+    /// How the clusters overlap: expected objects, and K × K shares.
+    fn relations<'py>(&self, py: Python<'py>, threshold: f64) -> PyResult<Overlaps<'py>> {
+        let found = briefly(py, || self.finished.relations(threshold))?.map_err(|error| raised(py, &error))?;
+        Ok((found.sizes.into_pyarray(py), found.shares.into_pyarray(py)))
     }
 
     /// What every object is called, where labels of base clusterings name classes.
@@ -219,8 +261,7 @@ impl NativeResult {
 
     /// Writes the folder of a run and gives its record.
     fn write_run(&self, py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-        let weights = (self.weights.as_ref(), self.object_weights.as_ref());
-        let written = briefly(py, || self.finished.write_run(&folder, weights)?.to_json())?;
+        let written = briefly(py, || self.finished.write_run(&folder)?.to_json())?;
         written.map_err(|error| raised(py, &error))
     }
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use partita::files;
 use partita::ndarray::Array2;
-use partita::{Ensemble, EnsembleBuilder, Shares};
-use partita_app::{AppError, InputFile, ReadOptions, load_ensemble};
+use partita::{Ensemble, EnsembleBuilder, EnsembleError, Shares};
+use partita_app::{AppError, InputFile, ReadOptions, load_ensembles};
 use pyo3::prelude::*;
 
 use crate::arguments::Run;
 use crate::call::{briefly, run};
 use crate::columns::{Column, Columns, Refusal};
 use crate::errors::{input_error, raised};
+use crate::reading::read_options;
 
 /// What the records of ensembles in memory call them.
 pub(crate) const IN_MEMORY: &str = "ensemble";
@@ -22,8 +23,8 @@ pub(crate) const IN_MEMORY: &str = "ensemble";
 #[pyclass(frozen, name = "NativeEnsemble", module = "partita._partita")]
 pub(crate) struct NativeEnsemble {
     pub(crate) ensemble: Arc<Ensemble>,
-    /// The file that it was read from, and how.
-    pub(crate) origin: Option<(InputFile, ReadOptions)>,
+    /// The files that it was read from, and how.
+    pub(crate) origin: Option<(Vec<InputFile>, ReadOptions)>,
     /// The true classes, where the file has them.
     truth: Option<Vec<Option<String>>>,
 }
@@ -37,10 +38,37 @@ impl NativeEnsemble {
         Self { ensemble, origin: None, truth: None }
     }
 
+    /// The files that it was read from; a name alone where it was made in memory.
+    pub(crate) fn inputs(&self) -> Vec<InputFile> {
+        self.origin.as_ref().map_or_else(|| vec![nameless(IN_MEMORY)], |(files, _)| files.clone())
+    }
+
+    /// The file that it was read from, where that is one; else a name alone.
+    pub(crate) fn input(&self) -> InputFile {
+        match &self.inputs()[..] {
+            [file] => file.clone(),
+            _ => nameless(IN_MEMORY),
+        }
+    }
+
     /// What messages call it.
     pub(crate) fn source(&self) -> &Path {
-        self.origin.as_ref().map_or(Path::new(IN_MEMORY), |(file, _)| &file.path)
+        self.path().unwrap_or_else(|| Path::new(IN_MEMORY))
     }
+}
+
+/// An ensemble with names of its objects, where there are some; it is not copied.
+fn named(made: Ensemble, objects: Option<Vec<String>>) -> Result<NativeEnsemble, EnsembleError> {
+    let made = match objects {
+        Some(names) => made.with_object_names(names)?,
+        None => made,
+    };
+    Ok(NativeEnsemble::of(made))
+}
+
+/// What records say of data that no file holds.
+pub(crate) fn nameless(name: &str) -> InputFile {
+    InputFile { path: name.into(), bytes: None, sha256: None, roles: None }
 }
 
 /// The ensemble of tables of shares; gaps are 0. A text says what does not fit.
@@ -87,8 +115,7 @@ impl NativeEnsemble {
             }
             Refusal::Ensemble(error) => raised(py, &AppError::from(error)),
         })?;
-        let made = objects.map_or(Ok(made.clone()), |names| made.with_object_names(names));
-        made.map(Self::of).map_err(|error| raised(py, &AppError::from(error)))
+        named(made, objects).map_err(|error| raised(py, &AppError::from(error)))
     }
 
     /// The ensemble of tables of shares, objects × clusters; `values` names the clusters of each.
@@ -104,32 +131,23 @@ impl NativeEnsemble {
         let tables: Vec<Array2<f64>> = tables.iter().map(|table| table.as_array().to_owned()).collect();
         let made = briefly(py, || soft_ensemble(tables, names, values, most.max(1)))?;
         let made = made.map_err(|what| input_error(py, &what))?;
-        let made = objects.map_or(Ok(made.clone()), |names| made.with_object_names(names));
-        made.map(Self::of).map_err(|error| raised(py, &AppError::from(error)))
+        named(made, objects).map_err(|error| raised(py, &AppError::from(error)))
     }
 
-    /// Reads a file as the command line does.
+    /// Reads files as the command line does; `options` is a JSON object.
     #[staticmethod]
-    fn read(
-        py: Python<'_>,
-        path: PathBuf,
-        truth: Option<String>,
-        id: Option<String>,
-        missing: Option<Vec<String>>,
-        skip: Vec<String>,
-        how: Run,
-    ) -> PyResult<Self> {
-        let mut options = ReadOptions::default();
-        (options.truth, options.id, options.missing, options.skip) = (truth.into(), id, missing, skip);
+    fn read(py: Python<'_>, paths: Vec<PathBuf>, options: &str, how: Run) -> PyResult<Self> {
+        let options = read_options(py, options)?;
         let done = run(py, &how, |observer| {
-            let (loaded, roles) = load_ensemble(&path, &options.clone().within(how.budget()), observer)?;
-            let mut file = InputFile::of(&path)?;
-            file.roles = Some(roles);
-            Ok((loaded, file))
+            let of: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+            let (loaded, roles) = load_ensembles(&of, &options.clone().within(how.budget()), observer)?;
+            let mut files = of.into_iter().map(InputFile::of).collect::<Result<Vec<_>, _>>()?;
+            files.iter_mut().zip(roles).for_each(|(file, roles)| file.roles = Some(roles));
+            Ok((loaded, files))
         })?;
-        let (loaded, file) = done.whole()?;
+        let (loaded, files) = done.whole()?;
         let truth = loaded.truth.map(|truth| truth.values);
-        Ok(Self { ensemble: Arc::new(loaded.ensemble), origin: Some((file, options)), truth })
+        Ok(Self { ensemble: Arc::new(loaded.ensemble), origin: Some((files, options)), truth })
     }
 
     /// Writes a file; its ending says which format.
@@ -170,7 +188,7 @@ impl NativeEnsemble {
 
     #[getter]
     fn path(&self) -> Option<&Path> {
-        self.origin.as_ref().map(|(file, _)| &*file.path)
+        self.origin.as_ref().and_then(|(files, _)| files.first()).map(|file| &*file.path)
     }
 
     #[getter]

@@ -1,8 +1,11 @@
 //! Base clusterings of a table.
 
-use partita::generate::Recipe;
+use std::fs;
+use std::path::PathBuf;
+
+use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
-use partita_app::{make_ensemble, preset};
+use partita_app::{AppError, json_text, make_ensemble, preset, recipe_from};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -33,23 +36,42 @@ pub(crate) fn recipe(
     serde_json::to_value(&recipe).map(|value: Value| value.to_string()).map_err(wrong)
 }
 
-/// Makes the base clusterings of a recipe in JSON.
+/// The recipe of a TOML file or of an ensemble as JSON, and the seed that an ensemble was made with.
+#[pyfunction]
+pub(crate) fn recipe_of_file(py: Python<'_>, path: PathBuf) -> PyResult<(String, Option<u64>)> {
+    let (recipe, seed) = recipe_from(&path).map_err(|error| raised(py, &error))?;
+    let json = json_text(&recipe).map_err(|error| raised(py, &error))?;
+    Ok((json, seed.map(Seed::number)))
+}
+
+/// Makes the base clusterings of a recipe in JSON. Where `part_file` is named, each is kept there once it is finished, until all are, and
+/// those that are there already are not made again.
 #[pyfunction]
 pub(crate) fn generate(
     py: Python<'_>,
     table: PyRef<'_, NativeTable>,
     recipe: &str,
     seed: u64,
+    part_file: Option<PathBuf>,
     how: Run,
 ) -> PyResult<NativeEnsemble> {
     let recipe = read_recipe(py, recipe)?;
     let held = table.hold(py)?;
     let input = table.input(&held);
+    let durable = part_file.map(|path| {
+        let mut durable = Durable::new(&path);
+        durable.resume = path.exists();
+        durable
+    });
     let done = run(py, &how, |observer| {
         if let Some(warning) = input.scale_warning(recipe.scale) {
             observer.warn(&warning);
         }
-        make_ensemble(&input, &recipe, Seed::new(seed), None, how.budget(), observer)
+        make_ensemble(&input, &recipe, Seed::new(seed), durable.as_ref(), how.budget(), observer)
     })?;
-    done.whole().map(|made| NativeEnsemble::of(made.ensemble))
+    let made = done.whole()?;
+    if let Some(Durable { path, .. }) = &durable {
+        fs::remove_file(path).map_err(|error| raised(py, &AppError::io(path, "be removed", error)))?;
+    }
+    Ok(NativeEnsemble::of(made.ensemble))
 }

@@ -10,23 +10,31 @@
 //! | `call` | a computation on a thread of its own: signals, progress, notes |
 //! | `columns` | label columns of any NumPy type to an ensemble, without a copy of the input |
 //! | `ensemble`, `tables` | ensembles; dense and sparse tables |
+//! | `reading` | files: tables, texts, labels to compare, what a file holds |
 //! | `consensus`, `choice`, `generate`, `model`, `metrics`, `methods` | the functions |
+//! | `ensemble_modes`, `alignment` | the answers that an ensemble holds; runs in common columns |
+//! | `update`, `synth` | ensembles that grow; synthetic tables |
 //! | `parts` | rows in many files, in rounds of tasks |
 //! | `errors` | errors of ours as Python's |
 
+mod alignment;
 mod arguments;
 mod call;
 mod choice;
 mod columns;
 mod consensus;
 mod ensemble;
+mod ensemble_modes;
 mod errors;
 mod generate;
 mod methods;
 mod metrics;
 mod model;
 mod parts;
+mod reading;
+mod synth;
 mod tables;
+mod update;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -50,12 +58,30 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::NativeTable>()?;
     module.add_class::<consensus::NativeResult>()?;
     module.add_class::<model::NativeModel>()?;
+    module.add_class::<ensemble_modes::NativeModes>()?;
+    module.add_class::<alignment::NativeAlignment>()?;
+    module.add_function(wrap_pyfunction!(ensemble_modes::find_modes, module)?)?;
+    module.add_function(wrap_pyfunction!(alignment::align_runs, module)?)?;
+    module.add_function(wrap_pyfunction!(alignment::align_files, module)?)?;
+    module.add_class::<update::NativeUpdate>()?;
+    module.add_function(wrap_pyfunction!(update::update, module)?)?;
+    module.add_function(wrap_pyfunction!(synth::synth, module)?)?;
+    module.add_function(wrap_pyfunction!(synth::synth_families, module)?)?;
     module.add_function(wrap_pyfunction!(methods::methods, module)?)?;
+    module.add_function(wrap_pyfunction!(methods::search_methods, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::consensus, module)?)?;
+    module.add_function(wrap_pyfunction!(consensus::repeat, module)?)?;
     module.add_function(wrap_pyfunction!(generate::recipe, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::recipe_of_file, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(choice::choose_k, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)?;
+    module.add_function(wrap_pyfunction!(model::perplexity, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::read_table, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::words_of, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::scores_by_name, module)?)?;
     module.add_function(wrap_pyfunction!(parts::write_manifest, module)?)?;
     module.add_function(wrap_pyfunction!(parts::fold, module)?)?;
     module.add_function(wrap_pyfunction!(parts::pass_part, module)?)?;

@@ -4,12 +4,12 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2}
 use partita::coassoc::CoAssociation;
 use partita::metrics::{self, MetricsError, Scores};
 use partita::ndarray::Array2;
-use partita::{Partition, Silent, SoftPartition};
+use partita::{Partition, SoftPartition};
 use partita_app::AppError;
 use pyo3::prelude::*;
 
 use crate::arguments::Run;
-use crate::call::briefly;
+use crate::call::{briefly, run};
 use crate::ensemble::NativeEnsemble;
 use crate::errors::{input_error, raised};
 
@@ -67,7 +67,7 @@ pub(crate) fn confidence<'py>(
     ensemble: PyRef<'_, NativeEnsemble>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (labels, ensemble) = (partition(&labels), &ensemble.ensemble);
-    let found = briefly(py, || metrics::confidence(ensemble, &labels, None))?;
+    let found = briefly(py, || metrics::confidence(&**ensemble, &labels))?;
     found.map(|found| found.into_pyarray(py)).map_err(|error| failed(py, error))
 }
 
@@ -92,15 +92,18 @@ pub(crate) fn co_association<'py>(
     let (n, ensemble, budget) = (ensemble.ensemble.objects(), &*ensemble.ensemble, how.budget());
     let check = budget.check("the co-association", 8 * (n as u64) * (n as u64), "take fewer objects");
     check.map_err(|error| raised(py, &AppError::from(error)))?;
-    let counts = briefly(py, || CoAssociation::count(ensemble, budget, &Silent))?;
-    let counts = counts.map_err(|error| input_error(py, &error.to_string()))?;
-    let mut shares = Array2::from_elem((n, n), 1.0);
-    for i in 0..n {
-        for j in 0..i {
-            let (together, seen) = counts.pair(i, j);
-            let share = if seen == 0 { f64::NAN } else { f64::from(together) / f64::from(seen) };
-            (shares[[i, j]], shares[[j, i]]) = (share, share);
+    let done = run(py, &how, |observer| {
+        let counts = CoAssociation::count(ensemble, budget, &*observer.begin("co-association"));
+        let counts = counts.map_err(|error| AppError::request(error.to_string()))?;
+        let mut shares = Array2::from_elem((n, n), 1.0);
+        for i in (0..n).take_while(|_| !observer.stop_asked()) {
+            for j in 0..i {
+                let (together, seen) = counts.pair(i, j);
+                let share = if seen == 0 { f64::NAN } else { f64::from(together) / f64::from(seen) };
+                (shares[[i, j]], shares[[j, i]]) = (share, share);
+            }
         }
-    }
-    Ok(shares.into_pyarray(py))
+        Ok(shares)
+    })?;
+    Ok(done.whole()?.into_pyarray(py))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray2};
+use partita::mixture::held_out;
 use partita::{Model, ModelInput, ModelReads};
 use partita_app::{AppError, InputTable};
 use pyo3::prelude::*;
@@ -22,12 +23,32 @@ pub(crate) struct NativeModel(Arc<dyn Model>);
 pub(crate) fn read_model(py: Python<'_>, json: &str) -> PyResult<NativeModel> {
     let saved: Result<Value, _> = serde_json::from_str(json);
     let mut saved = saved.map_err(|error| input_error(py, &format!("this is not JSON: {error}")))?;
-    // What model files keep beside the model.
+    without_beside(&mut saved);
+    let model = partita::load_model(&saved);
+    model.map(NativeModel).map_err(|error| raised(py, &AppError::from(error)))
+}
+
+/// The perplexity of label rows under a saved model, the labels that count, those that are new to the model, and whether it is an upper
+/// bound.
+#[pyfunction]
+pub(crate) fn perplexity(
+    py: Python<'_>,
+    json: &str,
+    rows: PyRef<'_, NativeEnsemble>,
+) -> PyResult<(f64, u64, u64, bool)> {
+    let saved: Result<Value, _> = serde_json::from_str(json);
+    let mut saved = saved.map_err(|error| input_error(py, &format!("this is not JSON: {error}")))?;
+    without_beside(&mut saved);
+    let rows = &*rows.ensemble;
+    let found = briefly(py, || held_out(&saved, rows))?.map_err(|error| raised(py, &AppError::Model(error)))?;
+    Ok((found.perplexity, found.labels, found.unread, found.upper_bound))
+}
+
+/// Takes out what model files keep beside the model.
+fn without_beside(saved: &mut Value) {
     if let Some(fields) = saved.as_object_mut() {
         ["reading", "made"].iter().for_each(|beside| drop(fields.remove(*beside)));
     }
-    let model = partita::load_model(&saved);
-    model.map(NativeModel).map_err(|error| raised(py, &AppError::from(error)))
 }
 
 /// Probabilities of new objects (n × K), how many of their values the model does not know, and the rows that are left with nothing.

@@ -56,12 +56,10 @@ def test_every_method(both, method):
     assert [int(row["label"]) for row in rows] == found.labels_.tolist()
     assert [float(row["certainty"]) for row in rows] == found.certainty_.tolist()
     assert [float(row["confidence"]) for row in rows] == found.confidence_.tolist()
-    soft = place / "soft.csv"
-    assert soft.exists() == (found.probabilities_ is not None) == pt.methods()[method]["soft"]
-    if found.probabilities_ is not None:
-        with open(soft, newline="") as file:
-            written = [[float(cell) for cell in row[1:]] for row in list(csv.reader(file))[1:]]
-        assert np.array_equal(written, found.probabilities_)
+    assert (found.probabilities_ is not None) == pt.methods()[method]["soft"]
+    with open(place / "soft.csv", newline="") as file:
+        written = [[float(cell) for cell in row[1:]] for row in list(csv.reader(file))[1:]]
+    assert np.array_equal(written, found.evidence_ if found.probabilities_ is None else found.probabilities_)
     own = {name: value for name, value in found.record_["methods"][0].items() if name not in SPENT}
     assert own == {name: value for name, value in records[method].items() if name not in SPENT}
 
@@ -172,3 +170,78 @@ def test_cells_as_pandas_writes_them(command, tmp_path):
         scores = json.loads(command("evaluate", out / "labels.csv", "--truth", f"{tmp_path / name}:celltype", "--json"))
         assert scores["ari"] == record["scores"]["ari"]
         assert "AAAC0000-1" in (out / "report.html").read_text()
+
+
+def grow(labels):
+    objects = [f"o{at}" for at in range(90)]
+    old = pt.Ensemble(labels[:, :6], names=list("abcdef"), objects=objects)
+    return old, pt.Ensemble(labels[:, 6:], names=["g", "h"], objects=objects)
+
+
+def test_update_by_base_clusterings(labels, command, tmp_path):
+    old, more = grow(labels)
+    old.save(tmp_path / "e.npz")
+    more.save(tmp_path / "more.csv")
+    before = pt.consensus(old, 3, "mm")
+    before.to_frame().to_csv(tmp_path / "labels.csv", index_label="object")
+    flags = ["--warm-start", tmp_path / "labels.csv", "--labels", tmp_path / "new.csv", "--overlap", tmp_path / "theirs.npz"]
+    said = json.loads(command("update", tmp_path / "e.npz", "--add", tmp_path / "more.csv", "-o", tmp_path / "all.npz", *flags, "--json"))
+    grown = pt.update(old, more, warm_start=before, overlap=tmp_path / "ours.npz")
+    assert grown.record_ == said and repr(grown).startswith("Updated(2 base clusterings added")
+    assert grown.ensemble_ == pt.read_ensemble(tmp_path / "all.npz")
+    assert (tmp_path / "ours.npz").read_bytes() == (tmp_path / "theirs.npz").read_bytes()
+    with open(tmp_path / "new.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["label"]) for row in rows] == grown.labels_.tolist()
+    assert [float(row["certainty"]) for row in rows] == grown.certainty_.tolist()
+    by_labels = pt.update(old, more, warm_start=before.labels_)
+    assert np.array_equal(by_labels.labels_, grown.labels_)
+    assert pt.update(old, more, overlap=tmp_path / "ours.npz").labels_ is None
+
+
+def test_update_by_objects(labels, command, tmp_path):
+    names = list("abcdefgh")
+    old, new = pt.Ensemble(labels[:80], names=names), pt.Ensemble(labels[80:], names=names)
+    old.save(tmp_path / "e.npz")
+    new.save(tmp_path / "new.npz")
+    said = json.loads(command("update", tmp_path / "e.npz", "--add", tmp_path / "new.npz", "-o", tmp_path / "all.npz", "--json"))
+    grown = pt.update(old, new)
+    assert grown.record_ == said and grown.record_["adding"] == "rows"
+    assert grown.ensemble_ == pt.read_ensemble(tmp_path / "all.npz") and grown.ensemble_.shape == (90, 8)
+    assert np.array_equal(grown.ensemble_.to_numpy(), pt.Ensemble(labels, names=names).to_numpy())
+
+
+def test_updates_that_do_not_fit(labels):
+    old, more = grow(labels)
+    with pytest.raises(pt.InputError, match="adding='cells'"):
+        pt.update(old, more, "cells")
+    with pytest.raises(pt.InputError, match="'g' already"):
+        pt.update(pt.update(old, more).ensemble_, more, "runs")
+    with pytest.raises(pt.InputError, match="labels 3 objects"):
+        pt.update(old, more, warm_start=[0, 1, 1])
+
+
+@pytest.mark.parametrize(("family", "settings"), [("half-rings", {}), ("gaussians", {"clusters": 3})])
+def test_synth(family, settings, command, tmp_path):
+    flags = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    soft = ["--soft", tmp_path / "soft.csv"] if family == "gaussians" else []
+    command("synth", family, "-n", 150, "--seed", 3, *flags, *soft, "-o", tmp_path / "t.csv")
+    drawn = pt.synth(family, 150, random_state=3, **settings)
+    names, values, classes = read_table(tmp_path / "t.csv")
+    assert names == drawn.columns and np.array_equal(values, drawn.X)
+    assert [int(label) for label in classes] == drawn.y.tolist()
+    assert (drawn.probabilities is not None) == bool(soft)
+    if soft:
+        with open(tmp_path / "soft.csv", newline="") as file:
+            written = [[float(cell) for cell in row[1:]] for row in list(csv.reader(file))[1:]]
+        assert np.array_equal(written, drawn.probabilities)
+
+
+def test_families(command):
+    listed = command("synth", "--list").splitlines()[1:]
+    assert sorted(line.split()[0] for line in listed) == sorted(pt.synth_families())
+    assert pt.synth("smiling-face").X.shape[0] == pt.synth_families()["smiling-face"]["objects"]
+    with pytest.raises(pt.InputError):
+        pt.synth("nothing")
+    with pytest.raises(pt.SettingError):
+        pt.synth("half-rings", nothing=1)

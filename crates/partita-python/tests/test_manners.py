@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -22,37 +23,91 @@ def python(program: str, **settings) -> subprocess.CompletedProcess:
 
 
 INTERRUPTED = """
-import sys, time
+import json, os, signal, sys, threading, time
 import numpy as np, partita as pt
-rng = np.random.default_rng(0)
-ensemble = pt.Ensemble(rng.integers(0, 8, size=(20_000, 30)))
-print("ready", flush=True)
-try:
-    pt.consensus(ensemble, 8, {method!r}, {settings})
-except pt.Interrupted as error:
-    print("result", len(error.result), time.time())
-except KeyboardInterrupt:
-    print("nothing", 0, time.time())
+
+labels = np.random.default_rng(0).integers(0, 8, size=(20_000, 30))
+every = pt.Ensemble(labels)
+some = pt.Ensemble(labels[:4_000])
+table = np.random.default_rng(1).normal(size=(20_000, 16))
+asked = []
+
+def ask():
+    asked.append(time.process_time())
+    os.kill(os.getpid(), signal.SIGINT)
+
+def work(kind, method, settings):
+    if kind == "generate":
+        return pt.generate(table, method, n_jobs=1, **settings)
+    if kind == "choose":
+        return pt.choose_k(some, range(2, 9), n_jobs=1, **settings)
+    if kind == "modes":
+        return pt.modes(every, n_jobs=1)
+    return pt.consensus(some if kind == "some" else every, 8, method, n_jobs=1, **settings)
+
+for kind, method, settings in json.loads(sys.argv[1]):
+    timer = threading.Timer(0.3, ask)
+    try:
+        timer.start()
+        work(kind, method, settings)
+        timer.cancel()
+        timer.join()
+        found = "finished"
+    except pt.Interrupted as error:
+        found = "result" if len(error.result.labels_) in (4_000, 20_000) else "wrong"
+    except KeyboardInterrupt:
+        found = "nothing"
+    late = time.process_time() - asked.pop() if asked else 0.0
+    print(json.dumps([method, found, late]), flush=True)
 """
+
+#: On which data, what, with settings that make it take long.
+LONG = [
+    ("every", "mm", {"restarts": 1000}),
+    ("every", "mm", {"restarts": 2, "tolerance": 0.0, "rounds": 100000}),
+    ("every", "nbce-vb", {"restarts": 500}),
+    ("every", "nbce-cvb", {"restarts": 500}),
+    ("some", "bce", {"restarts": 500}),
+    ("some", "nbce-gibbs", {"sweeps": 5000}),
+    ("every", "eac-average", {}),
+    ("some", "pcc-l2", {"restarts": 50}),
+    ("some", "penca", {"restarts": 500}),
+    ("some", "median-vi", {"restarts": 500}),
+    ("some", "lwgp", {"restarts": 500, "tolerance": 0.0}),
+    ("some", "kc", {"restarts": 1000}),
+    ("some", "hgpa", {"restarts": 200}),
+    ("some", "ec-cms", {}),
+    ("some", "ssce-p", {}),
+    ("generate", "kmeans:1000", {}),
+    ("choose", "eac-average", {"draws": 200}),
+    ("modes", "", {}),
+]
+
+#: Not there yet: what median-vi does after a stop takes longer where the package is built without all optimisations.
+SLOWER = {"median-vi": 0.5}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize(("method", "settings"), [("mm", "restarts=2, tolerance=0.0, rounds=100000"), ("eac-average", "")])
-def test_ctrl_c(method, settings):
-    program = INTERRUPTED.format(method=method, settings=settings)
-    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.7)
-    sent = time.time()
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=30)
-    assert child.returncode == 0, err
-    what, count, when = out.split()
-    assert (what, count) in {("result", "20000"), ("nothing", "0")}
-    if method == "mm":
-        assert what == "result"
-    # A fifth of a second on a machine of its own; this one is shared.
-    assert float(when) - sent < 3.0, float(when) - sent
+def test_ctrl_c():
+    """From Ctrl-C to the exception there is at most a fifth of a second of work, counted in CPU seconds: machines are shared. A busy one
+    slows work too, so that what was late is tried again, twice."""
+    tried = LONG
+    for _ in range(3):
+        found = interrupted(tried)
+        assert [method for method, _, _ in found] == [method for _, method, _ in tried]
+        assert {end for _, end, _ in found} <= {"result", "nothing"}, found
+        assert {end for method, end, _ in found if method == "mm"} <= {"result"}
+        tried = [long for long, (method, _, seconds) in zip(tried, found) if seconds >= SLOWER.get(method, 0.2)]
+        if not tried:
+            return
+    raise AssertionError(found)
+
+
+def interrupted(long):
+    """What became of each of these, and how late."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, json.dumps(long)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_the_interpreter_goes_on_meanwhile(ensemble):
@@ -123,7 +178,9 @@ def test_a_callback_that_raises_stops_the_work():
 def test_bars(capsys):
     pytest.importorskip("tqdm")
     labels = np.random.default_rng(0).integers(0, 8, size=(2000, 20))
-    pt.consensus(labels, 5, "mm", restarts=2, progress=True)
+    pt.consensus(labels, 5, "mm", restarts=2, tolerance=0.0, rounds=300, progress=True)
+    shown = capsys.readouterr().err
+    assert "mm" in shown and "%" in shown
 
 
 def test_warnings_are_warnings_and_notes_are_logged(blobs, tmp_path, caplog):
@@ -136,7 +193,8 @@ def test_warnings_are_warnings_and_notes_are_logged(blobs, tmp_path, caplog):
     path = tmp_path / "e.csv"
     path.write_text("cell,a\nu,1\nv,2\nw,2\n")
     with caplog.at_level(logging.INFO, logger="partita"):
-        pt.read_ensemble(path, id="cell")
+        pt.read_ensemble(path)
+    assert "e.csv" in caplog.text and "cell" in caplog.text
 
 
 def test_importing_is_quick_and_brings_nothing():
@@ -144,9 +202,10 @@ def test_importing_is_quick_and_brings_nothing():
 import sys
 import numpy
 import time
-begun = time.perf_counter()
+# Seconds of work: machines are shared.
+begun = time.process_time()
 import partita
-took = time.perf_counter() - begun
+took = time.process_time() - begun
 heavy = {"sklearn", "pandas", "scipy", "matplotlib", "polars", "pyarrow", "anndata", "tqdm"} & set(sys.modules)
 print(took, sorted(heavy))
 """

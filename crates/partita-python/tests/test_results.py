@@ -112,7 +112,7 @@ def test_own_number_of_clusters(ensemble):
         ({"base_weights": "mine"}, pt.InputError, "base_weights='mine'"),
         ({"base_weights": [1, 2]}, pt.InputError, "2 base_weights for 8"),
         ({"base_weights": [0] * 8, "method": WEIGHTED}, pt.InputError, "above 0"),
-        ({"base_weights": range(1, 9), "method": "nbce-gibbs"}, pt.InputError, "takes none"),
+        ({"object_weights": list(range(1, 91)), "method": "nbce-gibbs"}, pt.InputError, "takes none"),
         ({"object_weights": [1, 2]}, pt.InputError, "2 object_weights for"),
         ({"base_weights": {"base0": 1}}, pt.InputError, "'base1'"),
         ({"features": np.zeros((3, 2)), "method": "ssce"}, pt.InputError, "ssce"),
@@ -191,7 +191,7 @@ def test_predict_from_a_table(ensemble, blobs, tmp_path):
 
 def test_pickles(result, ensemble, labels):
     copy = pickle.loads(pickle.dumps(result))
-    for name in ("labels_", "confidence_", "certainty_", "sizes_"):
+    for name in ("labels_", "confidence_", "certainty_", "sizes_", "evidence_"):
         assert np.array_equal(getattr(copy, name), getattr(result, name)), name
     assert copy.record_ == result.record_ and np.array_equal(copy.predict(labels), result.predict(labels))
     assert repr(copy) == repr(result) and "lwgp" in copy._repr_html_()

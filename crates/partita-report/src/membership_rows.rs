@@ -11,6 +11,11 @@ use crate::text::cut;
 /// Bars of a row at most: beyond, each is the mean of several objects.
 const BARS: usize = 720;
 
+/// Shares that are drawn in all, at most, since each takes some 40 bytes of the file: where rows are many they have fewer bars, down to
+/// so many a row; rows beyond that are left out.
+const SHARES: usize = 100_000;
+const FEWEST_BARS: usize = 50;
+
 /// One run.
 #[derive(Clone, Debug)]
 pub struct MembershipRow<'a> {
@@ -24,10 +29,15 @@ pub struct MembershipRow<'a> {
 
 /// Draws a row of bars a run: a bar an object (or the mean of several), cut by share. Objects are ordered by population, where
 /// there are some, then by their largest column in the first run, then by its share. The same rows give the same bytes.
+///
+/// However many rows there are, about 100,000 shares are drawn, so that the picture keeps below some 5 MB: a row of many has fewer bars,
+/// and rows for which there are not even 50 bars are left out. The picture says so.
 pub fn membership_rows(rows: &[MembershipRow<'_>], populations: Option<&[String]>) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let order = order(first, populations);
-    let each = order.len().div_ceil(BARS).max(1);
+    let (rows, left_out) = drawn(rows);
+    let bars_each = (SHARES / columns(rows).max(1)).clamp(FEWEST_BARS, BARS);
+    let each = order.len().div_ceil(bars_each).max(1);
     let (left, width, height, pitch) = (14.0, 760.0, 44.0, 70.0);
     let mut svg = Svg::new(left + width + 14.0, rows.len() as f64 * pitch + 40.0);
     svg.raw(&format!("<defs>{}</defs>", hatches("runs")));
@@ -40,11 +50,26 @@ pub fn membership_rows(rows: &[MembershipRow<'_>], populations: Option<&[String]
     if let Some(populations) = populations {
         boundaries(&mut svg, &order, populations, [left, width, bottom]);
     }
-    let every = if each > 1 { format!("Every bar is the mean of {each} objects.") } else { String::new() };
+    let mut every = if each > 1 { format!("Every bar is the mean of {each} objects.") } else { String::new() };
+    if left_out > 0 {
+        let _ = write!(every, " {left_out} further rows are not drawn.");
+    }
     svg.text([left, bottom + 34.0], "m", "start", &every);
     let alt =
         format!("Shares of {} objects in the clusters of {} runs, in common colours. {every}", order.len(), rows.len());
     svg.alone("memberships", "Memberships of aligned runs", alt.trim())
+}
+
+/// The rows that are drawn, and how many are not.
+fn drawn<'a, 'b>(rows: &'a [MembershipRow<'b>]) -> (&'a [MembershipRow<'b>], usize) {
+    let enough = |&count: &usize| columns(&rows[..count]) * FEWEST_BARS <= SHARES;
+    let count = (1..=rows.len()).take_while(enough).last().unwrap_or(1);
+    (&rows[..count], rows.len() - count)
+}
+
+/// Columns of all rows.
+fn columns(rows: &[MembershipRow<'_>]) -> usize {
+    rows.iter().map(|row| row.shares.ncols()).sum()
 }
 
 /// Objects by population, largest column of the first run, and its share.
@@ -101,5 +126,33 @@ fn boundaries(svg: &mut Svg, order: &[usize], populations: &[String], [left, wid
             free = middle;
         }
         begin = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::ndarray::Array2;
+
+    /// Shares that move from one column to the next along the objects.
+    fn shares(objects: usize, columns: usize) -> Array2<f64> {
+        Array2::from_shape_fn((objects, columns), |(i, k)| {
+            let place = (i * columns) as f64 / objects as f64 - 0.5;
+            (1.0 - (place - k as f64).abs()).max(0.02) / (1.0 + 0.02 * (columns as f64 - 1.0))
+        })
+    }
+
+    #[test]
+    fn however_many_rows_the_picture_stays_small_and_says_what_it_leaves_out() {
+        let (table, colours) = (shares(6000, 10), (0..10).collect::<Vec<_>>());
+        let row = |at: usize| MembershipRow { title: format!("run {at}"), shares: table.view(), colours: &colours };
+        for (runs, each, left_out) in [(3, 9, None), (200, 120, None), (260, 120, Some("60 further rows"))] {
+            let drawn = membership_rows(&(0..runs).map(row).collect::<Vec<_>>(), None);
+            assert!(drawn.len() < 5_000_000, "{runs} runs: {} bytes", drawn.len());
+            assert!(drawn.contains(&format!("Every bar is the mean of {each} objects.")), "{runs} runs");
+            assert_eq!(drawn.contains("further rows are not drawn"), left_out.is_some());
+            assert!(left_out.is_none_or(|text| drawn.contains(text)));
+            assert_eq!(drawn.matches("run 199").count(), usize::from(runs >= 200));
+        }
     }
 }

@@ -7,6 +7,7 @@ use partita::graph::{LwgpSettings, lwgp_each};
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{MemoryBudget, Monitor, ProgressCounter, Seed};
 use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale, scale_by_evidence};
+use partita_metrics::DensityValidity;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -33,9 +34,15 @@ const PHASE: u64 = 1000;
 /// What is added to both sides of the ratio of two gaps: a cut this small passes for none.
 const CUT: f64 = 1e-3;
 
-/// Where tables without clusters pass for as stable, clusters are believed all the same if Genie gives them from each half of its
-/// members, and the gap of its eigenvalues is as wide. One table without clusters was looked at: stability .76, gap .65.
-const SURE: (f64, f64) = (0.97, 1.8);
+/// Neighbours that make the core of an object ([`DensityValidity`]).
+const NEIGHBOURS: usize = 5;
+
+/// Where tables without clusters pass for as stable, clusters are believed all the same if they are separated more than they are torn
+/// ([`DensityValidity`]): tables without clusters have at most -0.2, however they are cut.
+const SEPARATED: f64 = 0.0;
+
+/// What validity counts beside the gaps of eigenvalues.
+const VALIDITY: f64 = 2.0;
 
 /// Objects beyond which k-means learns from batches, and has fewer clusters.
 const MANY_OBJECTS: usize = 100_000;
@@ -68,18 +75,23 @@ pub struct AutoCandidate {
     /// Logarithm of how much more the next cut costs: `ln((1 − λ_{K+1}) / (1 − λ_K))` of the normalised graph of objects and base
     /// clusters; empty where the number of clusters is given.
     pub gaps: Vec<f64>,
+    /// Density-based validity of the consensus ([`DensityValidity`]); empty in records of before.
+    #[serde(default)]
+    pub validity: Vec<f64>,
 }
 
 /// Chooses how base clusterings of a table (n objects × d numbers) are made, and the number of clusters of the range if it holds
 /// several.
 ///
 /// Two ensembles are compared: k-means, which sees round clusters, and Genie, which sees long and nested ones. The one is taken whose
-/// consensus by `lwgp` is more [stable under split halves](crate::split_half). The number of clusters has the highest
+/// consensus by `lwgp` has the larger sum of [stability under split halves](crate::split_half) and [validity](DensityValidity). The number
+/// of clusters has the highest
 /// ```text
-/// score(K) = 2 stability(K) gap(K) of k-means + stability(K) gap(K) of Genie,   gap(K) = ln((1 − λ_{K+1} + c) / (1 − λ_K + c))
+/// score(K) = 2 stability(K) gap(K) of k-means + stability(K) gap(K) of Genie + 2 max(validity(K) of both, 0)
+/// gap(K)   = ln((1 − λ_{K+1} + c) / (1 − λ_K + c))
 /// ```
 /// with λ the eigenvalues of the normalised graph of objects and base clusters. Whether there are clusters at all is asked first:
-/// [`choose_clusters`], whose "1" stands unless Genie is sure.
+/// [`choose_clusters`], whose "1" stands unless the clusters of some K have a validity above 0.
 ///
 /// # Errors
 /// [`SelectError`] for a range without a number that fits, a table that cannot be clustered, or a stop.
@@ -88,7 +100,8 @@ pub struct AutoCandidate {
 /// That of [`choose_clusters`] where the number is open, and of 14 consensus clusterings, on at most 1000 objects.
 ///
 /// # References
-/// U. von Luxburg: A tutorial on spectral clustering, Statistics and Computing 17, 2007 (the gap heuristic).
+/// U. von Luxburg: A tutorial on spectral clustering, Statistics and Computing 17, 2007 (the gap heuristic). D. Moulavi et al.:
+/// Density-based clustering validation, SDM 2014.
 pub fn choose_recipe<'a>(
     table: impl Into<TableView<'a>>,
     range: RangeInclusive<usize>,
@@ -121,9 +134,11 @@ pub fn choose_recipe<'a>(
         let looked_at = choice.objects.take().unwrap_or_else(|| (0..objects.len() as u32).collect());
         choice.objects = Some(looked_at.into_iter().map(|place| objects[place as usize] as u32).collect());
     }
+    let validity = DensityValidity::new(scaled.view(), NEIGHBOURS);
     let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
     let one = |(at, recipe): (usize, &Recipe)| {
-        candidate(scaled.view(), recipe, &clusters, seed.child(5).child(at as u64), budget, &progress.part(CANDIDATE))
+        let seed = seed.child(5).child(at as u64);
+        candidate((scaled.view(), &validity), recipe, &clusters, seed, budget, &progress.part(CANDIDATE))
     };
     let mut candidates =
         recipes(objects.len()).par_iter().enumerate().map(one).collect::<Result<Vec<_>, SelectError>>()?;
@@ -176,7 +191,7 @@ fn genie(objects: usize, clusters: usize, scale: Scale) -> Recipe {
 }
 
 fn candidate(
-    values: ArrayView2<'_, f64>,
+    (values, validity): (ArrayView2<'_, f64>, &DensityValidity),
     recipe: &Recipe,
     clusters: &[usize],
     seed: Seed,
@@ -189,16 +204,17 @@ fn candidate(
         return Err(SelectError::Interrupted);
     }
     let stability = split_half(&made.ensemble, clusters, SPLITS, seed.child(1), &progress.part(PHASE))?;
-    let gaps = if let [_] = clusters {
-        Vec::new()
-    } else {
-        let mut settings = LwgpSettings::default();
-        settings.restarts = 1;
-        let most = clusters.iter().copied().max().unwrap_or(1) + 1;
-        let cut = lwgp_each(&made.ensemble, &[most], seed.child(2), &settings, &progress.part(PHASE))?.swap_remove(0);
-        clusters.iter().map(|&clusters| gap(&cut.details.eigenvalues, clusters)).collect()
-    };
-    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps })
+    let mut settings = LwgpSettings::default();
+    settings.restarts = 1;
+    let given = clusters.len() == 1;
+    // One eigenvalue more than clusters tells the last gap.
+    let beyond = (!given).then(|| clusters.iter().copied().max().unwrap_or(1) + 1);
+    let asked: Vec<usize> = clusters.iter().copied().chain(beyond).collect();
+    let cuts = lwgp_each(&made.ensemble, &asked, seed.child(2), &settings, &progress.part(PHASE))?;
+    let eigenvalues = cuts.last().map_or(&[][..], |cut| &cut.details.eigenvalues);
+    let gaps = if given { Vec::new() } else { clusters.iter().map(|&clusters| gap(eigenvalues, clusters)).collect() };
+    let validity = cuts[..clusters.len()].iter().map(|cut| validity.of(&cut.partition)).collect::<Result<_, _>>()?;
+    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps, validity })
 }
 
 /// Logarithm of the ratio of the next eigenvalue's distance to 1 to that of eigenvalue K; 0 where there is no next.
@@ -218,32 +234,33 @@ impl AutoCandidate {
         self.stable(at) * self.gaps[at]
     }
 
+    /// How far the consensus at a place is trusted.
+    fn trust(&self, at: usize) -> f64 {
+        self.stable(at) + self.validity[at]
+    }
+
     fn name(&self) -> String {
         self.recipe.base.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
-/// The number with the highest score and the ensemble that is more stable there; of equals the first.
+/// The number with the highest score and the ensemble that is trusted more there; of equals the first.
 fn decided(candidates: Vec<AutoCandidate>, choice: Option<Choice>) -> AutoChoice {
     let places = 0..candidates[0].stability.len();
     let weights = [2.0, 1.0];
-    let score = |at: usize| candidates.iter().zip(weights).map(|(one, weight)| weight * one.score(at)).sum::<f64>();
-    let best = |score: &dyn Fn(usize) -> f64| {
-        places
-            .clone()
-            .fold((f64::NEG_INFINITY, 0), |best, at| if score(at) > best.0 { (score(at), at) } else { best })
-            .1
+    let valid = |at: usize| candidates.iter().map(|one| one.validity[at]).fold(f64::NEG_INFINITY, f64::max);
+    let score = |at: usize| {
+        let cuts = candidates.iter().zip(weights).map(|(one, weight)| weight * one.score(at)).sum::<f64>();
+        cuts + VALIDITY * valid(at).max(0.0)
     };
     let (at, sure) = match &choice {
         None => (0, true),
         Some(choice) => {
-            let trees = &candidates[1];
-            let own = best(&|at| trees.score(at));
-            let sure = trees.stable(own) >= SURE.0 && trees.gaps[own] >= SURE.1;
-            (if choice.clusters == 1 { own } else { best(&score) }, choice.clusters > 1 || sure)
+            let first = |best: usize, at: usize| if score(at) > score(best) { at } else { best };
+            (places.clone().fold(0, first), choice.clusters > 1 || places.clone().any(|at| valid(at) > SEPARATED))
         }
     };
-    let chosen = usize::from(candidates[1].stable(at) > candidates[0].stable(at));
+    let chosen = usize::from(candidates[1].trust(at) > candidates[0].trust(at));
     let clusters = if sure { candidates[0].stability[at].clusters } else { 1 };
     let reason = match &choice {
         Some(choice) if clusters == 1 => choice.reason.clone(),
@@ -258,11 +275,14 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) ->
     let (one, other) = (&candidates[chosen], &candidates[1 - chosen]);
     let clusters = one.stability[at].clusters;
     let why = format!(
-        "base clusterings {}, whose halves agree on it with an adjusted Rand index of {:.2} ({}: {:.2})",
+        "base clusterings {}, whose halves agree on it with an adjusted Rand index of {:.2} ({}: {:.2}), with a density-based \
+         validity of {:.2} ({:.2})",
         one.name(),
         one.stable(at),
         other.name(),
-        other.stable(at)
+        other.stable(at),
+        one.validity[at],
+        other.validity[at]
     );
     if !open {
         return why;

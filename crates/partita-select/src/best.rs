@@ -1,8 +1,8 @@
 //! The method that agrees most with the ensemble.
 
 use partita_core::{
-    BaseWeights, Consensus, ConsensusError, Ensemble, Monitor, Outcome, Partition, Problem, ProgressCounter, Stopped,
-    consense,
+    BaseWeights, Consensus, ConsensusError, Ensemble, LEAF_WEIGHTS, Monitor, Outcome, Partition, Problem,
+    ProgressCounter, Stopped, consense, whole_multiplicities,
 };
 use partita_metrics::{Contingency, MetricsError, Normalisation};
 use serde::Serialize;
@@ -81,7 +81,7 @@ impl Best {
 /// ```text
 /// ANMI(λ) = 1/M Σ_u I(λ, λ_u) / √(H(λ) H(λ_u))
 /// ```
-/// Where base clusterings have weights the mean is by weight.
+/// Where base clusterings have weights the mean is by weight; objects count their weights.
 ///
 /// A method that refuses the problem, because of missing labels, memory, settings, weights or a table that is not there,
 /// is listed with its reason and costs nothing more. All run with the problem's seed and settings. When the monitor asks
@@ -97,6 +97,7 @@ impl Best {
 ///
 /// # References
 /// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
+#[doc(alias("SAFE"))]
 pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, monitor: &dyn Monitor) -> Result<Best, SelectError> {
     if methods.is_empty() {
         return Err(SelectError::NoMethods);
@@ -139,25 +140,51 @@ pub fn best(methods: &[&dyn Consensus], problem: &Problem<'_>, monitor: &dyn Mon
 /// # Cost
 /// O(n M) time.
 pub fn agreement(partition: &Partition, ensemble: &Ensemble) -> Result<Agreement, MetricsError> {
-    agreement_by(partition, ensemble, None)
+    agreement_by(partition, ensemble, None, None)
 }
 
-/// The same where base clusterings have weights: means by weight.
-fn agreement_by(
+/// Weights of the objects of a problem as whole numbers, where there are some: counts stay exact.
+pub(crate) fn whole_objects(problem: &Problem<'_>) -> Option<Vec<u32>> {
+    problem.weighted().multiplicities().map(|weights| whole_multiplicities(weights, LEAF_WEIGHTS))
+}
+
+/// The same where base clusterings have weights, of which means are taken, and objects count as often as `objects` says.
+pub(crate) fn agreement_by(
     partition: &Partition,
     ensemble: &Ensemble,
     weights: Option<&BaseWeights>,
+    objects: Option<&[u32]>,
 ) -> Result<Agreement, MetricsError> {
     let bases = ensemble.bases().len();
     let weight = |u: usize| weights.map_or(1.0, |weights| weights.as_slice()[u]);
     let (mut anmi, mut ari) = (0.0, 0.0);
     for u in (0..bases).filter(|&u| weight(u) > 0.0) {
-        let table = Contingency::with_base(partition, ensemble, u)?;
+        let table = match objects {
+            None => Contingency::with_base(partition, ensemble, u)?,
+            Some(objects) => weighted_table(partition, ensemble, u, objects)?,
+        };
         anmi += weight(u) * table.nmi(Normalisation::Geometric);
         ari += weight(u) * table.ari();
     }
     let all = (0..bases).map(weight).sum::<f64>();
     Ok(Agreement { anmi: anmi / all, ari: ari / all, live_clusters: partition.live_clusters() })
+}
+
+/// The table of a partition and a base clustering in which objects count as often as `objects` says.
+fn weighted_table(
+    partition: &Partition,
+    ensemble: &Ensemble,
+    base: usize,
+    objects: &[u32],
+) -> Result<Contingency, MetricsError> {
+    let clusters = partition.clusters();
+    let mut counts = vec![0u64; ensemble.bases()[base].clusters() * clusters];
+    for ((label, &k), &count) in ensemble.column(base).zip(partition.labels()).zip(objects) {
+        if let Some(label) = label {
+            counts[label * clusters + k as usize] += u64::from(count);
+        }
+    }
+    Contingency::of_counts(counts.len() / clusters, clusters, |label, k| counts[label * clusters + k])
 }
 
 /// One method's verdict, and its consensus if it found one.
@@ -167,7 +194,8 @@ fn tried(method: &dyn Consensus, problem: &Problem<'_>, monitor: &dyn Monitor) -
         Ok(outcome) => outcome,
         Err(error) => return refused(error.to_string()),
     };
-    match agreement_by(&outcome.partition, problem.ensemble, problem.weights) {
+    let objects = whole_objects(problem);
+    match agreement_by(&outcome.partition, problem.ensemble, problem.weights, objects.as_deref()) {
         Ok(agreement) => {
             let certainty = outcome.certainty.iter().sum::<f64>() / outcome.certainty.len() as f64;
             (Verdict::Found { agreement, certainty, stopped: outcome.stopped }, Some(outcome))

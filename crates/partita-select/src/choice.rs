@@ -5,6 +5,7 @@ use partita_metrics::anmi;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::best::agreement_by;
 use crate::evidence::inside;
 use crate::pair_histogram::PairHistogram;
 use crate::{Null, SelectError};
@@ -214,17 +215,27 @@ impl ChoiceRow {
         }
     }
 
-    /// What the consensus says.
+    /// What the consensus says; an object counts as often as `objects` says.
     pub(crate) fn take(
         &mut self,
         ensemble: &Ensemble,
         partition: Partition,
         certainty: &[f64],
+        objects: Option<&[u32]>,
     ) -> Result<(), SelectError> {
-        let inside = inside(ensemble, &partition);
+        let inside = inside(ensemble, &partition, objects);
         let known = |value: f64| value.is_finite().then_some(value);
-        self.certainty = Some(certainty.iter().sum::<f64>() / certainty.len() as f64);
-        self.anmi = Some(anmi(&partition, ensemble)?);
+        (self.certainty, self.anmi) = match objects {
+            None => {
+                let mean = certainty.iter().sum::<f64>() / certainty.len() as f64;
+                (Some(mean), Some(anmi(&partition, ensemble)?))
+            }
+            Some(objects) => {
+                let sum: f64 = certainty.iter().zip(objects).map(|(c, &count)| c * f64::from(count)).sum();
+                let all: f64 = objects.iter().map(|&count| f64::from(count)).sum();
+                (Some(sum / all), Some(agreement_by(&partition, ensemble, None, Some(objects))?.anmi))
+            }
+        };
         (self.within, self.between) = (known(inside.within), known(inside.between));
         self.contradicted = known(inside.contradicted);
         self.cluster_evidence = inside.clusters;

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, Outcome, Problem,
-    ProgressCounter, Seed, Sense, Settings, Stopped, consense,
+    Clusters, Consensus, Dendrogram, Ensemble, EnsembleBuilder, EnsembleError, Features, Monitor, ObjectWeights,
+    Outcome, Problem, ProgressCounter, Seed, Sense, Settings, Stopped, WeightedEnsemble, consense,
 };
 use partita_eac::certainty;
 use partita_linkage::{cut, longest_lifetime};
@@ -13,6 +13,7 @@ use rand::RngExt;
 use serde_json::json;
 use tracing::info_span;
 
+use crate::best::whole_objects;
 use crate::choice::{Choice, ChoiceRow, Criterion, ObjectiveValue};
 use crate::ensemble_criteria::{compare, decide};
 use crate::pair_histogram::draw;
@@ -71,6 +72,7 @@ struct Sample {
     ensemble: Ensemble,
     columns: Vec<String>,
     values: Option<Array2<f64>>,
+    weights: Option<ObjectWeights>,
 }
 
 impl Sample {
@@ -80,17 +82,25 @@ impl Sample {
         let objects = (ensemble.objects() > most).then(|| draw(ensemble.objects(), most, problem.seed.child(3)))?;
         let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
         let (columns, values) = features_of(problem, &objects);
-        Some(Self { ensemble: ensemble.select(&objects, &bases), objects, columns, values })
+        let weights = weights_of(problem, &objects);
+        Some(Self { ensemble: ensemble.select(&objects, &bases), objects, columns, values, weights })
     }
 
     fn problem<'a>(&'a self, whole: &'a Problem<'_>) -> Result<Problem<'a>, SelectError> {
         let features = self.values.as_ref().map(|values| Features::new(&self.columns, values.view()));
         let mut problem = Problem::new(&self.ensemble, whole.clusters);
         (problem.seed, problem.budget, problem.weights) = (whole.seed, whole.budget, whole.weights);
+        problem.object_weights = self.weights.as_ref();
         (problem.settings, problem.features) =
             (whole.settings.clone(), features.transpose().map_err(SelectError::Table)?);
         Ok(problem)
     }
+}
+
+/// The weights of these objects, where there are some.
+fn weights_of(problem: &Problem<'_>, objects: &[u32]) -> Option<ObjectWeights> {
+    let given = problem.object_weights?.as_slice();
+    ObjectWeights::new(objects.iter().map(|&object| given[object as usize]).collect()).ok()
 }
 
 /// The columns of the table behind an ensemble, and its rows of these objects.
@@ -168,13 +178,14 @@ fn solve(
     progress: &ProgressCounter<'_>,
 ) -> Result<Solved, SelectError> {
     let mut solved = Solved { rows: Vec::with_capacity(numbers.len()), tree: None };
-    let mut inner = problem.clone();
+    let (mut inner, objects) = (problem.clone(), whole_objects(problem));
     for &clusters in numbers {
         if let Some(tree) = &solved.tree {
             let partition = cut(tree, clusters);
             let mut row = ChoiceRow::empty(clusters);
             row.lifetime = Some(lifetime(tree, clusters));
-            row.take(problem.ensemble, partition.clone(), &certainty(problem.ensemble, &partition))?;
+            let sure = certainty(unweighted_bases(problem), &partition);
+            row.take(problem.ensemble, partition, &sure, objects.as_deref())?;
             solved.rows.push(row);
             progress.add(CONSENSUS);
             continue;
@@ -186,7 +197,7 @@ fn solve(
             other => other?,
         };
         let stopped = outcome.stopped == Stopped::Interrupted;
-        let (row, tree) = taken(problem.ensemble, clusters, outcome)?;
+        let (row, tree) = taken(problem, clusters, outcome, objects.as_deref())?;
         solved.rows.push(row);
         solved.tree = tree.filter(|_| method.info().capabilities.cuts_tree);
         drop(part);
@@ -197,22 +208,30 @@ fn solve(
     Ok(solved)
 }
 
+/// The ensemble of a problem with the weights of its objects: the certainty of plain evidence.
+fn unweighted_bases<'a>(problem: &Problem<'a>) -> WeightedEnsemble<'a> {
+    WeightedEnsemble { base_weights: None, ..problem.weighted() }
+}
+
 /// The line of an outcome, and its tree if the outcome is nothing but a cut of it: the same labels, and the certainty of
 /// plain evidence.
 fn taken(
-    ensemble: &Ensemble,
+    problem: &Problem<'_>,
     clusters: usize,
     outcome: Outcome,
+    objects: Option<&[u32]>,
 ) -> Result<(ChoiceRow, Option<Dendrogram>), SelectError> {
+    let ensemble = problem.ensemble;
     let mut row = ChoiceRow::empty(clusters);
     row.bic = bic(ensemble.objects(), &outcome);
     row.lifetime = outcome.dendrogram.as_ref().map(|tree| lifetime(tree, clusters));
     let close = |own: &[f64]| own.iter().zip(&outcome.certainty).all(|(a, b)| (a - b).abs() < 1e-12);
     let plain = |tree: &Dendrogram| {
-        cut(tree, clusters) == outcome.partition.by_appearance() && close(&certainty(ensemble, &outcome.partition))
+        cut(tree, clusters) == outcome.partition.by_appearance()
+            && close(&certainty(unweighted_bases(problem), &outcome.partition))
     };
     let tree = outcome.dendrogram.filter(plain);
-    row.take(ensemble, outcome.partition, &outcome.certainty)?;
+    row.take(ensemble, outcome.partition, &outcome.certainty, objects)?;
     row.objective = outcome.objective.map(|objective| ObjectiveValue {
         name: objective.name.to_owned(),
         value: Some(objective.value).filter(|value| value.is_finite()),
@@ -255,6 +274,8 @@ fn draws(
         let ensemble = permuted(problem.ensemble, &objects, seed.child(0))?;
         let mut inner = Problem::new(&ensemble, problem.clusters);
         (inner.seed, inner.budget, inner.weights) = (seed.child(1), problem.budget, problem.weights);
+        let weights = weights_of(problem, &objects);
+        inner.object_weights = weights.as_ref();
         inner.settings = problem.settings.clone();
         let features = values.as_ref().map(|values| Features::new(&columns, values.view()));
         inner.features = features.transpose().map_err(SelectError::Table)?;

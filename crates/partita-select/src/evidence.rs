@@ -14,16 +14,17 @@ pub(crate) struct Inside {
     pub(crate) contradicted: f64,
 }
 
-/// O(n M) time: pairs are counted from the sizes of what consensus and base clusters share.
-pub(crate) fn inside(ensemble: &Ensemble, partition: &Partition) -> Inside {
+/// O(n M) time: pairs are counted from the sizes of what consensus and base clusters share. An object counts as often as `objects` says.
+pub(crate) fn inside(ensemble: &Ensemble, partition: &Partition, objects: Option<&[u32]>) -> Inside {
+    let count = |object: usize| objects.map_or(1, |objects| u64::from(objects[object]));
     let clusters = partition.clusters();
     let (mut together, mut seen) = (vec![0u64; clusters], vec![0u64; clusters]);
     let (mut all_together, mut all_seen) = (0, 0);
     for (u, base) in ensemble.bases().iter().enumerate() {
         let mut shared = vec![0u64; base.clusters() * clusters];
-        for (label, &cluster) in ensemble.column(u).zip(partition.labels()) {
+        for (object, (label, &cluster)) in ensemble.column(u).zip(partition.labels()).enumerate() {
             if let Some(label) = label {
-                shared[label * clusters + cluster as usize] += 1;
+                shared[label * clusters + cluster as usize] += count(object);
             }
         }
         let mut labelled = vec![0u64; clusters];
@@ -61,9 +62,15 @@ mod tests {
         builder.push("a", [Some(0), Some(0), Some(1), Some(1)]).unwrap();
         builder.push("b", [Some(0), Some(0), Some(0), None]).unwrap();
         let ensemble = builder.finish().unwrap();
-        let found = inside(&ensemble, &Partition::new(vec![0, 0, 1, 1], 2).unwrap());
+        let partition = Partition::new(vec![0, 0, 1, 1], 2).unwrap();
+        let found = inside(&ensemble, &partition, None);
         // {0, 1}: together twice of two; {2, 3}: once of once. Across: 0-2 and 1-2 in b of 4 in a and 2 in b.
         assert_eq!((found.clusters, found.within, found.between), (vec![1.0, 1.0], 1.0, 2.0 / 6.0));
         assert_eq!(found.contradicted, 2.0 / 9.0);
+        // Object 2 twice.
+        let (twice, copied) = (ensemble.select(&[0, 1, 2, 2, 3], &[0, 1]), vec![0, 0, 1, 1, 1]);
+        let copied = inside(&twice, &Partition::new(copied, 2).unwrap(), None);
+        let weighted = inside(&ensemble, &partition, Some(&[1, 1, 2, 1]));
+        assert_eq!((copied.clusters, copied.contradicted), (weighted.clusters, weighted.contradicted));
     }
 }

@@ -78,7 +78,7 @@ static INFO: MethodInfo = MethodInfo {
         clusters_is_maximum: true,
         seeded: true,
         base_weights: Weights::Native,
-        object_weights: Weights::Refused("its choice counts every object once"),
+        object_weights: Weights::Native,
         ..Capabilities::HARD_LABELS
     },
 };

@@ -191,7 +191,7 @@ impl<'a> Look<'a> {
         problem.seed = seed.child(2);
         problem.budget = self.budget;
         let outcome = consense(self.consensus, &problem, &self.progress.part(CONSENSUS as u64 * RUN))?;
-        row.take(&ensemble, outcome.partition, &outcome.certainty)?;
+        row.take(&ensemble, outcome.partition, &outcome.certainty, None)?;
         Ok(row)
     }
 

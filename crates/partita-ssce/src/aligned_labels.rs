@@ -1,7 +1,7 @@
 //! Aligned labels: base clusterings under common names, which the classifiers learn.
 
 use partita_core::ndarray::Array2;
-use partita_core::{BaseClustering, BaseWeights, Ensemble, SettingsError};
+use partita_core::{BaseClustering, BaseWeights, Ensemble, Memberships, SettingsError};
 use partita_linkage::{Linkage, cut, link};
 use partita_metrics::{Contingency, Surplus, align_to, best_reference};
 
@@ -14,13 +14,15 @@ pub(crate) const MISSING: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Targets {
     pub(crate) codes: Array2<u16>,
+    /// Shares under these names where base clusterings are soft, n × M K; zeros where nothing is known.
+    pub(crate) soft: Option<Array2<f64>>,
     pub(crate) reference: String,
 }
 
 impl Targets {
     /// Aligns all base clusterings to the one that is named, or else to the one into K clusters that overlaps most with all.
     /// Where none has K clusters, the clusters of all of them are themselves clustered into K by average linkage on
-    /// their Jaccard distances.
+    /// their Jaccard distances. Soft base clusterings are aligned by the labels of their largest shares.
     pub(crate) fn new(
         ensemble: &Ensemble,
         weights: Option<&BaseWeights>,
@@ -41,8 +43,28 @@ impl Targets {
             None => (groups(ensemble, clusters), "clusters of clusters".to_owned()),
         };
         let code = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(MISSING, |j| names[u][j] as u16);
-        Ok(Self { codes: Array2::from_shape_fn((ensemble.objects(), ensemble.bases().len()), code), reference })
+        let codes = Array2::from_shape_fn((ensemble.objects(), ensemble.bases().len()), code);
+        Ok(Self {
+            codes,
+            soft: ensemble.memberships().map(|shares| renamed(ensemble, shares, &names, clusters)),
+            reference,
+        })
     }
+}
+
+/// The shares of all objects under the names of their clusters, n × M K.
+fn renamed(ensemble: &Ensemble, shares: &Memberships, names: &[Vec<u32>], clusters: usize) -> Array2<f64> {
+    let (offsets, bases) = (ensemble.offsets(), names.len());
+    let place = |u: usize, name: u32| u * clusters + name as usize;
+    let places: Vec<usize> = (0..bases)
+        .flat_map(|u| names[u][..offsets[u + 1] - offsets[u]].iter().map(move |&name| place(u, name)))
+        .collect();
+    let mut table = Array2::zeros((ensemble.objects(), bases * clusters));
+    for (object, mut line) in table.outer_iter_mut().enumerate() {
+        let (own, values) = shares.row(object);
+        own.iter().zip(values).for_each(|(&c, share)| line[places[c as usize]] += share);
+    }
+    table
 }
 
 /// The base clustering of a name, which may have at most K clusters.

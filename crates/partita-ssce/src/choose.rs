@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{Monitor, ProgressCounter, Seed};
+use partita_core::{Flow, Monitor, ProgressCounter, Seed};
 use rand::{RngExt, seq::index};
 
 use crate::aligned_labels::MISSING;
@@ -37,6 +37,10 @@ const LEAST: f64 = 1e-12;
 pub(crate) struct Task<'a> {
     pub(crate) design: &'a Design,
     pub(crate) codes: &'a Array2<u16>,
+    /// Shares in place of the codes, where there are some.
+    pub(crate) soft: Option<&'a Array2<f64>>,
+    /// What every object counts; none where all count 1.
+    pub(crate) objects: Option<&'a [f64]>,
     pub(crate) base_weights: &'a [f64],
     pub(crate) clusters: usize,
 }
@@ -60,7 +64,8 @@ impl<'a> Task<'a> {
             codes: self.codes.view(),
             classes: self.clusters,
             base_weights: self.base_weights,
-            soft: None,
+            soft: self.soft.map(|soft| soft.view()),
+            objects: self.objects,
         }
     }
 
@@ -91,6 +96,9 @@ impl<'a> Task<'a> {
         let mut tried: Vec<(f64, f64)> = Vec::new();
         let progress = ProgressCounter::new(monitor, GAMMAS.len() as u64 * UNITS);
         for gamma in GAMMAS {
+            if progress.flow() == Flow::Stop {
+                return Err(SsceError::Interrupted);
+            }
             let agreement = self.held_out(&parts, gamma, settings, &progress.part(UNITS))?;
             let worse = tried.last().is_some_and(|last| agreement < last.1);
             tried.push((gamma, agreement));
@@ -128,15 +136,25 @@ impl<'a> Task<'a> {
         let (mut sum, mut all) = (0.0, 0.0);
         let progress = ProgressCounter::new(monitor, parts.held as u64 * UNITS);
         for held in 0..parts.held {
+            if progress.flow() == Flow::Stop {
+                return Err(SsceError::Interrupted);
+            }
             let part = progress.part(UNITS);
             let seen = parts.seen(held);
             if seen.is_empty() {
                 continue;
             }
             let (design, codes) = (self.design.select(&seen), self.codes.select(Axis(0), &seen));
-            let some = Task { design: &design, codes: &codes, ..*self };
+            let soft = self.soft.map(|soft| soft.select(Axis(0), &seen));
+            let objects: Option<Vec<f64>> = self.objects.map(|objects| seen.iter().map(|&i| objects[i]).collect());
+            let some =
+                Task { design: &design, codes: &codes, soft: soft.as_ref(), objects: objects.as_deref(), ..*self };
             // The tie of all objects, for the share of them that is seen.
-            let gamma = gamma * seen.len() as f64 / self.design.rows() as f64;
+            let share = match (self.objects, &objects) {
+                (Some(all), Some(seen)) => seen.iter().sum::<f64>() / all.iter().sum::<f64>(),
+                _ => seen.len() as f64 / self.design.rows() as f64,
+            };
+            let gamma = gamma * share;
             let centre = fit(&some.loss(), gamma, &short, &part)?.centre;
             let unseen = parts.unseen(held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());
@@ -154,25 +172,33 @@ impl<'a> Task<'a> {
         let (mut sum, mut all) = (0.0, 0.0);
         for object in (0..parts.held).flat_map(|held| parts.unseen(held)) {
             let mut votes = vec![0.0; self.clusters];
-            let (_, weight) = self.surprise(object, |_| 0.0);
-            for (&code, base_weight) in
-                self.codes.row(object).iter().zip(self.base_weights).filter(|(code, _)| **code != MISSING)
-            {
-                votes[usize::from(code)] += base_weight / weight;
-            }
-            sum += self.surprise(object, |code| votes[code].ln()).0;
-            all += weight;
+            let said = self.said(object);
+            let weight: f64 = said.iter().map(|(_, weight)| weight).sum();
+            said.iter().for_each(|&(code, own)| votes[code] += own / weight);
+            let (own, counted) = self.surprise(object, |code| votes[code].ln());
+            sum += own;
+            all += counted;
         }
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
     /// Sums over the labels of an object, by weight: of what `value` says of them, and of 1.
     fn surprise(&self, object: usize, value: impl Fn(usize) -> f64) -> (f64, f64) {
-        let labels = self.codes.row(object);
-        let there = labels.iter().zip(self.base_weights).filter(|(code, _)| **code != MISSING);
-        there.fold((0.0, 0.0), |(sum, all), (&code, base_weight)| {
-            (sum + base_weight * value(usize::from(code)), all + base_weight)
-        })
+        let (sum, all) = (self.said(object).into_iter())
+            .fold((0.0, 0.0), |(sum, all), (code, weight)| (sum + weight * value(code), all + weight));
+        let counts = self.objects.map_or(1.0, |objects| objects[object]);
+        (sum * counts, all * counts)
+    }
+
+    /// The labels of an object, or the clusters that it has shares of, with what each counts.
+    fn said(&self, object: usize) -> Vec<(usize, f64)> {
+        let Some(soft) = self.soft else {
+            let labels = self.codes.row(object);
+            let there = labels.iter().zip(self.base_weights).filter(|(code, _)| **code != MISSING);
+            return there.map(|(&code, &weight)| (usize::from(code), weight)).collect();
+        };
+        let shares = soft.row(object).into_iter().enumerate().filter(|(_, share)| **share > 0.0);
+        shares.map(|(at, share)| (at % self.clusters, self.base_weights[at / self.clusters] * share)).collect()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Design matrix of the classifiers: a dense table, or label rows that stand for one-hot vectors.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
-use partita_core::{Ensemble, Features};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use partita_core::{Ensemble, Features, Memberships};
 
 use crate::SsceError;
 
@@ -34,6 +35,18 @@ pub(crate) enum Design {
         /// What the last column holds everywhere, where there are intercepts.
         intercept: Option<f64>,
     },
+    /// Row i has the shares of object i in all base clusters.
+    Shares(ShareRows),
+}
+
+/// Shares of some objects in all base clusters, whose rows are inputs.
+#[derive(Clone, Debug)]
+pub(crate) struct ShareRows {
+    shares: Arc<Memberships>,
+    /// The row of every object.
+    rows: Vec<u32>,
+    width: usize,
+    intercept: Option<f64>,
 }
 
 /// Means and spreads of the columns of a table.
@@ -47,10 +60,22 @@ pub(crate) struct Scaling {
 impl Scaling {
     /// Mean and standard deviation of every column; a constant column keeps its scale.
     pub(crate) fn of(features: &Features<'_>) -> Result<Self, SsceError> {
-        let (values, n) = (features.values(), features.values().nrows() as f64);
-        let means: Vec<f64> = values.axis_iter(Axis(1)).map(|column| column.sum() / n).collect();
-        let spread = |(column, mean): (partita_core::ndarray::ArrayView1<'_, f64>, &f64)| {
-            let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+        Self::weighted(features, None)
+    }
+
+    /// The same where rows have weights.
+    pub(crate) fn weighted(features: &Features<'_>, weights: Option<&[f64]>) -> Result<Self, SsceError> {
+        let values = features.values();
+        let n = weights.map_or(values.nrows() as f64, |weights| weights.iter().sum());
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        let mean = |column: ArrayView1<'_, f64>| match weights {
+            None => column.sum() / n,
+            Some(weights) => column.iter().zip(weights).map(|(x, weight)| x * weight).sum::<f64>() / n,
+        };
+        let means: Vec<f64> = values.axis_iter(Axis(1)).map(mean).collect();
+        let spread = |(column, mean): (ArrayView1<'_, f64>, &f64)| {
+            let square = |(i, x): (usize, &f64)| weight(i) * (x - mean).powi(2);
+            let variance = column.iter().enumerate().map(square).sum::<f64>() / n;
             if variance.sqrt() > 1e-12 * mean.abs() { variance.sqrt() } else { 1.0 }
         };
         let spreads: Vec<f64> = values.axis_iter(Axis(1)).zip(&means).map(spread).collect();
@@ -78,6 +103,15 @@ impl Design {
     pub(crate) fn hot(ensemble: &Ensemble, intercept: Option<f64>) -> Self {
         let offsets = ensemble.offsets();
         let bases = ensemble.bases().len();
+        if let Some(shares) = ensemble.memberships() {
+            let rows = (0..ensemble.objects() as u32).collect();
+            return Self::Shares(ShareRows {
+                shares: Arc::new(shares.clone()),
+                rows,
+                width: offsets[bases],
+                intercept,
+            });
+        }
         let place = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(NOWHERE, |j| (offsets[u] + j) as u32);
         let places = Array2::from_shape_fn((ensemble.objects(), bases), place);
         Self::Hot { places, width: offsets[bases], intercept }
@@ -88,6 +122,7 @@ impl Design {
         match self {
             Self::Dense(x) => x.nrows(),
             Self::Hot { places, .. } => places.nrows(),
+            Self::Shares(shares) => shares.rows.len(),
         }
     }
 
@@ -95,7 +130,9 @@ impl Design {
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Dense(x) => x.ncols(),
-            Self::Hot { width, intercept, .. } => width + usize::from(intercept.is_some()),
+            Self::Hot { width, intercept, .. } | Self::Shares(ShareRows { width, intercept, .. }) => {
+                width + usize::from(intercept.is_some())
+            }
         }
     }
 
@@ -106,6 +143,10 @@ impl Design {
             Self::Hot { places, width, intercept } => {
                 Self::Hot { places: places.select(Axis(0), objects), width: *width, intercept: *intercept }
             }
+            Self::Shares(shares) => {
+                let rows = objects.iter().map(|&object| shares.rows[object]).collect();
+                Self::Shares(ShareRows { rows, ..shares.clone() })
+            }
         }
     }
 
@@ -114,9 +155,15 @@ impl Design {
         let (places, last) = match self {
             Self::Dense(_) => (None, None),
             Self::Hot { places, width, intercept } => (Some(places.row(i)), intercept.map(|value| (*width, value))),
+            Self::Shares(shares) => (None, shares.intercept.map(|value| (shares.width, value))),
         };
         let known = places.into_iter().flatten().filter(|&&place| place != NOWHERE).map(|&place| (place as usize, 1.0));
-        known.chain(last)
+        let (clusters, values): (&[u32], &[f64]) = match self {
+            Self::Shares(shares) => shares.shares.row(shares.rows[i] as usize),
+            _ => (&[], &[]),
+        };
+        let shares = clusters.iter().zip(values).map(|(&c, &share)| (c as usize, share));
+        known.chain(shares).chain(last)
     }
 
     /// X W for the rows in `range`.
@@ -166,7 +213,7 @@ impl Design {
         for (i, d) in d.iter().enumerate() {
             match self {
                 Self::Dense(x) => sum.iter_mut().zip(x.row(i)).for_each(|(sum, x)| *sum += d * x * x),
-                Self::Hot { .. } => self.entries(i).for_each(|(place, x)| sum[place] += d * x * x),
+                _ => self.entries(i).for_each(|(place, x)| sum[place] += d * x * x),
             }
         }
         sum

@@ -51,12 +51,16 @@ pub enum SsceError {
     /// The eigenvectors of a small matrix could not be found.
     #[error("an eigenproblem inside the fit failed: {0}")]
     Eigen(#[from] SpectralError),
+    /// The monitor asked to stop before there was a fit to all objects.
+    #[error("stopped before there was a result")]
+    Interrupted,
 }
 
 impl From<SsceError> for FitError {
     fn from(error: SsceError) -> Self {
         match error {
             SsceError::Settings(error) => error.into(),
+            SsceError::Interrupted => Self::Interrupted,
             other => Self::other(other),
         }
     }

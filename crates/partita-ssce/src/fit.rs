@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::num::NonZeroU32;
 
 use partita_core::ndarray::{Array2, ArrayView1, s};
-use partita_core::{Monitor, ProgressCounter, Settings, Stopped};
+use partita_core::{Flow, Monitor, ProgressCounter, Settings, Stopped};
 use partita_spectral::symmetric_eigen;
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,6 @@ fn classifiers(
 ) -> Result<(f64, Array2<f64>), SsceError> {
     let evaluations = Cell::new(0);
     let evaluate = |w: &Array2<f64>| {
-        // A round is finished even where somebody wants to stop.
         let _ = monitor.tick(evaluations.replace(evaluations.get() + 1), DESCENT.0 as u64 + 1);
         let ((likelihood, mut gradient), (tied, pull)) = (loss.evaluate(w), prior.evaluate(w, centre));
         gradient += &pull;
@@ -145,7 +144,13 @@ fn classifiers(
     };
     let curvature = Curvature::new(loss, prior, centre)?;
     let (value, gradient) = evaluate(&w);
-    let end = descend(Point { at: w, value, gradient }, DESCENT, evaluate, |g| curvature.solve(g));
+    let end = descend(
+        Point { at: w, value, gradient },
+        DESCENT,
+        evaluate,
+        |g| curvature.solve(g),
+        || monitor.flow() == Flow::Stop,
+    );
     Ok((end.value - prior.evaluate(&end.at, centre).0, end.at))
 }
 

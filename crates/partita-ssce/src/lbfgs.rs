@@ -16,17 +16,19 @@ pub(crate) struct Point {
 }
 
 /// Goes down from `point` for at most `rounds` rounds, or until the gradient has shrunk to `shrink` of what it was.
-/// `solve` applies the inverse of an approximate Hessian. The value never rises.
+/// `solve` applies the inverse of an approximate Hessian. The value never rises. Once `stop` says so, it stays at the point that it has
+/// reached.
 pub(crate) fn descend(
     mut point: Point,
     (rounds, shrink): (usize, f64),
     evaluate: impl Fn(&Array2<f64>) -> (f64, Array2<f64>),
     solve: impl Fn(&Array2<f64>) -> Array2<f64>,
+    stop: impl Fn() -> bool,
 ) -> Point {
     let goal = shrink * norm(&point.gradient);
     let mut memory: Vec<(Array2<f64>, Array2<f64>)> = Vec::new();
     for _ in 0..rounds {
-        if norm(&point.gradient) <= goal {
+        if norm(&point.gradient) <= goal || stop() {
             break;
         }
         let mut direction = direction(&point.gradient, &memory, &solve);
@@ -36,7 +38,7 @@ pub(crate) fn descend(
             direction = -solve(&point.gradient);
             slope = (&direction * &point.gradient).sum();
         }
-        let Some(next) = search(&point, &direction, slope, &evaluate) else { break };
+        let Some(next) = search(&point, &direction, slope, &evaluate, &stop) else { break };
         let (step, change) = (&next.at - &point.at, &next.gradient - &point.gradient);
         if (&step * &change).sum() > 1e-12 * norm(&step) * norm(&change) {
             if memory.len() == MEMORY {
@@ -75,15 +77,19 @@ fn direction(
     -solved
 }
 
-/// A point along the direction with sufficient decrease; none if rounding leaves none.
+/// A point along the direction with sufficient decrease; none if rounding leaves none, or somebody wants to stop.
 fn search(
     point: &Point,
     direction: &Array2<f64>,
     slope: f64,
     evaluate: &impl Fn(&Array2<f64>) -> (f64, Array2<f64>),
+    stop: &impl Fn() -> bool,
 ) -> Option<Point> {
     let mut length = 1.0;
     for _ in 0..HALVINGS {
+        if stop() {
+            return None;
+        }
         let at = &point.at + &(direction * length);
         let (value, gradient) = evaluate(&at);
         if value <= point.value + 1e-4 * length * slope && value < point.value {
@@ -109,7 +115,7 @@ mod tests {
         };
         let at = array![[-1.2, 1.0]];
         let (value, gradient) = evaluate(&at);
-        let end = descend(Point { at, value, gradient }, (200, 1e-12), evaluate, |g| g * 1e-3);
+        let end = descend(Point { at, value, gradient }, (200, 1e-12), evaluate, |g| g * 1e-3, || false);
         assert_abs_diff_eq!(end.at, array![[1.0, 1.0]], epsilon = 1e-6);
     }
 }

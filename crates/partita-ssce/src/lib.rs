@@ -24,7 +24,7 @@
 //! builder.push("a", [0, 0, 0, 1, 1, 1].map(Some))?;
 //! builder.push("b", [1, 1, 0, 0, 0, 0].map(Some))?;
 //! let ensemble = builder.finish()?;
-//! let outcome = ssce(&ensemble, &features, None, 2, Seed::new(1), &SsceSettings::default(), &Silent)?;
+//! let outcome = ssce(&ensemble, &features, 2, Seed::new(1), &SsceSettings::default(), &Silent)?;
 //!
 //! let new = array![[0.8], [5.1]];
 //! let input = ModelInput::Features(Features::new(&columns, new.view())?);

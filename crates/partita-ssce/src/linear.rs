@@ -75,7 +75,7 @@ impl LinearModel {
             Target::Hard(_) => None,
             Target::Soft(soft) => Some(soft.rows()),
         };
-        let loss = Loss { design: &design, codes: codes.view(), classes, base_weights: &[1.0], soft };
+        let loss = Loss { design: &design, codes: codes.view(), classes, base_weights: &[1.0], soft, objects: None };
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.
         let rounds = NonZeroU32::new(100).expect("not zero");
         let fit = fit(&loss, 0.01, &SsceSettings { rounds, ..SsceSettings::default() }, &Silent)?;

@@ -23,8 +23,10 @@ pub(crate) struct Loss<'a> {
     pub(crate) classes: usize,
     /// M, weights of base clusterings.
     pub(crate) base_weights: &'a [f64],
-    /// Probabilities to be learned in place of the labels, n × K; only where M is 1.
+    /// Probabilities to be learned in place of the labels, n × M K; zeros where nothing is known.
     pub(crate) soft: Option<ArrayView2<'a, f64>>,
+    /// What every row counts; none where all count 1.
+    pub(crate) objects: Option<&'a [f64]>,
 }
 
 impl Loss<'_> {
@@ -57,12 +59,14 @@ impl Loss<'_> {
 
     /// Turns logits into probabilities minus indicators, and returns the negative log likelihood.
     fn residuals(&self, rows: Range<usize>, logits: &mut Array2<f64>) -> f64 {
+        let counting = self.objects.map(|objects| &objects[rows.clone()]);
         if let Some(soft) = self.soft {
-            return soft_residuals(soft.slice(s![rows, ..]), logits);
+            return self.soft_residuals(soft.slice(s![rows, ..]), counting, logits);
         }
         let codes = self.codes.slice(s![rows, ..]);
         let mut value = 0.0;
-        for (codes, mut line) in codes.outer_iter().zip(logits.outer_iter_mut()) {
+        for (at, (codes, mut line)) in codes.outer_iter().zip(logits.outer_iter_mut()).enumerate() {
+            let object = counting.map_or(1.0, |counting| counting[at]);
             let line = line.as_slice_mut().expect("products are contiguous");
             for ((&code, logits), &base_weight) in
                 codes.iter().zip(line.chunks_exact_mut(self.classes)).zip(self.base_weights)
@@ -71,6 +75,7 @@ impl Loss<'_> {
                     logits.fill(0.0);
                     continue;
                 }
+                let base_weight = base_weight * object;
                 let own = logits[usize::from(code)];
                 value += base_weight * (softmax(logits) - own);
                 logits[usize::from(code)] -= 1.0;
@@ -86,19 +91,31 @@ impl Loss<'_> {
         let line = |row: partita_core::ndarray::ArrayView1<'_, f64>| {
             row.iter().map(|p| p * (1.0 - p)).sum::<f64>() / self.classes as f64
         };
-        probabilities.outer_iter().map(line).collect()
+        let curved = probabilities.outer_iter().map(line);
+        match self.objects {
+            Some(objects) => curved.zip(objects).map(|(curvature, object)| curvature * object).collect(),
+            None => curved.collect(),
+        }
     }
-}
 
-/// Turns logits into probabilities minus those wanted, and returns the cross-entropy.
-fn soft_residuals(wanted: ArrayView2<'_, f64>, logits: &mut Array2<f64>) -> f64 {
-    let mut value = 0.0;
-    for (wanted, mut line) in wanted.outer_iter().zip(logits.outer_iter_mut()) {
-        let own = wanted.dot(&line);
-        value += softmax(line.as_slice_mut().expect("products are contiguous")) * wanted.sum() - own;
-        line -= &wanted;
+    /// Turns logits into probabilities minus those wanted, and returns the cross-entropy.
+    fn soft_residuals(&self, wanted: ArrayView2<'_, f64>, counting: Option<&[f64]>, logits: &mut Array2<f64>) -> f64 {
+        let mut value = 0.0;
+        for (at, (wanted, mut line)) in wanted.outer_iter().zip(logits.outer_iter_mut()).enumerate() {
+            let object = counting.map_or(1.0, |counting| counting[at]);
+            let line = line.as_slice_mut().expect("products are contiguous");
+            for (u, logits) in line.chunks_exact_mut(self.classes).enumerate() {
+                let base_weight = self.base_weights[u] * object;
+                let wanted = wanted.slice(s![u * self.classes..(u + 1) * self.classes]);
+                let all = wanted.sum();
+                let own: f64 = wanted.iter().zip(&*logits).map(|(wanted, logit)| wanted * logit).sum();
+                value += base_weight * (softmax(logits) * all - own);
+                let residual = |(p, wanted): (&mut f64, &f64)| *p = base_weight * (all * *p - wanted);
+                logits.iter_mut().zip(wanted).for_each(residual);
+            }
+        }
+        value
     }
-    value
 }
 
 /// Turns logits into probabilities and returns the logarithm of the sum of their exponentials.

@@ -3,7 +3,8 @@
 use std::num::Saturating;
 
 use partita_core::{
-    Capabilities, ConsensusError, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Reads, Weights,
+    Capabilities, ConsensusError, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Reads,
+    SoftBases, Weights,
 };
 
 use crate::{SsceDiagnostics, SsceError, SsceSettings, ssce, ssce_p};
@@ -34,7 +35,9 @@ const SSCE_INFO: MethodInfo = MethodInfo {
     capabilities: Capabilities {
         reads: Reads::LabelsAndFeatures,
         soft: true,
+        soft_bases: SoftBases::Native,
         base_weights: Weights::Native,
+        object_weights: Weights::Native,
         seeded: true,
         predicts: true,
         ..Capabilities::HARD_LABELS
@@ -57,6 +60,8 @@ fn table_bytes(size: &ProblemSize) -> Saturating<u64> {
     n * (m * Saturating(10) + k * Saturating(64) + Saturating(64))
         + m * k * Saturating(8 * 1024)
         + side * side * Saturating(4)
+        + Saturating(u64::from(size.soft_shares > 0)) * n * m * k * Saturating(16)
+        + Saturating(size.soft_shares as u64) * Saturating(12)
 }
 
 fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
@@ -88,13 +93,9 @@ impl Method for Ssce {
         let clusters = problem.given_clusters(method)?;
         let unfit = |reason: String| ConsensusError::Features { method, reason };
         let features = problem.features.as_ref().ok_or_else(|| unfit("there is none".into()))?;
-        ssce(problem.ensemble, features, problem.weights, clusters, problem.seed, settings, monitor).map_err(|error| {
-            match error {
-                SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => {
-                    unfit(error.to_string()).into()
-                }
-                other => other.into(),
-            }
+        ssce(problem.weighted(), features, clusters, problem.seed, settings, monitor).map_err(|error| match error {
+            SsceError::Rows { .. } | SsceError::NoColumns | SsceError::Scale { .. } => unfit(error.to_string()).into(),
+            other => other.into(),
         })
     }
 }
@@ -119,6 +120,6 @@ impl Method for SsceP {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<SsceDiagnostics>, FitError> {
         let clusters = problem.given_clusters(SSCE_P_INFO.name)?;
-        Ok(ssce_p(problem.ensemble, problem.weights, clusters, problem.seed, settings, monitor)?)
+        Ok(ssce_p(problem.weighted(), clusters, problem.seed, settings, monitor)?)
     }
 }

@@ -186,8 +186,14 @@ mod tests {
         for ((i, u), &code) in targets.codes.indexed_iter() {
             assert_eq!(u16::try_from(aligned[u][i]).unwrap_or(crate::aligned_labels::MISSING), code);
         }
-        let loss =
-            Loss { design: &design, codes: targets.codes.view(), classes: 3, base_weights: &[1.0; 12], soft: None };
+        let loss = Loss {
+            design: &design,
+            codes: targets.codes.view(),
+            classes: 3,
+            base_weights: &[1.0; 12],
+            soft: None,
+            objects: None,
+        };
         let mu: Vec<Vec<f64>> = numbers(&expected["mu"]);
         let (w, centre) = (wide(&expected["W"]), Array2::from_shape_fn((2, 3), |(i, k)| mu[i][k]));
         let gamma = (numbers(&expected["gamma1"]), numbers(&expected["gamma2"]));
@@ -221,6 +227,7 @@ mod tests {
                 classes: 2,
                 base_weights: &base_weights,
                 soft: None,
+                objects: None,
             };
             let mut draw = |shape| Array2::from_shape_simple_fn(shape, || rng.random::<f64>() - 0.5);
             let (w, centre) = (draw((design.width(), 24)), draw((design.width(), 2)));

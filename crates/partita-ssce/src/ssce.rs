@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseWeights, Clusters, Ensemble, Features, Monitor, Objective, Outcome, ProblemSize, ProgressCounter, Seed, Sense,
-    Settings, SoftPartition, WeightsError,
+    Clusters, Features, Monitor, Objective, Outcome, ProblemSize, ProgressCounter, Seed, Sense, Settings,
+    SoftPartition, WeightedEnsemble, WeightsError,
 };
 use serde::Serialize;
 
@@ -34,7 +34,8 @@ use crate::{SsceError, SsceSettings};
 /// | – | intercepts: a column of [`SsceSettings::intercept_scaling`] in X |
 ///
 /// W is found by limited-memory BFGS with a Kronecker approximation of the Hessian, for all base clusterings at once by
-/// matrix products; μ and Ω have closed forms. No step raises the objective. Missing labels leave the loss. The
+/// matrix products; μ and Ω have closed forms. No step raises the objective. Missing labels leave the loss; shares of soft base
+/// clusterings are probabilities to be learned, under the names of the labels of largest share; objects count their weights. The
 /// certainty of an object is the probability that the consensus classifier gives its label.
 ///
 /// # Cost
@@ -53,21 +54,22 @@ use crate::{SsceError, SsceSettings};
 ///
 /// # References
 /// Du, Shen, Shen, Wang, Xu, *A self-supervised framework for clustering ensemble*, WAIM 2013.
-pub fn ssce(
-    ensemble: &Ensemble,
+pub fn ssce<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     features: &Features<'_>,
-    weights: Option<&BaseWeights>,
     clusters: usize,
     seed: Seed,
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SsceDiagnostics>, SsceError> {
+    let source = source.into();
+    let ensemble = source.ensemble;
     let _span = tracing::info_span!("ssce", objects = ensemble.objects(), clusters).entered();
-    check(ensemble, weights, clusters, settings)?;
+    check(source, clusters, settings)?;
     check_table(features, ensemble.objects())?;
-    let scaling = Scaling::of(features)?;
+    let scaling = Scaling::weighted(features, source.multiplicities())?;
     let design = Design::Dense(scaling.apply(features.values(), settings.constant()));
-    let (mut outcome, mut centre) = solve(ensemble, design, weights, clusters, seed, settings, monitor)?;
+    let (mut outcome, mut centre) = solve(source, &design, clusters, seed, settings, monitor)?;
     if let Some(constant) = settings.constant() {
         centre.row_mut(features.values().ncols()).mapv_inplace(|weight| weight * constant);
     }
@@ -90,18 +92,19 @@ pub fn ssce(
 ///
 /// # References
 /// As [`ssce`].
-pub fn ssce_p(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn ssce_p<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SsceDiagnostics>, SsceError> {
+    let source = source.into();
+    let ensemble = source.ensemble;
     let _span = tracing::info_span!("ssce-p", objects = ensemble.objects(), clusters).entered();
-    check(ensemble, weights, clusters, settings)?;
+    check(source, clusters, settings)?;
     let design = Design::hot(ensemble, settings.constant());
-    Ok(solve(ensemble, design, weights, clusters, seed, settings, monitor)?.0)
+    Ok(solve(source, &design, clusters, seed, settings, monitor)?.0)
 }
 
 /// Facts about a fit of classifiers.
@@ -118,12 +121,8 @@ pub struct SsceDiagnostics {
     pub reference: String,
 }
 
-fn check(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
-    clusters: usize,
-    settings: &SsceSettings,
-) -> Result<(), SsceError> {
+fn check(source: WeightedEnsemble<'_>, clusters: usize, settings: &SsceSettings) -> Result<(), SsceError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     let objects = ensemble.objects();
     if clusters == 0 || clusters > objects.min(usize::from(MISSING) - 1) {
         return Err(SsceError::Clusters { clusters, objects });
@@ -136,17 +135,24 @@ fn check(
 const UNITS: u64 = 100;
 
 fn solve(
-    ensemble: &Ensemble,
-    design: Design,
-    weights: Option<&BaseWeights>,
+    source: WeightedEnsemble<'_>,
+    design: &Design,
     clusters: usize,
     seed: Seed,
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
     let base_weights = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
-    let task = Task { design: &design, codes: &targets.codes, base_weights: &base_weights, clusters };
+    let task = Task {
+        design,
+        codes: &targets.codes,
+        soft: targets.soft.as_ref(),
+        objects: source.multiplicities(),
+        base_weights: &base_weights,
+        clusters,
+    };
     let (before, last) = (task.units(settings, UNITS), UNITS * u64::from(settings.rounds.get()));
     let progress = ProgressCounter::new(monitor, before + last);
     let Choice { gamma, tried } = match settings.gamma {
@@ -154,7 +160,7 @@ fn solve(
         None => task.choose(seed, settings, &progress.part(before))?,
     };
     let Fit { centre, trace, stopped } = fit(&task.loss(), gamma, settings, &progress.part(last))?;
-    let soft = SoftPartition::new(probabilities(&design, centre.view())).expect("a softmax is on the simplex");
+    let soft = SoftPartition::new(probabilities(design, centre.view())).expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = trace.len() as u64;
     let (gammas_tried, held_out_log_probability) = tried.into_iter().unzip();

@@ -59,8 +59,8 @@ pub use partita_core::{
     PassKind, PassRunner, Posterior, Problem, ProblemSize, Reads, RowBlock, RowBlocks, RowOutcome, RowProblem, Seed,
     Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError,
     Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread,
-    WeightError, WeightedEnsemble, Weights, WeightsError, consense, consense_rows, consensus_bytes, fit_rows, ndarray,
-    rand, serde_json,
+    WeightError, WeightedEnsemble, Weights, WeightsError, are_read_by_blocks, consense, consense_rows, consensus_bytes,
+    fit_rows, ndarray, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
@@ -122,6 +122,7 @@ methods! {
     "metis" => partita_graph::MCLA,
     "graph" => partita_graph::HGPA,
     "graph" => partita_graph::LCE,
+    "graph" => partita_graph::GP_MGLA,
     "graph" => partita_graph::ECPCS_MC,
     "graph" => partita_graph::ECPCS_HC,
     "graph" => partita_graph::CTS,
@@ -230,8 +231,25 @@ mod tests {
         // `best` is the choice among all methods, a layer above.
         let exists = |name: &&str| *name == "best" || method(name).is_some();
         assert!(KNOWN_AS.iter().all(|known| known.methods.iter().all(exists) && !known.note.is_empty()));
-        let of = |term: &str| KNOWN_AS.iter().find(|known| known.matches(term)).map(|known| known.methods);
-        assert_eq!(of("itk"), Some(&["kcc"][..]));
+        let of = |term: &str| {
+            let named = KNOWN_AS.iter().filter(|known| known.matches(term));
+            named.flat_map(|known| known.methods.iter().copied()).collect::<Vec<&str>>()
+        };
+        let expected = [
+            ("agglomerative", "eac-average"),
+            ("localsearch", "median-binder"),
+            ("itk", "kcc"),
+            ("ecc", "kcc"),
+            ("sc3", "eac-complete"),
+            ("coca", "kc"),
+            ("safe", "best"),
+            ("SAME", "mm"),
+            ("clustering aggregation", "median-binder"),
+            ("gp-mgla", "gp-mgla"),
+        ];
+        for (term, method) in expected {
+            assert!(of(term).contains(&method), "{term}");
+        }
         assert!(KNOWN_AS.is_sorted_by_key(|known| known.term.to_lowercase()));
     }
 }

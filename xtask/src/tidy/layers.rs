@@ -36,6 +36,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("partita-app", 6),
     ("partita-cli", 7),
     ("partita-python", 7),
+    ("partita-fuzz", 7),
     ("partita-reproduce", 7),
     ("xtask", 7),
 ];

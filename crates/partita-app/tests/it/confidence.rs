@@ -85,7 +85,7 @@ fn wrong_labels_are_less_confident_whatever_the_method() {
 fn equal_labels_have_equal_confidence_whatever_the_method_says() {
     let found = run(&shipped("wine.csv"), 3, "sqrt", &["mm", "lwgp", "eac-average"]);
     for (outcome, of_run) in found.outcomes.iter().zip(&found.confidences) {
-        assert_eq!(confidence(&found.ensemble, &outcome.partition, None).as_ref(), Ok(of_run));
+        assert_eq!(confidence(&*found.ensemble, &outcome.partition).as_ref(), Ok(of_run));
     }
     let certainties: Vec<&Vec<f64>> = found.outcomes.iter().map(|outcome| &outcome.certainty).collect();
     assert_ne!(certainties[0], certainties[1]);

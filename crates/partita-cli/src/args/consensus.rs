@@ -66,7 +66,7 @@ pub(crate) struct ConsensusArgs {
     #[arg(long, value_name = "COLUMN|FILE", conflicts_with = "stream")]
     pub(crate) object_weights: Option<PathBuf>,
     /// Insist that the label rows of a Parquet or Arrow ensemble stay on the disk where they are many, or say why they
-    /// cannot. Ensembles of more than 33,554,432 labels stay there anyway where the method can read rows block by block
+    /// cannot. Ensembles of more than 33,554,432 labels of more than 65,536 objects stay there anyway where the method can read rows block by block
     /// (`partita methods`); the labels are the same wherever the rows are.
     #[arg(long)]
     pub(crate) stream: bool,
@@ -86,7 +86,8 @@ pub(crate) struct ConsensusArgs {
     /// Write no report.html into the folder.
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// Where the probabilities go (object,p0,p1,…).
+    /// Where the probabilities go (object,p0,p1,…); of a method that has none, the shares of the evidence: how the base
+    /// clusterings of an object spread over the clusters.
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,
     /// Where the relations of the clusters go (cluster,objects,0,1,…): of the expected objects of a row's cluster, the

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
 use partita::files::write_ensemble;
-use partita_app::{AlignInput, AlignedRuns};
+use partita_app::{AlignInput, AlignedRuns, file_and_column};
 
-use super::evaluate::file_and_column;
 use crate::args::AlignArgs;
 use crate::compute::start_threads;
 use crate::failure::Failure;

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use partita::files::{LabelBlocks, LabelFormat, LabelGroups, ManifestRows, write_label_blocks};
 use partita::{
-    Consensus, LABELS_BY_BLOCKS, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent,
+    Consensus, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent, are_read_by_blocks,
 };
 use partita_app::{
     AppError, ClustersAsked, LABEL_NUMBERS, RowRun, Stopwatch, base_weights_of_rows, consense_rows_with_confidence,
@@ -62,8 +62,8 @@ pub(super) fn rows_of(
     if let Some(what) = wants_memory(args, info, named) {
         return refuse(format!("{}: {what}; leave out --stream", args.ensemble.display()));
     }
-    let labels = groups.objects() as u64 * groups.bases().len() as u64;
-    Ok((labels > LABELS_BY_BLOCKS).then_some(RowSource::Groups(groups)))
+    let large = are_read_by_blocks(groups.objects() as u64, groups.bases().len() as u64);
+    Ok(large.then_some(RowSource::Groups(groups)))
 }
 
 /// The rows of a manifest, which are read block by block however few they are.

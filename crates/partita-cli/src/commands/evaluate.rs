@@ -1,15 +1,12 @@
 //! `partita evaluate`: labels against the truth.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use partita::files::{self, FileError, LabelColumn, Labels};
+use partita::files;
 use partita::metrics::{Scores, jensen_shannon};
 use serde_json::{Value, json};
 
-use partita_app::{
-    AppError, Observer, TextTable, default_budget, match_objects, match_soft, model_json, read_ensemble, read_labels,
-    score,
-};
+use partita_app::{EvaluationInput, TextTable, default_budget, match_soft, model_json, read_ensemble};
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
@@ -47,53 +44,11 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
 }
 
 fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<(), Failure> {
-    let ((found_path, found, here), (path, truth, there)) = (read(args, labels)?, read(args, truth)?);
-    if let (Some(id), false) = (&args.read.id, here || there) {
-        let (found, truth) = (found_path.display(), path.display());
-        return Err(Failure::input(format!("neither {found} nor {truth} has a column '{id}'; name another with --id")));
-    }
-    let matched = match_objects((&found_path, found), (&path, truth), args.common)?;
-    matched.note.iter().for_each(|note| Terminal.note(note));
-    let unknown = matched.truth.values.iter().filter(|value| value.is_none()).count();
-    if unknown > 0 {
-        Terminal.note(&format!("{}: {unknown} objects have no true label and do not count", path.display()));
-    }
-    let labels = codes(&matched.labels);
-    let scores = score(labels.into_iter(), &matched.truth)
-        .ok_or_else(|| Failure::input(format!("{}: no object has both a label and a true label", path.display())))?;
+    let read = args.read.options(default_budget());
+    let input = EvaluationInput { labels: labels.into(), truth: truth.into(), common: args.common, read };
+    let scores = input.scores(&Terminal)?;
     let js = soft_score(args)?;
     if args.json { output::print_json(&as_json(&scores, js)) } else { output::print(&as_text(&scores, js)) }
-}
-
-/// The file, its labels, and whether it has the column of `--id`: one of the two files is enough.
-fn read(args: &EvaluateArgs, given: &Path) -> Result<(PathBuf, Labels, bool), Failure> {
-    let (path, column) = file_and_column(given);
-    let mut options = args.read.options(default_budget());
-    options.truth = column.into();
-    match read_labels(&path, &options, &Terminal) {
-        Err(AppError::File(FileError::NoColumn { column, .. })) if options.id.as_ref() == Some(&column) => {
-            options.id = None;
-            let labels = read_labels(&path, &options, &Terminal)?;
-            Ok((path, labels, false))
-        }
-        labels => Ok((path, labels?, true)),
-    }
-}
-
-/// `FILE` or `FILE:COLUMN`; a file whose name has a colon wins over a column.
-pub(super) fn file_and_column(given: &Path) -> (PathBuf, Option<String>) {
-    match given.to_str().and_then(|text| text.rsplit_once(':')) {
-        Some((file, column)) if !given.exists() && !column.is_empty() => (file.into(), Some(column.into())),
-        _ => (given.to_owned(), None),
-    }
-}
-
-/// Labels as numbers, in the order of their values.
-fn codes(column: &LabelColumn) -> Vec<Option<usize>> {
-    let mut values: Vec<&String> = column.values.iter().flatten().collect();
-    values.sort_unstable();
-    values.dedup();
-    column.values.iter().map(|value| value.as_ref().map(|v| values.partition_point(|w| *w < v))).collect()
 }
 
 fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {

@@ -1,211 +1,26 @@
 //! `partita inspect`: what a file holds.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use partita::Ensemble;
-use partita::files::{self, Encode, LabelColumn, ReadOptions, Roles, SparseTable, Table};
-use serde_json::{Value, json};
-
-use partita_app::{
-    FileKind, InputFile, MethodRecord, RunRecord, SavedChoice, default_budget, model_facts, read_ensemble, say_roles,
-};
-use partita_select::ChoiceRow;
+use partita_app::{TakenAs, default_budget};
+use serde_json::Value;
 
 use crate::args::{InspectArgs, Kind};
 use crate::failure::Failure;
-use crate::output::{self, say};
+use crate::output;
 use crate::terminal::Terminal;
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
-    let mut options = args.read.options(default_budget());
-    // One row or columns that do not vary can be described.
-    options.clusterable = false;
-    let facts = match args.kind {
-        None => found(args, &options)?,
-        Some(kind) => taken_as(kind, args, &options)?,
-    };
+    let options = args.read.options(default_budget());
+    let facts = partita_app::inspect(&args.file, args.kind.map(taken_as), &options, &Terminal)?;
     if args.json { output::print_json(&facts) } else { output::print(&as_text(&facts)) }
 }
 
-/// What a file holds, whatever it is.
-fn found(args: &InspectArgs, options: &ReadOptions) -> Result<Value, Failure> {
-    match FileKind::of(&args.file, options)? {
-        FileKind::Model => taken_as(Kind::Model, args, options),
-        FileKind::Record(path) => Ok(record_facts(&RunRecord::open(&path)?)),
-        FileKind::Choice => Ok(choice_facts(&SavedChoice::open(&args.file)?)),
-        FileKind::Ensemble(loaded, roles) => {
-            say_roles(&args.file, &roles, &Terminal);
-            Ok(ensemble_facts(&loaded.ensemble, loaded.truth.as_ref()))
-        }
-        FileKind::Either(loaded, roles) => {
-            say_roles(&args.file, &roles, &Terminal);
-            say(
-                "note: every column holds whole numbers from 0 or 1 without gaps; they are shown as labels, --as table shows them as numbers",
-            );
-            let mut facts = ensemble_facts(&loaded.ensemble, loaded.truth.as_ref());
-            facts["kind"] = "ensemble or table".into();
-            Ok(facts)
-        }
-        _ => taken_as(Kind::Table, args, options),
+fn taken_as(kind: Kind) -> TakenAs {
+    match kind {
+        Kind::Table => TakenAs::Table,
+        Kind::Ensemble => TakenAs::Ensemble,
+        Kind::Model => TakenAs::Model,
+        Kind::Record => TakenAs::Record,
     }
-}
-
-/// What a file holds if it is of this kind.
-fn taken_as(kind: Kind, args: &InspectArgs, options: &ReadOptions) -> Result<Value, Failure> {
-    Ok(match kind {
-        Kind::Table if files::is_sparse_table(&args.file) => {
-            sparse_facts(&files::read_sparse_table(&args.file, default_budget())?)
-        }
-        Kind::Table => {
-            let (table, roles) = described(&args.file, options)?;
-            say_roles(&args.file, &roles, &Terminal);
-            table_facts(&table)
-        }
-        Kind::Ensemble => {
-            let loaded = read_ensemble(&args.file, options, &Terminal)?;
-            ensemble_facts(&loaded.ensemble, loaded.truth.as_ref())
-        }
-        Kind::Model => model_facts(&args.file)?,
-        Kind::Record => record_facts(&RunRecord::open(&args.file)?),
-    })
-}
-
-/// A table as it is read; words that nothing says how to read are shown by category, else by number, and that is said.
-fn described(file: &Path, options: &ReadOptions) -> Result<(Table, Roles), Failure> {
-    let refused = match files::load_table(file, options) {
-        Ok(loaded) => return Ok(loaded),
-        Err(refused) => refused,
-    };
-    let ways = [(Encode::OneHot, "one-hot"), (Encode::Ordinal, "ordinal")];
-    for (encode, name) in ways.into_iter().filter(|_| options.encode.is_none()) {
-        let mut options = options.clone();
-        options.encode = Some(encode);
-        if let Ok(loaded) = files::load_table(file, &options) {
-            say(&format!("note: shown with --encode {name}, since {refused}"));
-            return Ok(loaded);
-        }
-    }
-    Err(refused.into())
-}
-
-/// What a run was: command, inputs, what every method found.
-fn record_facts(record: &RunRecord) -> Value {
-    let input = |file: &InputFile| json!({ "path": file.path, "bytes": file.bytes, "sha256": file.sha256 });
-    let method = |method: &MethodRecord| {
-        let scores = method.scores.as_ref();
-        json!({
-            "name": method.method, "clusters": method.clusters, "sizes": method.sizes, "confidence": method.confidence,
-            "anmi": method.anmi, "h": scores.map(|scores| scores.h), "ari": scores.map(|scores| scores.ari),
-            "seconds": method.seconds, "warnings": method.warnings,
-        })
-    };
-    let first = record.methods.first();
-    json!({
-        "kind": "record of a run",
-        "command": format!("partita {}", record.arguments.join(" ")),
-        "objects": first.map(|method| method.n),
-        "base_clusterings": first.map(|method| method.base_clusterings),
-        "clusters_asked": record.experiment.clusters,
-        "choice": record.choice.as_ref().map(|choice| &choice.reason),
-        "seed": record.experiment.seed,
-        "started": record.started,
-        "finished": record.finished,
-        "interrupted": record.interrupted,
-        "version": first.map(|method| &method.version),
-        "inputs": record.inputs.iter().map(input).collect::<Vec<_>>(),
-        "methods": record.methods.iter().map(method).collect::<Vec<_>>(),
-    })
-}
-
-/// What a choice of the number of clusters found.
-fn choice_facts(saved: &SavedChoice) -> Value {
-    let row = |row: &ChoiceRow| json!({ "k": row.clusters, "rcsi": row.rcsi, "p": row.p, "pac": row.pac, "lifetime": row.lifetime });
-    json!({
-        "kind": "choice of the number of clusters",
-        "file": saved.file,
-        "clusters": saved.choice.clusters,
-        "reason": saved.choice.reason,
-        "warnings": saved.choice.warnings,
-        "version": saved.version,
-        "rows": saved.choice.rows.iter().map(row).collect::<Vec<_>>(),
-    })
-}
-
-fn table_facts(table: &Table) -> Value {
-    let range = |column: usize| {
-        let values = table.values.column(column);
-        let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
-        let mean = values.mean().unwrap_or(f64::NAN);
-        json!({ "name": table.columns[column], "min": low, "mean": mean, "max": high })
-    };
-    json!({
-        "kind": "table",
-        "objects": table.values.nrows(),
-        "columns": table.columns.len(),
-        "label": table.label.as_ref().map(classes),
-        "named_objects": table.object_names.is_some(),
-        "features": (0..table.columns.len()).map(range).collect::<Vec<_>>(),
-    })
-}
-
-fn sparse_facts(table: &SparseTable) -> Value {
-    let (objects, columns) = table.values.shape();
-    let stored = table.values.nnz();
-    json!({
-        "kind": "sparse table",
-        "objects": objects,
-        "columns": columns,
-        "stored_numbers": stored,
-        "share_stored": stored as f64 / (objects * columns).max(1) as f64,
-        "label": table.label.as_ref().map(classes),
-        "named_objects": table.object_names.is_some(),
-        "features": table.columns,
-    })
-}
-
-fn classes(label: &LabelColumn) -> Value {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for value in &label.values {
-        *counts.entry(value.as_deref().unwrap_or("(missing)")).or_default() += 1;
-    }
-    json!({ "name": label.name, "classes": counts })
-}
-
-/// The mean over the objects that a base clustering knows of their largest share: 1 where it is hard.
-fn mean_largest_share(ensemble: &Ensemble, base: usize) -> f64 {
-    let shares = ensemble.base_shares(base);
-    let rows = shares.rows();
-    let largest = rows.outer_iter().map(|row| row.fold(0.0, |most: f64, &share| most.max(share)));
-    let known: Vec<f64> = largest.filter(|&share| share > 0.0).collect();
-    known.iter().sum::<f64>() / known.len().max(1) as f64
-}
-
-fn ensemble_facts(ensemble: &Ensemble, truth: Option<&LabelColumn>) -> Value {
-    let fragments = ensemble.fragments().weights().len();
-    let base = |u: usize| {
-        let labelled = ensemble.column(u).flatten().count();
-        let (base, soft) = (&ensemble.bases()[u], ensemble.memberships().is_some());
-        let mut facts = json!({ "name": base.name(), "clusters": base.clusters(), "labelled": labelled });
-        if soft {
-            facts["mean_largest_share"] = json!(mean_largest_share(ensemble, u));
-        }
-        facts
-    };
-    let recipe = ensemble.recipe().map(|text| serde_json::from_str(text).unwrap_or_else(|_| json!(text)));
-    json!({
-        "kind": "ensemble",
-        "objects": ensemble.objects(),
-        "base_clusterings": ensemble.bases().len(),
-        "missing_labels": ensemble.missing(),
-        "soft": ensemble.memberships().is_some(),
-        "unlabelled_object": ensemble.first_unlabelled().map(|object| ensemble.object_name(object)),
-        "distinct_label_rows": fragments,
-        "truth": truth.map(classes),
-        "named_objects": ensemble.object_names().is_some(),
-        "recipe": recipe,
-        "bases": (0..ensemble.bases().len()).map(base).collect::<Vec<_>>(),
-    })
 }
 
 /// One line a fact; lists line by line below their name.

@@ -1,6 +1,6 @@
 //! `partita methods`: the registry, for people and for machines.
 
-use partita::{Consensus, KNOWN_AS, KnownAs, MethodInfo, MissingLabels, Reads, Weights};
+use partita::{Consensus, KNOWN_AS, KnownAs, MissingLabels, Reads, Weights};
 use serde_json::json;
 
 use partita_app::methods::{self as registry, describe};
@@ -18,27 +18,25 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<(), Failure> {
     match (chosen, args.json) {
         (Some(method), true) => output::print_json(&describe(method)),
         (Some(method), false) => output::print(&explain(method)),
-        (None, true) => output::print_json(&json!({ "methods": registry::all().map(describe).collect::<Vec<_>>() })),
+        (None, true) => {
+            let methods: Vec<_> = registry::all().map(describe).collect();
+            output::print_json(&json!({ "methods": methods, "known_as": names_as_json(KNOWN_AS.iter()) }))
+        }
         (None, false) => output::print(&list()),
     }
 }
 
 /// Names from the literature and methods that have this text.
 fn search(text: &str, json: bool) -> Result<(), Failure> {
-    let known: Vec<&KnownAs> = KNOWN_AS.iter().filter(|known| known.matches(text)).collect();
-    let has = |words: &str| words.to_lowercase().contains(&text.to_lowercase());
-    let told = |info: &MethodInfo| has(info.name) || has(info.summary) || has(info.reference);
-    let found: Vec<&MethodInfo> = registry::all().map(Consensus::info).filter(|info| told(info)).collect();
+    let (known, found) = registry::search(text);
     if known.is_empty() && found.is_empty() {
         let message = format!("no method is known as '{text}', nor speaks of it; `partita methods` lists them all");
         return Err(AppError::request(message).into());
     }
     if json {
-        let known = known.iter().map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note }));
+        let known = names_as_json(known.into_iter());
         let names = found.iter().map(|info| info.name);
-        return output::print_json(
-            &json!({ "known_as": known.collect::<Vec<_>>(), "methods": names.collect::<Vec<_>>() }),
-        );
+        return output::print_json(&json!({ "known_as": known, "methods": names.collect::<Vec<_>>() }));
     }
     let known = known.iter().map(|known| {
         let methods = if known.methods.is_empty() { "–".to_owned() } else { known.methods.join(", ") };
@@ -46,6 +44,10 @@ fn search(text: &str, json: bool) -> Result<(), Failure> {
     });
     let found = found.iter().map(|info| format!("{}: {}\n", info.name, info.summary));
     output::print(&known.chain(found).collect::<String>())
+}
+
+fn names_as_json<'a>(known: impl Iterator<Item = &'a KnownAs>) -> Vec<serde_json::Value> {
+    known.map(|k| json!({ "term": k.term, "methods": k.methods, "note": k.note })).collect()
 }
 
 fn list() -> String {

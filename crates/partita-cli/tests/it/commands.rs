@@ -315,7 +315,8 @@ fn clusters_are_related() {
         text.lines().skip(1).map(|line| line.split(',').map(|x| x.parse().expect("a number")).collect()).collect();
     assert!((numbers.iter().map(|row| row[1]).sum::<f64>() - 150.0).abs() < 1e-9);
     assert!(numbers.iter().all(|row| (row[2..].iter().sum::<f64>() - 1.0).abs() < 1e-9), "{text}");
-    consensus(&["-m", "eac-average", "--relations", "x.csv"]).refused(&["eac-average", "--relations"]);
+    consensus(&["-m", "eac-average", "-o", "e.csv", "--relations", "of_evidence.csv"]).fine();
+    assert!(place.path("of_evidence.csv").exists());
     consensus(&["-m", "pcc-l2", "-o", "m.csv", "--relations", "x.csv", "--threshold", "2"]).refused(&["2"]);
 }
 

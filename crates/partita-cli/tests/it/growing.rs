@@ -42,6 +42,33 @@ fn objects_and_base_clusterings_are_added_and_overlaps_grow() {
     assert_eq!(labels("larger.npz"), labels("cold.npz"));
 }
 
+/// The true classes are in the first file alone: what is added need not have them.
+#[test]
+fn columns_that_are_asked_for_may_be_in_the_first_file_alone() {
+    let place = Workplace::new();
+    let labels = |i: usize| format!("x{i},{},{},type{}\n", i % 3, (i + i / 20) % 3, i % 3);
+    place.file("first.csv", "cell,a,b,celltype\n".to_owned() + &(0..30).map(labels).collect::<String>());
+    place.file("run.csv", "cell,c\n".to_owned() + &(0..30).map(|i| format!("x{i},{}\n", i % 3)).collect::<String>());
+    let update = |truth: &str| {
+        place.partita(&[
+            "update",
+            "first.csv",
+            "--add",
+            "run.csv",
+            "--truth",
+            truth,
+            "-o",
+            "all.npz",
+            "--force",
+            "--json",
+        ])
+    };
+    assert_eq!(update("celltype").json()["base_clusterings"], 3);
+    let scored = place.partita(&["consensus", "all.npz", "-k", "3", "-o", "l.csv"]);
+    assert!(scored.stderr.contains("ARI 1.000 against the truth"), "{}", scored.stderr);
+    update("cell_type").refused(&["cell_type", "celltype"]);
+}
+
 #[test]
 fn labels_go_on_from_where_they_were() {
     let place = Workplace::new();

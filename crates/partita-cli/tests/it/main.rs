@@ -5,6 +5,7 @@ mod commands;
 mod common;
 mod durable;
 mod examples;
+mod faults;
 mod growing;
 mod input_boundary;
 mod interruption;

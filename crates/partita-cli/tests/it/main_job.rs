@@ -36,6 +36,7 @@ fn from_a_table_to_labels() {
         "pcc-kl/soft.csv",
         "record.json",
         "report.html",
+        "soft.csv",
         "summary.txt",
     ];
     assert_eq!(place.files(), expected.map(|name| format!("out/{name}")));

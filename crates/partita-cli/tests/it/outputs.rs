@@ -38,6 +38,30 @@ fn outputs_that_would_destroy_something_are_refused() {
     assert_eq!(std::fs::read(place.path("e.npz")).unwrap(), before);
 }
 
+/// A method without probabilities: how the base clusterings of an object spread over the clusters, and that is said.
+#[test]
+fn a_method_without_probabilities_gives_shares_of_the_evidence() {
+    let place = workplace();
+    let ended =
+        place.partita(&["consensus", "e.npz", "-k", "3", "-o", "out/", "--soft", "s.csv", "--relations", "r.csv"]);
+    assert!(ended.stderr.contains("lwgp gives no probabilities: in their place are shares of the evidence"));
+    ended.fine();
+    let read = |file: &str| std::fs::read_to_string(place.path(file)).unwrap();
+    assert_eq!(read("s.csv"), read("out/soft.csv"));
+    let labels: Vec<usize> =
+        read("out/labels.csv").lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse().unwrap()).collect();
+    for (line, label) in read("s.csv").lines().skip(1).zip(labels) {
+        let shares: Vec<f64> = line.split(',').skip(1).map(|share| share.parse().unwrap()).collect();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares.len() == 3, "{line}");
+        assert!(shares.iter().all(|share| *share <= shares[label]), "{line}: {label}");
+    }
+    assert!(read("r.csv").starts_with("cluster,objects,0,1,2"));
+    // Nothing that says more than the labels where nobody asked for a file of it.
+    let quiet = place.partita(&["consensus", "e.npz", "-k", "3", "-o", "l.csv"]);
+    assert!(!quiet.stderr.contains("evidence"));
+    quiet.fine();
+}
+
 /// The files of a folder are outputs too.
 #[test]
 fn outputs_that_would_destroy_a_file_of_the_folder_are_refused() {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::assigned::{Assigned, LabelledMap};
 use super::engine::{decode, encode};
+use super::foreign::guarded;
 use super::pass::{PassError, RowMap, RowPass};
 use super::pass_kind::PassKind;
 use super::runner::PassRunner;
@@ -23,6 +24,8 @@ pub trait RowLabeller: RowMap<Out = Assigned> + Clone + Serialize + DeserializeO
 pub struct Labeller {
     rule: Box<dyn Rule>,
     soft: bool,
+    /// Whether its state came as bytes.
+    foreign: bool,
 }
 
 /// A labeller as bytes.
@@ -68,12 +71,13 @@ impl LabellerKind {
 }
 
 fn open<A: RowLabeller>(state: &[u8]) -> Result<Labeller, PassError> {
-    decode::<A>(state, A::KIND).map(Labeller::new)
+    let labeller = Labeller::new(decode::<A>(state, A::KIND)?);
+    Ok(Labeller { foreign: true, ..labeller })
 }
 
 impl Labeller {
     pub(super) fn new(rule: impl RowLabeller) -> Self {
-        Self { rule: Box::new(rule), soft: true }
+        Self { rule: Box::new(rule), soft: true, foreign: false }
     }
 
     /// The same that tells labels and certainty alone.
@@ -97,7 +101,8 @@ impl Labeller {
         let told = |assigned: Assigned| Assigned { soft: assigned.soft.filter(|_| self.soft), ..assigned };
         let bytes = |block: &RowBlock<'_, u8>| map.map(block, told(self.rule.bytes(block)));
         let words = |block: &RowBlock<'_, u16>| map.map(block, told(self.rule.words(block)));
-        rows.each_of(groups, &bytes, &words, take)
+        let run = || rows.each_of(groups, &bytes, &words, take);
+        if self.foreign { guarded(|error| error, run) } else { run() }
     }
 
     pub(super) fn count(&self, rows: &PassRunner<'_>, clusters: usize) -> Result<LabelCounts, PassError> {

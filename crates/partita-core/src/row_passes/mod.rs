@@ -12,6 +12,7 @@ mod blocks;
 mod engine;
 #[cfg(feature = "methods")]
 mod fit;
+pub(crate) mod foreign;
 #[cfg(feature = "methods")]
 mod labeller;
 mod merge_tree;

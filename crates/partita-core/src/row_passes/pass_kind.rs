@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::RowBlocks;
 use super::engine::{decode, encode};
+use super::foreign::guarded;
 use super::pass::{PassError, RowPass};
 use super::runner::PassRunner;
 use crate::Monitor;
@@ -40,7 +41,7 @@ impl PassKind {
         groups: Range<usize>,
         monitor: &dyn Monitor,
     ) -> Result<Vec<u8>, PassError> {
-        (self.sum)(state, &PassRunner::new(rows, monitor), groups)
+        guarded(|error| error, || (self.sum)(state, &PassRunner::new(rows, monitor), groups))
     }
 }
 

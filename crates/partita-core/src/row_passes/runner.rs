@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::blocks::row_major;
 use super::engine::{self, PassEngine};
+use super::foreign::guarded;
 use super::part_sum::{PartSum, blocks_of};
 use super::pass::{PassError, RowMap, RowPass};
 use super::{BLOCK_ROWS, GroupRows, RowBlock, RowBlocks, SourceError};
@@ -49,11 +50,11 @@ impl<'a> PassRunner<'a> {
     /// # Errors
     /// [`PassError::Source`] when rows cannot be read, [`PassError::Interrupted`] when the monitor asks to stop; what the engine says.
     pub fn run<P: RowPass>(&self, pass: &P) -> Result<P::Sum, PassError> {
-        let all = match self.engine {
-            Some(engine) => engine::whole(engine, pass, self.source)?,
-            None => self.part(pass, 0..self.source.groups())?,
+        let bases = self.source.bases().len();
+        let Some(engine) = self.engine else {
+            return Ok(self.part(pass, 0..self.source.groups())?.total(pass, bases));
         };
-        Ok(all.total(pass, self.source.bases().len()))
+        guarded(|error| error, || Ok(engine::whole(engine, pass, self.source)?.total(pass, bases)))
     }
 
     /// The sum over some groups, ready to be joined with those of their neighbours.

@@ -51,13 +51,14 @@ fn parse(path: &Path, what: &str, header: &str) -> Result<ArrayClaim, FileError>
     let Some((descr, _)) = descr.strip_prefix('\'').and_then(|rest| rest.split_once('\'')) else {
         return Err(FileError::kind(path, what, "an array of records", "an array of numbers or texts"));
     };
-    if let Some(kind) = descr.strip_prefix('>') {
+    let shown = crate::error::shown(descr);
+    if let Some(kind) = shown.strip_prefix('>') {
         let reason =
-            format!("{what} is big-endian ('{descr}'); save it as little-endian, with array.astype('<{kind}')");
+            format!("{what} is big-endian ('{shown}'); save it as little-endian, with array.astype('<{kind}')");
         return Err(FileError::damaged(path, reason));
     }
     let dtype = dtype(descr).ok_or_else(|| {
-        FileError::kind(path, what, format!("of NumPy type '{descr}'"), "an array of numbers or texts")
+        FileError::kind(path, what, format!("of NumPy type '{shown}'"), "an array of numbers or texts")
     })?;
     let by_column = after("fortran_order")?.starts_with("True");
     let shape = after("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(unreadable)?.0;

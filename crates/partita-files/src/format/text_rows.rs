@@ -309,6 +309,7 @@ pub(crate) fn utf8<'a>(path: &Path, row: Row, column: &str, field: &'a [u8]) -> 
     std::str::from_utf8(field).map_err(|_| {
         let value: Cow<'_, str> = String::from_utf8_lossy(field);
         let value = crate::error::shown(&value);
+        let column = crate::error::shown(column);
         let reason = format!("{row}, column '{column}': '{value}' is not UTF-8; save the file in UTF-8");
         FileError::damaged(path, reason)
     })

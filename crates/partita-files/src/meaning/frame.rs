@@ -31,6 +31,20 @@ pub(crate) struct Wanted<'a> {
 /// The fewest objects whose names can be told from labels by all of them being different.
 pub(crate) const FEWEST_NAMES: usize = 3;
 
+/// Names of a column that says what the objects are called where all their values differ.
+const NAMES: [&str; 10] =
+    ["object", "id", "name", "cell", "cell_id", "barcode", "sample", "sample_id", "index", "object_id"];
+
+/// Whether a column is called as names of objects mostly are.
+pub(crate) fn names_objects(column: &str) -> bool {
+    NAMES.contains(&column.to_lowercase().as_str())
+}
+
+/// The fewest objects whose names can be told from labels in a column of words that is called this.
+pub(crate) fn fewest_names(column: &str) -> usize {
+    if names_objects(column) { 1 } else { FEWEST_NAMES }
+}
+
 /// The index columns that pandas stores begin like this where they have no name.
 const INDEX: &str = "__index_level_";
 
@@ -167,7 +181,7 @@ impl Frame {
             }
             seen.extend(words.values().iter().cloned());
         }
-        Ok(seen.len() >= FEWEST_NAMES)
+        Ok(seen.len() >= fewest_names(&self.names[column]))
     }
 
     fn of_arrays(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ensemble::check_header_word;
-use super::frame::{FEWEST_NAMES, TRUTHS, first_of, label_array, main_array, names_limit};
+use super::frame::{FEWEST_NAMES, TRUTHS, first_of, label_array, main_array, names_limit, names_objects};
 use super::input_warnings::about_names;
 use super::label_column::{LabelColumn, Labels};
 use super::read_options::ReadOptions;
@@ -20,10 +20,6 @@ const LABELS: [&str; 2] = ["label", "truth"];
 
 /// Columns that stand beside labels and are not such.
 const BESIDE: [&str; 3] = [SPLIT, "certainty", "confidence"];
-
-/// Names of columns that say what the objects are called where all their values differ, numbers too.
-const NAMES: [&str; 10] =
-    ["object", "id", "name", "cell", "cell_id", "barcode", "sample", "sample_id", "index", "object_id"];
 
 /// Reads one column of labels from any kind of file: the one asked for ([`ReadOptions::truth`]), else `label`, else `truth`,
 /// else the only one that can be meant. Of a `.mat` file it is the array `gt`, of an ensemble its truth. Empty fields, NaN
@@ -86,7 +82,7 @@ impl Plan {
         let at = |role| roles.iter().position(|column| column.role == role);
         let (labels, names) = (at(Role::Truth), at(Role::Objects));
         let may = |&item: &usize| {
-            let known = NAMES.contains(&columns[item].to_lowercase().as_str());
+            let known = names_objects(&columns[item]);
             let wanted = labels.is_none() || (names.is_none() && (known || reader.is_text(item)));
             wanted && roles[item].role == Role::Data && !BESIDE.contains(&columns[item].as_str())
         };
@@ -101,7 +97,7 @@ impl Plan {
     /// Of the candidates, those whose values can be names.
     fn name_columns(&self, reader: &dyn Reader, read: &[Dictionary]) -> Vec<usize> {
         let differ = |(item, words): (&usize, &Dictionary)| {
-            let known = NAMES.contains(&reader.names()[*item].to_lowercase().as_str()) && words.all_differ();
+            let known = names_objects(&reader.names()[*item]) && words.all_differ();
             let differ = words.codes().len() >= FEWEST_NAMES && (known || words.all_words_differ());
             differ.then_some(*item)
         };

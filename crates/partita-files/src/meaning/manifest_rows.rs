@@ -1,7 +1,7 @@
 //! The label rows of a manifest, whose files are opened and checked when their rows are first wanted.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use super::groups::LabelGroups;
 use super::manifest::{MANIFEST_VERSION, Manifest, ManifestFile, open, same_columns};
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, READ, one_line};
+use crate::open_file;
 
 /// A [`Manifest`] that is open: label rows that are read group by group. Who reads some groups opens their files alone.
 pub struct ManifestRows {
@@ -49,8 +50,8 @@ impl ManifestRows {
     pub fn is_manifest(path: &Path) -> bool {
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(200).read_to_end(&mut start));
-        named && read.is_ok() && String::from_utf8_lossy(&start).contains("\"manifest_version\"")
+        let mut read = || open_file::open(path).is_ok_and(|(file, _)| file.take(200).read_to_end(&mut start).is_ok());
+        named && read() && String::from_utf8_lossy(&start).contains("\"manifest_version\"")
     }
 
     /// Opens a manifest, and none of its files yet.

@@ -5,7 +5,7 @@ use std::path::Path;
 use partita_core::ndarray::Array2;
 
 use super::features;
-use super::frame::{COLUMNS, FEWEST_NAMES, Frame, OBJECTS, TRUTHS, Wanted};
+use super::frame::{COLUMNS, Frame, OBJECTS, TRUTHS, Wanted, fewest_names};
 use super::input_warnings::{about_columns, about_names, about_truth};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
@@ -153,7 +153,7 @@ pub(crate) fn without_names(
             continue;
         }
         let odd = OddNumber::of_all(words.values().iter()).is_some() || OddNumber::all_have_unit(words.values().iter());
-        if words.codes().len() >= FEWEST_NAMES && words.all_words_differ() && !odd {
+        if words.codes().len() >= fewest_names(&frame.names[*at]) && words.all_words_differ() && !odd {
             frame.roles.take_distinct(*at);
             if frame.roles.columns[*at].role == Role::Objects {
                 *object_names = Some(words.values().to_vec());

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use partita_core::{MemoryBudget, Seed};
 use partita_files::{
-    FileError, LabelBlock, LabelGroups, ReadOptions, load_labels, read_ensemble, read_labels, read_soft, read_table,
-    write_ensemble, write_table,
+    FileError, LabelBlock, LabelGroups, ReadOptions, load_labels, read_ensemble, read_labels, read_runs, read_soft,
+    read_table, write_ensemble, write_table,
 };
 use rand::RngExt;
 
@@ -125,6 +125,35 @@ fn claims_beyond_the_file_are_refused() {
     let end = long.len();
     long[end - 8..end - 4].copy_from_slice(&(footer + 1_000_000).to_le_bytes());
     assert!(message("a.parquet", &long).contains("this is not a whole Parquet file"));
+}
+
+#[test]
+fn words_of_a_file_do_not_break_the_line_of_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for descr in [">f\n8", "<f\r\n8"] {
+        let path = folder.path().join("a.npy");
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3, 2), }}");
+        let npy =
+            [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[0; 48]].concat();
+        fs::write(&path, npy).unwrap();
+        read_all(&path);
+    }
+    let path = folder.path().join("a.csv");
+    fs::write(&path, b"\"a\nb\",c\n1,2\n\xff,3\n").unwrap();
+    read_all(&path);
+}
+
+#[test]
+fn packed_files_of_ancestry_are_unpacked_within_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.2.Q.gz");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    (0..400).for_each(|_| packed.write_all("0.5 0.5\n".repeat(1000).as_bytes()).unwrap());
+    fs::write(&path, packed.finish().unwrap()).unwrap();
+    let within = |bytes| read_runs(&path, &ReadOptions::default().within(MemoryBudget::new(bytes)));
+    assert!(within(64 << 20).is_ok());
+    let message = within(1 << 20).unwrap_err().to_string();
+    assert!(message.contains("memory budget is 1.0 MiB"), "{message}");
 }
 
 /// The bytes that this process has held at most.

@@ -1,7 +1,7 @@
 //! A few rounds of k-means on rows that are embedded anew in each round, since embedded rows take far more memory than their affinities.
 
 use partita_core::ndarray::Array2;
-use partita_core::{ProgressCounter, Seed};
+use partita_core::{ProgressCounter, Seed, Silent};
 use partita_kernels::{Nearest, PANEL, nearest};
 use partita_kmeans::embedded::{Search, best_start};
 use partita_kmeans::{Members, UNLABELLED};
@@ -67,7 +67,7 @@ fn start(joined: &[Joined], members: &Members, axes: &Axes, clusters: usize, see
         to.iter_mut().zip(&single).for_each(|(to, &x)| *to = f64::from(x));
     }
     let search = Search { clusters, restarts: 1, rounds: 1, tolerance: 0.0 };
-    let centres = best_start(rows.view(), &vec![1.0; sample.count()], &search, seed.child(1));
+    let centres = best_start(rows.view(), &vec![1.0; sample.count()], &search, seed.child(1), &Silent);
     centres.iter().map(|&x| x as f32).collect()
 }
 

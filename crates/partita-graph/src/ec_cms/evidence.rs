@@ -5,7 +5,9 @@ use std::ops::Range;
 use partita_coassoc::cluster_weights;
 use partita_core::ndarray::parallel::prelude::*;
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{BaseWeights, Ensemble, WeightedEnsemble};
+use partita_core::{BaseWeights, Ensemble, Flow, Monitor, WeightedEnsemble};
+
+use crate::GraphError;
 
 /// Dense evidence of all pairs. Objects of one component of certain pairs come one after the other.
 pub(super) struct Evidence {
@@ -24,10 +26,19 @@ impl Evidence {
     ///
     /// # Cost
     /// O(n² M) time, 16 n² bytes and 8 n² more for a while.
-    pub(super) fn new(ensemble: &Ensemble, weights: Option<&BaseWeights>, theta: f64, alpha: f64) -> Self {
+    ///
+    /// # Errors
+    /// [`GraphError::Interrupted`] if the monitor asks to stop, which it is asked by row.
+    pub(super) fn new(
+        ensemble: &Ensemble,
+        weights: Option<&BaseWeights>,
+        theta: f64,
+        alpha: f64,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, GraphError> {
         let labels = Labels::new(ensemble, weights, theta);
         let n = ensemble.objects();
-        let plain = labels.matrix(|_| 1.0);
+        let plain = labels.matrix(|_| 1.0, monitor)?;
         let certain = |i: usize, j: usize| i != j && plain[[i, j]] > 0.0 && plain[[i, j]] >= alpha - 1e-6;
         let component = components(n, certain);
         let mut order: Vec<usize> = (0..n).collect();
@@ -38,14 +49,14 @@ impl Evidence {
         let kept = |(i, j): (usize, usize)| if certain(order[i], order[j]) { plain[[order[i], order[j]]] } else { 0.0 };
         let certain = Array2::from_shape_fn((n, n), kept);
         drop(plain);
-        let weighted = labels.matrix(|c| labels.worth[c]);
+        let weighted = labels.matrix(|c| labels.worth[c], monitor)?;
         let signed = |(i, j): (usize, usize)| match (i == j, certain[[i, j]] > 0.0) {
             (true, _) => 1.0,
             (_, true) => -weighted[[order[i], order[j]]],
             _ => weighted[[order[i], order[j]]],
         };
         let weighted = Array2::from_shape_fn((n, n), signed);
-        Self { order, components, certain, weighted }
+        Ok(Self { order, components, certain, weighted })
     }
 }
 
@@ -73,10 +84,14 @@ impl Labels {
     }
 
     /// The mean of what shared base clusters count, over the base clusterings that label both objects.
-    fn matrix(&self, worth: impl Fn(usize) -> f64 + Sync) -> Array2<f64> {
+    fn matrix(&self, worth: impl Fn(usize) -> f64 + Sync, monitor: &dyn Monitor) -> Result<Array2<f64>, GraphError> {
         let n = self.clusters.len() / self.bases.max(1);
         let mut matrix = Array2::zeros((n, n));
-        matrix.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
+        let rows = matrix.axis_iter_mut(Axis(0)).into_par_iter().enumerate();
+        rows.try_for_each(|(i, mut row)| {
+            if monitor.flow() == Flow::Stop {
+                return Err(GraphError::Interrupted);
+            }
             let own = &self.clusters[i * self.bases..][..self.bases];
             for (to, other) in row.iter_mut().zip(self.clusters.chunks_exact(self.bases)) {
                 let (mut together, mut seen) = (0.0, 0.0);
@@ -88,8 +103,9 @@ impl Labels {
                 }
                 *to = if seen > 0.0 { together / seen } else { 0.0 };
             }
-        });
-        matrix
+            Ok(())
+        })?;
+        Ok(matrix)
     }
 }
 

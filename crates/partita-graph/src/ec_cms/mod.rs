@@ -6,7 +6,7 @@ mod propagation;
 use partita_core::ndarray::Array2;
 use partita_core::{
     BaseWeights, Capabilities, Clusters, Dendrogram, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Outcome,
-    Partition, Problem, ProblemSize, Settings,
+    Partition, Problem, ProblemSize, Settings, SoftBases, Weights,
 };
 use partita_linkage::{Linkage, cut, link};
 use rayon::prelude::*;
@@ -110,7 +110,7 @@ pub fn ec_cms(
     if monitor.tick(0, u64::from(settings.rounds)) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let evidence = Evidence::new(ensemble, weights, settings.theta, settings.alpha);
+    let evidence = Evidence::new(ensemble, weights, settings.theta, settings.alpha, monitor)?;
     let found = propagate(&evidence, settings.lambda, settings.rounds, settings.tolerance, monitor)?;
     let diagnostics = EcCmsDiagnostics {
         components: evidence.components.len(),
@@ -180,7 +180,16 @@ static INFO: MethodInfo = MethodInfo {
     time: "n²M + n³",
     memory: "n²",
     remedy: "take lwea, which is as good at its defaults and holds less",
-    capabilities: Capabilities { tree: true, cuts_tree: true, seeded: false, ..GRAPH.capabilities },
+    capabilities: Capabilities {
+        tree: true,
+        cuts_tree: true,
+        seeded: false,
+        soft_bases: SoftBases::Refused("which pairs are certain is said by labels; lwea takes shares"),
+        object_weights: Weights::Refused(
+            "its rounds tell an object from its copies, which are certain pairs; lwea takes them",
+        ),
+        ..GRAPH.capabilities
+    },
     ..GRAPH
 };
 
@@ -268,7 +277,7 @@ mod tests {
             let ensemble = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
             let (n, alpha, lambda) =
                 (ensemble.objects(), [0.5, 0.8, 1.0][seed as usize % 3], [0.01, 0.4, 20.0][seed as usize / 3 % 3]);
-            let evidence = Evidence::new(&ensemble, None, 0.4, alpha);
+            let evidence = Evidence::new(&ensemble, None, 0.4, alpha, &Silent).unwrap();
             let found = propagate(&evidence, lambda, 15, 0.0, &Silent).unwrap();
             let a = evidence.weighted.mapv(f64::abs);
             let expected = naive(&evidence.certain, &a, lambda, 15);

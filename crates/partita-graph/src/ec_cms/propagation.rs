@@ -55,7 +55,7 @@ pub(super) fn propagate(
     tolerance: f64,
     monitor: &dyn Monitor,
 ) -> Result<Propagated, GraphError> {
-    let inverses = inverses(evidence)?;
+    let inverses = inverses(evidence, monitor)?;
     let zeros = || Array2::<f64>::zeros(evidence.weighted.dim());
     let mut state = State {
         a: &evidence.weighted,
@@ -72,7 +72,7 @@ pub(super) fn propagate(
         if monitor.tick(u64::from(round), u64::from(rounds)) == Flow::Stop {
             return Err(GraphError::Interrupted);
         }
-        change = state.round(&evidence.components, &inverses);
+        change = state.round(&evidence.components, &inverses, monitor)?;
         round += 1;
     }
     let stopped = if change < tolerance { Stopped::Converged } else { Stopped::RoundLimit };
@@ -80,8 +80,9 @@ pub(super) fn propagate(
 }
 
 /// T of every component that has more than one object.
-fn inverses(evidence: &Evidence) -> Result<Vec<Array2<f64>>, GraphError> {
+fn inverses(evidence: &Evidence, monitor: &dyn Monitor) -> Result<Vec<Array2<f64>>, GraphError> {
     let inverse = |component: &Range<usize>| {
+        go_on(monitor)?;
         let all = Slice::from(component.clone());
         let certain = evidence.certain.slice_axis(Axis(0), all).slice_axis(Axis(1), all).to_owned();
         let mut matrix = certain.mapv(|h| -2.0 * h);
@@ -95,15 +96,28 @@ fn inverses(evidence: &Evidence) -> Result<Vec<Array2<f64>>, GraphError> {
     evidence.components.iter().filter(|component| component.len() > 1).map(inverse).collect()
 }
 
+/// An error if the monitor asks to stop.
+fn go_on(monitor: &dyn Monitor) -> Result<(), GraphError> {
+    if monitor.flow() == Flow::Stop { Err(GraphError::Interrupted) } else { Ok(()) }
+}
+
 impl State<'_> {
-    /// One round; the largest of the relative changes of C, E, F and of the residuals against their multipliers.
-    fn round(&mut self, components: &[Range<usize>], inverses: &[Array2<f64>]) -> f64 {
+    /// One round; the largest of the relative changes of C, E, F and of the residuals against their multipliers. The monitor is asked
+    /// between its steps, and by component and columns inside the product.
+    fn round(
+        &mut self,
+        components: &[Range<usize>],
+        inverses: &[Array2<f64>],
+        monitor: &dyn Monitor,
+    ) -> Result<f64, GraphError> {
         self.right_side();
-        let c = self.multiply(components, inverses);
+        let c = self.multiply(components, inverses, monitor)?;
+        go_on(monitor)?;
         let [e, first] = self.multiplier();
+        go_on(monitor)?;
         let [f, second] = self.project();
         self.fresh = false;
-        [c, e, first, f, second].into_iter().map(Norms::share).fold(0.0, f64::max)
+        Ok([c, e, first, f, second].into_iter().map(Norms::share).fold(0.0, f64::max))
     }
 
     /// work ← A − E + Y₁ + F − Y₂.
@@ -118,18 +132,24 @@ impl State<'_> {
     }
 
     /// C ← T work, component by component.
-    fn multiply(&mut self, components: &[Range<usize>], inverses: &[Array2<f64>]) -> Norms {
+    fn multiply(
+        &mut self,
+        components: &[Range<usize>],
+        inverses: &[Array2<f64>],
+        monitor: &dyn Monitor,
+    ) -> Result<Norms, GraphError> {
         let (mut inverses, mut norms) = (inverses.iter(), Norms::default());
         for component in components {
             let rows = Slice::from(component.clone());
             let right = self.work.slice_axis(Axis(0), rows);
             let mut block = self.c.slice_axis_mut(Axis(0), rows);
             let inverse = if component.len() > 1 { inverses.next() } else { None };
-            let parts: Vec<Norms> = block
+            let parts: Result<Vec<Norms>, GraphError> = block
                 .axis_chunks_iter_mut(Axis(1), COLUMNS)
                 .into_par_iter()
                 .zip(right.axis_chunks_iter(Axis(1), COLUMNS))
                 .map(|(mut c, right)| {
+                    go_on(monitor)?;
                     let before = c.to_owned();
                     match inverse {
                         Some(inverse) => general_mat_mul(1.0, inverse, &right, 0.0, &mut c),
@@ -137,12 +157,12 @@ impl State<'_> {
                         None => c.assign(&(&right * 0.5)),
                     }
                     let pairs = c.iter().zip(&before);
-                    pairs.fold(Norms::default(), |norms, (&new, &old)| norms.with(new - old, new))
+                    Ok(pairs.fold(Norms::default(), |norms, (&new, &old)| norms.with(new - old, new)))
                 })
                 .collect();
-            norms = parts.into_iter().fold(norms, Norms::and);
+            norms = parts?.into_iter().fold(norms, Norms::and);
         }
-        norms
+        Ok(norms)
     }
 
     /// E and Y₁ by the new C: the changes of E, and the residual A − C − E.

@@ -3,6 +3,7 @@
 use partita_core::Seed;
 use rand::RngExt;
 
+use super::Stop;
 use super::coarsen::coarsen;
 use super::fm::{Bisection, Bounds};
 use super::graph::Hypergraph;
@@ -18,23 +19,24 @@ const PASSES: usize = 8;
 const PATIENCE: usize = 350;
 
 /// Cuts a hypergraph into two sides within the bounds, as far as the weights of its vertices allow, with little net
-/// weight cut. Returns whether each vertex is on the second side.
-pub(crate) fn bisect(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
-    let levels = coarsen(graph, None, COARSEST.max(4 * (bounds.least[0] + bounds.least[1])), &mut seed.rng());
+/// weight cut. Returns whether each vertex is on the second side; nothing if somebody wants to stop.
+pub(crate) fn bisect(graph: &Hypergraph, bounds: &Bounds, seed: Seed, stop: Stop<'_>) -> Option<Vec<bool>> {
+    let target = COARSEST.max(4 * (bounds.least[0] + bounds.least[1]));
+    let levels = coarsen(graph, None, target, &mut seed.rng(), stop);
     let coarsest = levels.last().map_or(graph, |level| &level.graph);
-    let mut side = attempts(coarsest, bounds, seed);
+    let mut side = attempts(coarsest, bounds, seed, stop)?;
     for (at, level) in levels.iter().enumerate().rev() {
         let fine = if at == 0 { graph } else { &levels[at - 1].graph };
         side = level.group.iter().map(|&g| side[g as usize]).collect();
         let mut state = Bisection::new(fine, side);
-        state.refine(bounds, PASSES, PATIENCE.max(fine.len() / 50));
+        state.refine(bounds, PASSES, PATIENCE.max(fine.len() / 50), stop);
         side = state.into_sides();
     }
-    side
+    (!stop()).then_some(side)
 }
 
 /// The best of several cuts from scratch, refined; the earlier of equals.
-fn attempts(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
+fn attempts(graph: &Hypergraph, bounds: &Bounds, seed: Seed, stop: Stop<'_>) -> Option<Vec<bool>> {
     let attempt = |number: u64| {
         let seed = seed.child(number);
         let side = match number % 3 {
@@ -43,12 +45,13 @@ fn attempts(graph: &Hypergraph, bounds: &Bounds, seed: Seed) -> Vec<bool> {
             _ => grown_by_nets(graph, bounds, seed),
         };
         let mut state = Bisection::new(graph, side);
-        state.refine(bounds, PASSES, PATIENCE);
+        state.refine(bounds, PASSES, PATIENCE, stop);
         (state.cost(bounds), state.into_sides())
     };
     let better =
         |best: ((i64, i64), Vec<bool>), next: ((i64, i64), Vec<bool>)| if next.0 < best.0 { next } else { best };
-    (0..ATTEMPTS).map(attempt).reduce(better).expect("more than one attempt").1
+    let best = (0..ATTEMPTS).take_while(|_| !stop()).map(attempt).reduce(better);
+    best.map(|(_, side)| side)
 }
 
 /// Weight that the first side shall have.
@@ -143,8 +146,9 @@ mod tests {
         starts.push(pins.len());
         let graph = Hypergraph::new(vec![1; n as usize], vec![1; starts.len() - 1], starts, pins);
         let bounds = Bounds { most: [510; 2], least: [1; 2] };
-        let side = bisect(&graph, &bounds, Seed::new(1));
+        let side = bisect(&graph, &bounds, Seed::new(1), &|| false).unwrap();
         assert_eq!(Bisection::new(&graph, side.clone()).cost(&bounds), (0, 1));
-        assert_eq!(side, bisect(&graph, &bounds, Seed::new(1)));
+        assert_eq!(Some(side), bisect(&graph, &bounds, Seed::new(1), &|| false));
+        assert_eq!(bisect(&graph, &bounds, Seed::new(1), &|| true), None);
     }
 }

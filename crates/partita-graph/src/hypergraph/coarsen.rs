@@ -3,6 +3,7 @@
 use rand::Rng;
 use rand::seq::SliceRandom;
 
+use super::Stop;
 use super::graph::Hypergraph;
 
 /// Of a larger net only so many pins around the vertex are looked at, in a small hypergraph more. Where neighbours in number
@@ -24,9 +25,15 @@ pub(crate) struct Level {
     pub(crate) group: Vec<u32>,
 }
 
-/// Coarser and coarser hypergraphs, until at most `target` vertices are left or no more join. Vertices of different
-/// `parts` never join.
-pub(crate) fn coarsen(graph: &Hypergraph, parts: Option<&[u32]>, target: usize, rng: &mut impl Rng) -> Vec<Level> {
+/// Coarser and coarser hypergraphs, until at most `target` vertices are left, no more join or somebody wants to stop. Vertices of
+/// different `parts` never join.
+pub(crate) fn coarsen(
+    graph: &Hypergraph,
+    parts: Option<&[u32]>,
+    target: usize,
+    rng: &mut impl Rng,
+    stop: Stop<'_>,
+) -> Vec<Level> {
     // Vertices that outgrow a coarse vertex' fair share would leave no balanced cut to find.
     let heaviest = (graph.total() * 3 / (2 * target as i64)).max(1);
     let mut levels: Vec<Level> = Vec::new();
@@ -36,8 +43,8 @@ pub(crate) fn coarsen(graph: &Hypergraph, parts: Option<&[u32]>, target: usize, 
         if fine.len() <= target {
             return levels;
         }
-        let (group, groups) = join(fine, parts.as_deref(), heaviest, target, rng);
-        if groups as f64 > STUCK * fine.len() as f64 {
+        let (group, groups) = join(fine, parts.as_deref(), heaviest, target, rng, stop);
+        if groups as f64 > STUCK * fine.len() as f64 || stop() {
             return levels;
         }
         let coarse = fine.contracted(&group, groups);
@@ -58,6 +65,7 @@ fn join(
     heaviest: i64,
     target: usize,
     rng: &mut impl Rng,
+    stop: Stop<'_>,
 ) -> (Vec<u32>, usize) {
     let n = graph.len();
     let mut head: Vec<u32> = (0..n as u32).collect();
@@ -71,7 +79,7 @@ fn join(
     let mut shared = vec![0.0; n];
     let mut touched: Vec<u32> = Vec::new();
     for v in order.into_iter().map(|v| v as usize) {
-        if left <= least {
+        if left <= least || stop() {
             break;
         }
         if joined[v] {
@@ -155,7 +163,7 @@ mod tests {
     #[test]
     fn heavy_nets_are_contracted_first_and_weight_is_kept() {
         let graph = pairs(32);
-        let levels = coarsen(&graph, None, 8, &mut Seed::new(1).rng());
+        let levels = coarsen(&graph, None, 8, &mut Seed::new(1).rng(), &|| false);
         let first = &levels[0];
         let together = (0..32).filter(|&i| first.group[2 * i] == first.group[2 * i + 1]).count();
         assert!(together >= 26, "{together}");
@@ -167,7 +175,7 @@ mod tests {
     fn parts_stay_apart_and_large_nets_do_not_stop_it() {
         let graph = Hypergraph::new(vec![1; 400], vec![1], vec![0, 400], (0..400).collect());
         let parts: Vec<u32> = (0..400).map(|v| v % 2).collect();
-        let levels = coarsen(&graph, Some(&parts), 20, &mut Seed::new(1).rng());
+        let levels = coarsen(&graph, Some(&parts), 20, &mut Seed::new(1).rng(), &|| false);
         let mut group: Vec<u32> = (0..400).collect();
         for level in &levels {
             group.iter_mut().for_each(|g| *g = level.group[*g as usize]);

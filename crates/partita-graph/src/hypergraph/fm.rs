@@ -1,5 +1,6 @@
 //! Two parts, and moves between them (Fiduccia and Mattheyses 1982).
 
+use super::Stop;
 use super::buckets::Buckets;
 use super::graph::Hypergraph;
 
@@ -87,18 +88,19 @@ impl<'a> Bisection<'a> {
     }
 
     /// Passes of Fiduccia and Mattheyses until one gains nothing: vertices move one by one, best gain first, each once
-    /// a pass, losses included; the pass is taken back to its best moment. A pass ends `patience` moves after that.
-    pub(crate) fn refine(&mut self, bounds: &Bounds, passes: usize, patience: usize) {
+    /// a pass, losses included; the pass is taken back to its best moment. A pass ends `patience` moves after that, or when
+    /// somebody wants to stop.
+    pub(crate) fn refine(&mut self, bounds: &Bounds, passes: usize, patience: usize, stop: Stop<'_>) {
         let gain_of = |v: usize| self.graph.nets_of(v).iter().map(|&net| self.graph.net_weight(net as usize)).sum();
         let range: i64 = (0..self.graph.len()).map(gain_of).max().unwrap_or(0);
         for _ in 0..passes {
-            if !self.pass(bounds, range, patience) {
+            if stop() || !self.pass(bounds, range, patience, stop) {
                 return;
             }
         }
     }
 
-    fn pass(&mut self, bounds: &Bounds, range: i64, patience: usize) -> bool {
+    fn pass(&mut self, bounds: &Bounds, range: i64, patience: usize, stop: Stop<'_>) -> bool {
         let n = self.graph.len();
         let mut buckets = [Buckets::new(n, range), Buckets::new(n, range)];
         let mut gains: Vec<i64> = (0..n).map(|v| self.gain(v)).collect();
@@ -119,7 +121,7 @@ impl<'a> Bisection<'a> {
             let cost = self.cost(bounds);
             if cost < best {
                 (best, kept) = (cost, moved.len());
-            } else if moved.len() - kept > patience {
+            } else if moved.len() - kept > patience || stop() {
                 break;
             }
         }
@@ -186,7 +188,7 @@ mod tests {
             let mut state = Bisection::new(&graph, (0..20).map(|v| v % 2 == 0).collect());
             let bounds = Bounds { most: [graph.total() * 3 / 5; 2], least: [1; 2] };
             let before = state.cost(&bounds);
-            state.refine(&bounds, 10, 100);
+            state.refine(&bounds, 10, 100, &|| false);
             assert!(state.cost(&bounds) <= before);
             let again = Bisection::new(&graph, state.side.clone());
             assert_eq!((again.cut, again.weights, &again.counts), (state.cut, state.weights, &state.counts));
@@ -199,7 +201,7 @@ mod tests {
             let graph = drawn(seed);
             let bounds = Bounds { most: [graph.total() * 11 / 20; 2], least: [3; 2] };
             let mut state = Bisection::new(&graph, vec![false; 20]);
-            state.refine(&bounds, 10, 100);
+            state.refine(&bounds, 10, 100, &|| false);
             assert_eq!(state.cost(&bounds).0, 0);
         }
     }

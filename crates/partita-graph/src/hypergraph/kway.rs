@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::NetObjective;
 use super::graph::Hypergraph;
+use super::{NetObjective, Stop};
 
 /// Pins of a net up to which a move that changes its state makes its vertices be looked at again.
 const SMALL_NET: usize = 512;
@@ -128,16 +128,17 @@ impl<'a> Parts<'a> {
     }
 
     /// Passes over all vertices until one gains nothing: always the move that gains most, losses included, each vertex
-    /// once a pass; the pass is taken back to its best moment. A pass ends `patience` moves after that.
-    pub(crate) fn refine(&mut self, passes: usize, patience: usize) {
+    /// once a pass; the pass is taken back to its best moment. A pass ends `patience` moves after that, or when somebody wants to
+    /// stop.
+    pub(crate) fn refine(&mut self, passes: usize, patience: usize, stop: Stop<'_>) {
         for _ in 0..passes {
-            if !self.pass(patience) {
+            if stop() || !self.pass(patience, stop) {
                 return;
             }
         }
     }
 
-    fn pass(&mut self, patience: usize) -> bool {
+    fn pass(&mut self, patience: usize, stop: Stop<'_>) -> bool {
         let n = self.graph.len();
         let mut scratch = vec![0; self.count];
         let entry = |v: usize, (gain, _): (i64, u32)| (gain, Reverse(v as u32));
@@ -152,6 +153,9 @@ impl<'a> Parts<'a> {
             let v = v as usize;
             if locked[v] {
                 continue;
+            }
+            if stop() {
+                break;
             }
             // What the heap holds may be out of date: look again, and queue again what has become worse.
             let Some(now) = self.best_move(v, &mut scratch) else { continue };
@@ -223,7 +227,7 @@ mod tests {
                 }
             }
             let before = state.cost();
-            state.refine(10, 100);
+            state.refine(10, 100, &|| false);
             assert!(state.cost() <= before);
             let again = Parts::new(&graph, state.labels.clone(), 4, objective, state.most);
             assert_eq!((again.value, again.weights, again.pins), (state.value, state.weights, state.pins));
@@ -235,7 +239,7 @@ mod tests {
         let graph = drawn(7);
         let labels: Vec<u32> = (0..40).map(|v| if v < 2 { v + 1 } else { 0 }).collect();
         let mut state = Parts::new(&graph, labels, 3, NetObjective::Soed, graph.total() * 2 / 5);
-        state.refine(5, 1000);
+        state.refine(5, 1000, &|| false);
         assert_eq!(state.cost().0, 0);
         assert!(state.vertices.iter().all(|&count| count > 0));
     }

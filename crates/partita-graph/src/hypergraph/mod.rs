@@ -57,6 +57,9 @@ const CYCLES: u64 = 4;
 const PASSES: usize = 6;
 const PATIENCE: usize = 200;
 
+/// Whether somebody wants to stop: asked for every vertex that is moved or joined. Once it says so it keeps saying so.
+type Stop<'a> = &'a dyn Fn() -> bool;
+
 /// A partition with what it costs.
 pub(crate) struct Found {
     /// The part of every vertex.
@@ -68,22 +71,23 @@ pub(crate) struct Found {
 /// Parts of a hypergraph: exactly `parts` of them, which must be no more than the vertices, none empty. A part weighs at
 /// most `1 + imbalance` times its share, or its share and the heaviest vertex, as far as vertices can be dealt so.
 ///
-/// The same seed gives the same parts.
+/// The same seed gives the same parts. Who wants to stop gets the best so far, or nothing before the first cut into all parts.
 pub(crate) fn partition(
     graph: &Hypergraph,
     parts: usize,
     imbalance: f64,
     objective: NetObjective,
     seed: Seed,
-) -> Found {
+    stop: Stop<'_>,
+) -> Option<Found> {
     let share = (graph.total() as f64 / parts as f64).ceil();
     let most = ((share * (1.0 + imbalance)) as i64).max(graph.heaviest());
-    let labels = recursive(graph, parts, most, objective, seed.child(0));
+    let labels = recursive(graph, parts, most, objective, seed.child(0), stop)?;
     let mut state = Parts::new(graph, labels, parts, objective, most);
-    state.refine(PASSES, PATIENCE.max(graph.len() / 50));
+    state.refine(PASSES, PATIENCE.max(graph.len() / 50), stop);
     let mut best = Found { cost: state.cost(), labels: state.into_labels() };
     for cycle in 1..=CYCLES {
-        let next = v_cycle(graph, &best.labels, parts, objective, most, seed.child(cycle));
+        let Some(next) = v_cycle(graph, &best.labels, (parts, objective, most), seed.child(cycle), stop) else { break };
         let better = next.cost < best.cost;
         if better {
             best = next;
@@ -91,12 +95,18 @@ pub(crate) fn partition(
             break;
         }
     }
-    best
+    Some(best)
 }
 
-/// Coarsens inside the parts and refines all of them at once on the way back.
-fn v_cycle(graph: &Hypergraph, labels: &[u32], parts: usize, objective: NetObjective, most: i64, seed: Seed) -> Found {
-    let levels = coarsen(graph, Some(labels), COARSEST * parts, &mut seed.rng());
+/// Coarsens inside the parts and refines all of them at once on the way back; nothing if somebody wants to stop.
+fn v_cycle(
+    graph: &Hypergraph,
+    labels: &[u32],
+    (parts, objective, most): (usize, NetObjective, i64),
+    seed: Seed,
+    stop: Stop<'_>,
+) -> Option<Found> {
+    let levels = coarsen(graph, Some(labels), COARSEST * parts, &mut seed.rng(), stop);
     let mut labels = labels.to_vec();
     for level in &levels {
         let mut coarse = vec![0; level.graph.len()];
@@ -105,16 +115,19 @@ fn v_cycle(graph: &Hypergraph, labels: &[u32], parts: usize, objective: NetObjec
     }
     let mut cost = (0, 0);
     for at in (0..=levels.len()).rev() {
+        if stop() {
+            return None;
+        }
         if at < levels.len() {
             labels = levels[at].group.iter().map(|&g| labels[g as usize]).collect();
         }
         let fine = if at == 0 { graph } else { &levels[at - 1].graph };
         let mut state = Parts::new(fine, labels, parts, objective, most);
-        state.refine(PASSES, PATIENCE.max(fine.len() / 50));
+        state.refine(PASSES, PATIENCE.max(fine.len() / 50), stop);
         cost = state.cost();
         labels = state.into_labels();
     }
-    Found { labels, cost }
+    Some(Found { labels, cost })
 }
 
 #[cfg(test)]
@@ -160,7 +173,8 @@ mod tests {
             };
             let nets: Vec<Vec<u32>> = (0..14).map(&mut net).filter(|net| net.len() > 1).collect();
             let of = |restart| {
-                let found = partition(&hypergraph(9, &nets), 3, 0.34, objective, Seed::new(seed).child(restart));
+                let graph = hypergraph(9, &nets);
+                let found = partition(&graph, 3, 0.34, objective, Seed::new(seed).child(restart), &|| false).unwrap();
                 assert_eq!(found.cost, (0, cost(&nets, &found.labels, objective)));
                 found.cost.1
             };
@@ -168,6 +182,44 @@ mod tests {
         }
         // What is missed takes an exchange of two vertices at once.
         assert!(missed <= 6, "{missed} of 60");
+    }
+
+    #[test]
+    fn who_wants_to_stop_gets_a_partition_or_nothing() {
+        use std::cell::Cell;
+        let mut rng = Seed::new(5).rng();
+        let nets: Vec<Vec<u32>> = (0..400)
+            .map(|net| {
+                let block = net % 4 * 100;
+                let mut net: Vec<u32> = (0..6).map(|_| block + rng.random_range(0..130)).map(|v| v % 400).collect();
+                net.sort_unstable();
+                net.dedup();
+                net
+            })
+            .collect();
+        let graph = hypergraph(400, &nets);
+        let (looks, most) = (Cell::new(0), Cell::new(usize::MAX));
+        let stop = || {
+            looks.set(looks.get() + 1);
+            looks.get() > most.get()
+        };
+        let run = |limit| {
+            looks.set(0);
+            most.set(limit);
+            partition(&graph, 4, 0.05, NetObjective::Soed, Seed::new(1), &stop)
+        };
+        let whole = run(usize::MAX).unwrap();
+        let all = looks.get();
+        assert!(run(0).is_none() && run(all / 20).is_none());
+        let found: Vec<Found> = (1..=20).filter_map(|part| run(all * part / 20)).collect();
+        assert!(found.len() > 1, "{all} looks");
+        for found in &found {
+            assert_eq!(found.cost.1, cost(&nets, &found.labels, NetObjective::Soed));
+            assert!(found.cost >= whole.cost);
+        }
+        // After the answer there is next to nothing left to do.
+        run(all / 2);
+        assert!(looks.get() <= all / 2 + 40, "{} of {all}", looks.get() - all / 2);
     }
 
     // The better of two, twice, against the mean of ten runs. An ensemble's nets are large: its row is the harder one.
@@ -180,7 +232,8 @@ mod tests {
             for (name, found) in stored["found"].as_object().unwrap() {
                 let (objective, parts) = name.split_once(' ').unwrap();
                 let objective = if objective == "cut" { NetObjective::Cut } else { NetObjective::Soed };
-                let of = |seed| partition(&graph, parts.parse().unwrap(), 0.05, objective, Seed::new(seed)).cost;
+                let parts = parts.parse().unwrap();
+                let of = |seed| partition(&graph, parts, 0.05, objective, Seed::new(seed), &|| false).unwrap().cost;
                 let best = [of(0).min(of(1)), of(2).min(of(3))];
                 assert!(best.iter().all(|cost| cost.0 == 0), "a part is too heavy");
                 let (ours, theirs) = ((best[0].1 + best[1].1) as f64 / 2.0, found[1].as_f64().unwrap());

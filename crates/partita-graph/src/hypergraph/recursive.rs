@@ -2,10 +2,10 @@
 
 use partita_core::Seed;
 
-use super::NetObjective;
 use super::bisect::bisect;
 use super::fm::Bounds;
 use super::graph::Hypergraph;
+use super::{NetObjective, Stop};
 
 /// What is still to be cut: some vertices into a range of parts.
 struct Piece {
@@ -20,8 +20,15 @@ struct Piece {
 /// weights allow.
 ///
 /// For [`NetObjective::Cut`] a net that is cut is done with. For [`NetObjective::Soed`] the first cut costs twice its weight,
-/// every further one once; what is left of it stays on both sides.
-pub(crate) fn recursive(graph: &Hypergraph, parts: usize, most: i64, objective: NetObjective, seed: Seed) -> Vec<u32> {
+/// every further one once; what is left of it stays on both sides. Nothing comes of it if somebody wants to stop.
+pub(crate) fn recursive(
+    graph: &Hypergraph,
+    parts: usize,
+    most: i64,
+    objective: NetObjective,
+    seed: Seed,
+    stop: Stop<'_>,
+) -> Option<Vec<u32>> {
     let mut labels = vec![0; graph.len()];
     let all: Vec<u32> = (0..graph.len() as u32).collect();
     let first = if objective == NetObjective::Soed { 2 } else { 1 };
@@ -37,13 +44,13 @@ pub(crate) fn recursive(graph: &Hypergraph, parts: usize, most: i64, objective: 
         let ranges = [piece.parts.start..middle, middle..piece.parts.end];
         let bounds = bounds(&piece, most, [ranges[0].len(), ranges[1].len()]);
         let seed = seed.child((piece.parts.start * parts + piece.parts.len()) as u64);
-        let mut side = bisect(&piece.graph, &bounds, seed);
+        let mut side = bisect(&piece.graph, &bounds, seed, stop)?;
         enough(&mut side, bounds.least);
         for (s, range) in ranges.into_iter().enumerate() {
             work.push(inner(graph, &piece, &side, s == 1, range, objective));
         }
     }
-    labels
+    Some(labels)
 }
 
 /// What each side may weigh: its parts' share of the slack, spread over the cuts still to come.

@@ -29,8 +29,9 @@ pub enum Utility {
 }
 
 impl Utility {
-    /// What a label adds to the worth of a cluster with this distribution: one number a label.
-    pub(super) fn gains(self, shares: impl Iterator<Item = f64>, all: &[f64], size: f64) -> Vec<f64> {
+    /// What a label adds to the worth of a cluster of so many objects with this distribution, where all objects have that of `all`: one
+    /// number a label.
+    pub fn gains(self, shares: impl Iterator<Item = f64>, all: &[f64], size: f64) -> Vec<f64> {
         let shares: Vec<f64> = shares.collect();
         match self {
             Self::Entropy { smoothing } => {

@@ -93,8 +93,9 @@ impl<'a, L: Label> WeightedLabelRows<'a, L> {
 
     /// One value for every object from one for every row.
     pub fn expand<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        let each = values.iter().zip(&self.weights);
-        each.flat_map(|(value, &weight)| std::iter::repeat_n(value.clone(), weight as usize)).collect()
+        let ends = self.firsts.iter().skip(1).copied().chain([self.objects() as u32]);
+        let each = values.iter().zip(self.firsts.iter().zip(ends));
+        each.flat_map(|(value, (first, end))| std::iter::repeat_n(value.clone(), (end - first) as usize)).collect()
     }
 }
 

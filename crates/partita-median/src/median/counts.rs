@@ -1,5 +1,7 @@
 //! Counts of base clusters in the clusters of a partition while label rows move between them.
 
+use std::iter::repeat_n;
+
 use partita_core::Label;
 use partita_kmeans::labels::WeightedLabelRows;
 
@@ -77,6 +79,9 @@ pub(super) struct Clustering<'t, L> {
     width: usize,
     /// ΣJ lines of `width` counts.
     cells: Vec<u32>,
+    /// What one object more in each cell costs, and in each count of `seen`, for linear losses.
+    cell_costs: Vec<f64>,
+    seen_costs: Vec<f64>,
     /// Objects of a cluster that each base clustering labels: M lines of `width` counts, or one where no label is missing.
     seen: Vec<u32>,
     /// Objects of every cluster.
@@ -96,13 +101,31 @@ impl<'t, L: Label> Clustering<'t, L> {
             labels: vec![NOWHERE; target.on.len()],
             width,
             cells: vec![0; target.rows.base_clusters() * width],
+            cell_costs: Vec::new(),
+            seen_costs: Vec::new(),
             seen: vec![0; lines * width],
             sizes: vec![0; width],
             live: 0,
             sums: Vec::new(),
         };
         made.recount_sums();
+        made.empty_costs();
         made
+    }
+
+    /// What one object costs in clusters without any, for linear losses.
+    fn empty_costs(&mut self) {
+        let (target, offsets, width) = (self.target, self.target.rows.offsets(), self.width);
+        let Some(factors) = &target.factors else { return };
+        let one = target.terms.growth(0, 1);
+        let each_cell = factors.iter().zip(offsets.windows(2));
+        let costs = each_cell.flat_map(|(&(_, of_j), ends)| repeat_n(of_j * one, (ends[1] - ends[0]) * width));
+        self.cell_costs = costs.collect();
+        self.seen_costs = if target.complete {
+            vec![target.factor_of_all * one; width]
+        } else {
+            factors.iter().flat_map(|&(of_b, _)| repeat_n(of_b * one, width)).collect()
+        };
     }
 
     /// The rows in these clusters.
@@ -119,6 +142,7 @@ impl<'t, L: Label> Clustering<'t, L> {
         self.sizes.fill(0);
         self.live = 0;
         self.labels.fill(NOWHERE);
+        self.empty_costs();
         let tracked = std::mem::take(&mut self.sums);
         for (at, &k) in labels.iter().enumerate().filter(|(_, k)| **k != NOWHERE) {
             self.put(at, k);
@@ -164,12 +188,20 @@ impl<'t, L: Label> Clustering<'t, L> {
         };
         let growth = |least: u32| if add { 1.0 } else { -1.0 } * target.terms.growth(least, weight);
         for (u, place) in target.places(at) {
-            let least = moved(&mut self.cells[place * width + k]);
+            let cell = place * width + k;
+            let least = moved(&mut self.cells[cell]);
+            if let Some(factors) = &target.factors {
+                self.cell_costs[cell] = factors[u].1 * target.terms.growth(self.cells[cell], 1);
+            }
             if let Some(sums) = self.sums.get_mut(u) {
                 sums.j += growth(least);
             }
             if !target.complete {
-                let least = moved(&mut self.seen[u * width + k]);
+                let seen = u * width + k;
+                let least = moved(&mut self.seen[seen]);
+                if let Some(factors) = &target.factors {
+                    self.seen_costs[seen] = factors[u].0 * target.terms.growth(self.seen[seen], 1);
+                }
                 if let Some(sums) = self.sums.get_mut(u) {
                     sums.b += growth(least);
                 }
@@ -178,6 +210,9 @@ impl<'t, L: Label> Clustering<'t, L> {
         let least = moved(&mut self.sizes[k]);
         if target.complete {
             self.seen[k] = self.sizes[k];
+            if target.factors.is_some() {
+                self.seen_costs[k] = target.factor_of_all * target.terms.growth(self.seen[k], 1);
+            }
             self.sums.iter_mut().for_each(|sums| sums.b += growth(least));
         }
         if least == 0 {
@@ -220,33 +255,61 @@ impl<'t, L: Label> Clustering<'t, L> {
         sum / weights.iter().sum::<f64>()
     }
 
-    /// What it costs to put a row that is nowhere into each of the first clusters, `costs.len()` of them; up to a constant,
-    /// times the number of objects.
+    /// Whether the costs of a row can be told while it is where it is: it has a cluster with other rows, and the loss is linear.
+    pub(super) fn is_among_others(&self, at: usize) -> bool {
+        let own = self.labels[at];
+        self.target.factors.is_some() && own != NOWHERE && self.sizes[own as usize] > self.target.weight(at)
+    }
+
+    /// What it costs to put a row, as if it were nowhere, into each of the first clusters, `costs.len()` of them; up to a constant,
+    /// times the number of objects. A row that has a cluster must be [among others](Self::is_among_others).
     pub(super) fn costs(&self, at: usize, costs: &mut [f64]) {
-        let (target, weight) = (self.target, self.target.weight(at));
-        costs.fill(0.0);
-        let Some(factors) = &target.factors else { return self.costs_of_ratios(at, costs) };
-        let terms = target.terms;
-        if target.complete {
-            let each = costs.iter_mut().zip(&self.seen);
-            each.for_each(|(cost, &seen)| *cost = target.factor_of_all * terms.growth(seen, weight));
+        let weight = self.target.weight(at);
+        let Some(factors) = &self.target.factors else { return self.costs_of_ratios(at, costs) };
+        if weight == 1 {
+            self.costs_of_one(at, costs);
+        } else {
+            let of_cluster = |(k, cost): (usize, &mut f64)| *cost = self.cost_without(at, k, 0, factors);
+            costs.iter_mut().enumerate().for_each(of_cluster);
         }
-        for (u, place) in target.places(at) {
-            let (of_b, of_j) = factors[u];
-            let cells = &self.cells[place * self.width..];
-            if target.complete {
-                costs.iter_mut().zip(cells).for_each(|(cost, &cell)| *cost += of_j * terms.growth(cell, weight));
-            } else {
-                let each = costs.iter_mut().zip(cells).zip(&self.seen[u * self.width..]);
-                each.for_each(|((cost, &cell), &seen)| {
-                    *cost += of_b * terms.growth(seen, weight) + of_j * terms.growth(cell, weight);
-                });
+        let own = self.labels[at];
+        if own != NOWHERE {
+            costs[own as usize] = self.cost_without(at, own as usize, weight, factors);
+        }
+    }
+
+    /// [`costs`](Self::costs) of a row of one object, from those that are kept.
+    fn costs_of_one(&self, at: usize, costs: &mut [f64]) {
+        let (target, width) = (self.target, self.width);
+        if target.complete {
+            costs.copy_from_slice(&self.seen_costs[..costs.len()]);
+            for (_, place) in target.places(at) {
+                costs.iter_mut().zip(&self.cell_costs[place * width..]).for_each(|(cost, cell)| *cost += cell);
+            }
+        } else {
+            costs.fill(0.0);
+            for (u, place) in target.places(at) {
+                let each = costs.iter_mut().zip(&self.cell_costs[place * width..]).zip(&self.seen_costs[u * width..]);
+                each.for_each(|((cost, cell), seen)| *cost += seen + cell);
             }
         }
     }
 
+    /// What it costs to put a row into a cluster that has `less` objects less of every base cluster that the row is in.
+    fn cost_without(&self, at: usize, k: usize, less: u32, factors: &[(f64, f64)]) -> f64 {
+        let (target, weight, width) = (self.target, self.target.weight(at), self.width);
+        let growth = |count: u32| target.terms.growth(count - less, weight);
+        let whole = if target.complete { target.factor_of_all * growth(self.seen[k]) } else { 0.0 };
+        target.places(at).fold(whole, |cost, (u, place)| {
+            let (of_b, of_j) = factors[u];
+            let cell = of_j * growth(self.cells[place * width + k]);
+            if target.complete { cost + cell } else { cost + (of_b * growth(self.seen[u * width + k]) + cell) }
+        })
+    }
+
     fn costs_of_ratios(&self, at: usize, costs: &mut [f64]) {
         let (target, weight) = (self.target, self.target.weight(at));
+        costs.fill(0.0);
         let all: f64 = target.base_weights.iter().sum();
         let objects = target.labelled.iter().fold(0.0, |most: f64, &n| most.max(n));
         for (u, place) in target.places(at) {

@@ -54,6 +54,8 @@ pub(crate) struct Sums {
 pub(crate) struct Loss {
     pub(crate) kind: Kind,
     pub(crate) asymmetry: f64,
+    /// What one object counts: other losses than the adjusted Rand index do not depend on it.
+    pub(crate) one: f64,
 }
 
 impl Loss {
@@ -102,7 +104,8 @@ impl Loss {
             }
             Kind::Pairs(PairLoss::Binder) => (a * v + (2.0 - a) * b - 2.0 * j) / (n * n),
             Kind::Pairs(PairLoss::Ari) => {
-                let (b, v, j, all) = (b - n, v - n, j - n, n * n - n);
+                let alone = n * self.one;
+                let (b, v, j, all) = (b - alone, v - alone, j - alone, n * n - alone);
                 let expected = if all > 0.0 { b * v / all } else { 0.0 };
                 // Both partitions into one cluster, or both into single objects, are equal.
                 ratio(0.5 * (b + v) - j, 0.5 * (b + v) - expected)
@@ -166,7 +169,7 @@ mod tests {
     #[test]
     fn steps_are_differences_of_terms() {
         for kind in [Kind::Information(InformationLoss::Vi), Kind::Pairs(PairLoss::Binder)] {
-            let loss = Loss { kind, asymmetry: 1.0 };
+            let loss = Loss { kind, asymmetry: 1.0, one: 1.0 };
             let terms = Terms::new(loss, 50);
             for x in 0..100u32 {
                 let plain = loss.term(f64::from(x + 1)) - loss.term(f64::from(x));

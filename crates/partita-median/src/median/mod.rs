@@ -8,11 +8,11 @@ mod starts;
 use std::num::{NonZeroU32, Saturating};
 
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, ClustersError, Ensemble, FitError, Label, Method, MethodInfo, Monitor,
-    MultiStart, Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, Settings, SettingsError, Stopped,
-    Weights, WeightsError,
+    Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, MultiStart,
+    Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, Settings, SettingsError, SoftBases, Stopped,
+    WeightedEnsemble, Weights, WeightsError, whole_multiplicities,
 };
-use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows};
+use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows, with_weighted_rows};
 use rand::seq::index;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -150,10 +150,11 @@ pub struct BaseLoss {
 ///
 /// # Cost
 /// O(n M K) a sweep. Beyond 10,000 different label rows starts are tried on so many, and the best goes on with all.
-/// 4 ΣJ K bytes a start, 24 bytes a label row.
+/// 12 ΣJ K bytes a start, 24 bytes a label row.
 ///
 /// # Differences from the paper
-/// Starts and joins as above (the paper: random and sequential starts, single moves); weights; missing labels, for which
+/// Starts and joins as above (the paper: random and sequential starts, single moves); weights, of which those of objects are as many
+/// copies (rounded to one part in 2²⁹ of their sum where they are not whole); missing labels, for which
 /// every base clustering is compared on the objects that it labels.
 ///
 /// # Errors
@@ -164,17 +165,17 @@ pub struct BaseLoss {
 /// Bayesian estimators for latent variable cluster models*, 2018.
 #[doc(alias = "salso")]
 #[doc(alias = "variation of information")]
-pub fn median_vi(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn median_vi<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: Clusters,
     seed: Seed,
     settings: &MedianViSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<MedianDiagnostics>, MedianError> {
-    settings.validate(&ProblemSize::of(ensemble, clusters))?;
-    let loss = Loss { kind: Kind::Information(settings.loss), asymmetry: settings.search.asymmetry };
-    median(ensemble, weights, clusters, seed, loss, &settings.search, monitor)
+    let source = source.into();
+    settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
+    let loss = Loss { kind: Kind::Information(settings.loss), asymmetry: settings.search.asymmetry, one: 1.0 };
+    median(source, clusters, seed, loss, &settings.search, monitor)
 }
 
 /// The partition with the least mean Binder loss against the base clusterings: the one that puts fewest pairs of objects
@@ -196,35 +197,45 @@ pub fn median_vi(
 #[doc(alias = "correlation clustering")]
 #[doc(alias = "clustering aggregation")]
 #[doc(alias = "LOCALSEARCH")]
-pub fn median_binder(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn median_binder<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: Clusters,
     seed: Seed,
     settings: &MedianBinderSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<MedianDiagnostics>, MedianError> {
-    settings.validate(&ProblemSize::of(ensemble, clusters))?;
-    let loss = Loss { kind: Kind::Pairs(settings.loss), asymmetry: settings.search.asymmetry };
-    median(ensemble, weights, clusters, seed, loss, &settings.search, monitor)
+    let source = source.into();
+    settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
+    let loss = Loss { kind: Kind::Pairs(settings.loss), asymmetry: settings.search.asymmetry, one: 1.0 };
+    median(source, clusters, seed, loss, &settings.search, monitor)
 }
 
+/// The largest sum of weights of objects, as whole numbers.
+const MOST_WEIGHT: f64 = (1u32 << 31) as f64;
+
 fn median(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+    source: WeightedEnsemble<'_>,
     clusters: Clusters,
     seed: Seed,
-    loss: Loss,
+    mut loss: Loss,
     search: &MedianSearch,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<MedianDiagnostics>, MedianError> {
+    let (ensemble, weights) = (source.ensemble, source.base_weights);
     let size = ProblemSize::of(ensemble, clusters);
     let _span = tracing::info_span!("median", objects = size.objects, clusters = size.clusters).entered();
     ClustersError::check(size.clusters, size.objects)?;
     WeightsError::check(weights, size.base_clusterings)?;
     labelled(ensemble.first_unlabelled().map(|object| object as u64))?;
     let base_weights = base_weights(ensemble.bases(), weights);
-    Ok(with_rows(ensemble, Run { ensemble, base_weights, clusters: most_clusters(&size), seed, loss, search, monitor }))
+    let clusters = most_clusters(&size);
+    let Some(given) = source.multiplicities() else {
+        return Ok(with_rows(ensemble, Run { ensemble, base_weights, clusters, seed, loss, search, monitor }));
+    };
+    let whole: Vec<f64> = whole_multiplicities(given, MOST_WEIGHT).into_iter().map(f64::from).collect();
+    loss.one = whole.iter().sum::<f64>() / given.iter().sum::<f64>();
+    let run = Run { ensemble, base_weights, clusters, seed, loss, search, monitor };
+    Ok(with_weighted_rows(ensemble, &whole, run))
 }
 
 /// Counts of one clustering that are held at most where K is free.
@@ -263,7 +274,8 @@ impl RowVisitor for Run<'_> {
     type Out = Outcome<MedianDiagnostics>;
 
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
-        let terms = Terms::new(self.loss, rows.objects());
+        let objects: u64 = (0..rows.len()).map(|row| u64::from(rows.weight(row))).sum();
+        let terms = Terms::new(self.loss, objects as usize);
         let all: Vec<u32> = (0..rows.len() as u32).collect();
         let some = sample(rows.len(), self.seed.child(0));
         let target = Target::new(rows, some.as_deref().unwrap_or(&all), &self.base_weights, self.loss, &terms);
@@ -301,7 +313,9 @@ impl Run<'_> {
         let descend = |(start, labels): (usize, &Vec<u32>)| {
             self.descended(target, labels, width, self.seed.child(3).child(start as u64))
         };
-        let mut found: Vec<Found> = given.par_iter().enumerate().map(descend).collect();
+        // Once somebody asks to stop, starts that have not begun are left out, but for the first.
+        let wanted = |(start, _): &(usize, &Vec<u32>)| *start == 0 || self.monitor.flow() == Flow::Continue;
+        let mut found: Vec<Found> = given.par_iter().enumerate().filter(wanted).map(descend).collect();
         let select = MultiStart::new(Sense::Minimise);
         let losses = |found: &[Found]| found.iter().map(|f| *f.trace.last().unwrap_or(&f64::NAN)).collect::<Vec<f64>>();
         let reached = losses(&found);
@@ -369,9 +383,7 @@ impl Run<'_> {
 fn certainty<L: Label>(clustering: &mut Clustering<'_, L>, most: usize) -> Vec<f64> {
     let (mut costs, rows) = (Vec::new(), clustering.labels.len());
     let of_row = |at: usize| {
-        let own = clustering.take(at);
-        let choice = clustering.choose(at, own, most, &mut costs);
-        clustering.put(at, own);
+        let (_, choice) = clustering.place(at, most, &mut costs, false);
         let larger = choice.cost.abs().max(choice.second.abs());
         if choice.second == f64::INFINITY {
             1.0
@@ -390,10 +402,10 @@ fn bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
     let [n, m, side, _] = size.saturating();
     let tried = n.min(Saturating(START_ROWS as u64));
     let starts = Saturating(u64::from(search.restarts.get()) + 5);
-    let clustering = (side + m + Saturating(4)) * most * Saturating(8) + tried * Saturating(24);
+    let clustering = (side + m + Saturating(4)) * most * Saturating(24) + tried * Saturating(24);
     let tree = n.min(Saturating(TREE_ROWS as u64));
     let tree = tree * (tree * Saturating(8) + m * Saturating(3)) + Saturating(1 << 20);
-    let last = (side + m) * most * Saturating(4) + n * Saturating(60) + Saturating(16) * n.min(Saturating(1 << 20));
+    let last = (side + m) * most * Saturating(12) + n * Saturating(60) + Saturating(16) * n.min(Saturating(1 << 20));
     (last + starts * clustering + tree).0
 }
 
@@ -418,13 +430,17 @@ const VI_INFO: MethodInfo = MethodInfo {
     reference: "Dahl, Johnson, Müller, Search algorithms and loss functions for Bayesian clustering, JCGS 2022",
     certainty: "cost of the object in the next best cluster less that in its own, over the larger of the two",
     time: "restarts · sweeps · n M K",
-    memory: "80 n + 8 restarts ΣJ K bytes",
+    memory: "80 n + 24 restarts ΣJ K bytes",
     remedy: "ask for fewer clusters, or set fewer restarts",
     capabilities: Capabilities {
         auto_clusters: true,
         clusters_is_maximum: true,
         base_weights: Weights::Native,
+        object_weights: Weights::Native,
         seeded: true,
+        soft_bases: SoftBases::Refused(
+            "it counts objects in whole clusters of each base clustering; kc and soft-mean take shares",
+        ),
         ..Capabilities::HARD_LABELS
     },
 };
@@ -455,8 +471,7 @@ impl Method for MedianVi {
         settings: &MedianViSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MedianDiagnostics>, FitError> {
-        let Problem { ensemble, weights, clusters, seed, .. } = *problem;
-        Ok(median_vi(ensemble, weights, clusters, seed, settings, monitor)?)
+        Ok(median_vi(problem.weighted(), problem.clusters, problem.seed, settings, monitor)?)
     }
 }
 
@@ -479,7 +494,6 @@ impl Method for MedianBinder {
         settings: &MedianBinderSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<MedianDiagnostics>, FitError> {
-        let Problem { ensemble, weights, clusters, seed, .. } = *problem;
-        Ok(median_binder(ensemble, weights, clusters, seed, settings, monitor)?)
+        Ok(median_binder(problem.weighted(), problem.clusters, problem.seed, settings, monitor)?)
     }
 }

@@ -40,9 +40,26 @@ pub(super) struct Choice {
 }
 
 impl<L: Label> Clustering<'_, L> {
-    /// The cheapest cluster for a row that is nowhere: one that has objects, or one without where there may be one more. It is
+    /// The cheapest cluster for a row as if it were nowhere, which it joins if `moves`; and where it was.
+    pub(super) fn place(&mut self, at: usize, most: usize, costs: &mut Vec<f64>, moves: bool) -> (u32, Choice) {
+        let (from, stays) = (self.labels[at], self.is_among_others(at));
+        if !stays {
+            self.take(at);
+        }
+        let choice = self.choose(at, from, most, costs);
+        let to = if moves { choice.best } else { from };
+        if stays && to != from {
+            self.take(at);
+        }
+        if self.labels[at] == NOWHERE {
+            self.put(at, to);
+        }
+        (from, choice)
+    }
+
+    /// The cheapest cluster for a row that is nowhere or [among others](Self::is_among_others): one that has objects, or one without where there may be one more. It is
     /// `stay` unless another is clearly cheaper, and of equals the first.
-    pub(super) fn choose(&self, at: usize, stay: u32, most: usize, costs: &mut Vec<f64>) -> Choice {
+    fn choose(&self, at: usize, stay: u32, most: usize, costs: &mut Vec<f64>) -> Choice {
         let own = if stay == NOWHERE { 0 } else { stay as usize + 1 };
         costs.resize(self.reach().max(own), 0.0);
         self.costs(at, costs);
@@ -61,14 +78,13 @@ impl<L: Label> Clustering<'_, L> {
         Choice { best: best as u32, cost: costs[best], second }
     }
 
-    /// Moves every row to its cheapest cluster, one after the other in this order; whether any moved.
-    pub(super) fn sweep(&mut self, order: &[u32], most: usize) -> bool {
+    /// Moves every row to its cheapest cluster, one after the other in this order, or those before somebody wants to stop; whether any
+    /// moved.
+    pub(super) fn sweep(&mut self, order: &[u32], most: usize, stop: impl Fn() -> bool) -> bool {
         let (mut moved, mut costs) = (false, Vec::new());
-        for &at in order {
-            let from = self.take(at as usize);
-            let to = self.choose(at as usize, from, most, &mut costs).best;
-            self.put(at as usize, to);
-            moved |= to != from;
+        for &at in order.iter().take_while(|_| !stop()) {
+            let (from, choice) = self.place(at as usize, most, &mut costs, true);
+            moved |= choice.best != from;
         }
         self.recount_sums();
         moved
@@ -79,8 +95,12 @@ impl<L: Label> Clustering<'_, L> {
         let (mut order, mut rng) = ((0..self.labels.len() as u32).collect::<Vec<u32>>(), seed.rng());
         for sweep in 0..limits.sweeps {
             order.shuffle(&mut rng);
-            let moved = self.sweep(&order, limits.clusters);
+            let stop = || limits.monitor.flow() == Flow::Stop;
+            let moved = self.sweep(&order, limits.clusters, stop);
             trace.push(self.loss());
+            if stop() {
+                return End::Interrupted;
+            }
             if !moved {
                 return End::Still;
             }
@@ -96,7 +116,7 @@ impl<L: Label> Clustering<'_, L> {
         let mut free: Vec<u32> =
             (0..self.labels.len() as u32).filter(|&at| self.labels[at as usize] == NOWHERE).collect();
         free.shuffle(&mut seed.rng());
-        self.sweep(&free, most);
+        self.sweep(&free, most, || false);
     }
 
     /// Joins the two clusters that cost least to join, for as long as there are more than `most` or joining lowers the loss;

@@ -1,7 +1,7 @@
 //! Where a search for the median starts: cuts of an average-link tree, the base clustering that loses least, and nothing.
 
 use partita_coassoc::EvidenceRows;
-use partita_core::{Dendrogram, Ensemble, Label, Seed, Silent};
+use partita_core::{Dendrogram, Ensemble, LEAF_WEIGHTS, Label, Seed, Silent, whole_multiplicities};
 use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rand::seq::index;
 
@@ -9,6 +9,9 @@ use super::counts::{Clustering, NOWHERE, Target};
 
 /// Rows that a tree is over, at most; the others join the cheapest of its clusters.
 pub(super) const TREE_ROWS: usize = 3000;
+
+/// The largest sum of weights of a tree that is not rounded.
+const LARGEST_SUM: u64 = 1 << 27;
 
 /// Cuts of the tree that are compared, at most.
 const CUTS: usize = 100;
@@ -79,8 +82,13 @@ fn tree<L: Label>(ensemble: &Ensemble, target: &Target<'_, L>, chosen: &[usize])
     let row = |&at: &usize| target.on[at] as usize;
     let objects: Vec<u32> = chosen.iter().map(|at| target.rows.first(row(at)) as u32).collect();
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-    let weights: Vec<u32> = chosen.iter().map(|at| target.rows.weight(row(at))).collect();
-    let total: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
+    let mut weights: Vec<u32> = chosen.iter().map(|at| target.rows.weight(row(at))).collect();
+    let sum = |weights: &[u32]| weights.iter().map(|&weight| u64::from(weight)).sum::<u64>();
+    if sum(&weights) > LARGEST_SUM {
+        let given: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();
+        weights = whole_multiplicities(&given, LEAF_WEIGHTS);
+    }
+    let total = sum(&weights);
     let unit = (u64::MAX / 4 / (total.saturating_mul(total) / 4).max(1)).clamp(1, 1 << 20);
     let rows = Apart { rows: EvidenceRows::new(&ensemble.select(&objects, &bases)).ok()?, unit };
     link_rows(&rows, &weights, Linkage::Average, &Silent).ok()

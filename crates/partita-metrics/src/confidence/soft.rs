@@ -4,14 +4,14 @@
 //! r_u(i, k) = Σ_c q_ic Σ_j q_jc / n_uk        over the clusters c of u, and the objects j of cluster k that u knows (i left out)
 //! ```
 
-use partita_core::{BaseWeights, Ensemble, Memberships, Partition};
+use partita_core::{Memberships, Partition, WeightedEnsemble};
 
 use super::evidence::SILENT_WEIGHT;
 use crate::MetricsError;
 use crate::contingency::check_sizes;
 
 /// Sums of shares by cluster of a partition.
-struct Sums<'a> {
+pub(super) struct Sums<'a> {
     shares: &'a Memberships,
     offsets: Vec<usize>,
     clusters: usize,
@@ -20,31 +20,36 @@ struct Sums<'a> {
     /// Objects of every cluster that every base clustering knows, M × K.
     known: Vec<f64>,
     weights: Vec<f64>,
+    /// One weight an object.
+    multiplicities: Vec<f64>,
 }
 
-/// The margins of a partition over soft base clusterings, n numbers in -1..=1.
-///
-/// # Errors
-/// [`MetricsError::Sizes`] if the partition labels another number of objects or there is not one weight a base clustering.
-///
-/// # Cost
-/// O(K) for every share.
-pub(super) fn margins(
-    shares: &Memberships,
-    ensemble: &Ensemble,
-    partition: &Partition,
-    weights: Option<&BaseWeights>,
-) -> Result<Vec<f64>, MetricsError> {
-    check_sizes(partition.objects(), ensemble.objects())?;
-    let bases = ensemble.bases().len();
-    let weights = weights.map_or_else(|| vec![1.0; bases], |weights| weights.as_slice().to_vec());
-    check_sizes(weights.len(), bases)?;
-    let (offsets, clusters) = (ensemble.offsets(), partition.clusters());
-    let (inside, known) = (vec![0.0; offsets[bases] * clusters], vec![0.0; bases * clusters]);
-    let mut sums = Sums { shares, offsets, clusters, inside, known, weights };
-    let labels = partition.labels();
-    labels.iter().enumerate().for_each(|(object, &label)| sums.add(object, label as usize));
-    Ok(labels.iter().enumerate().map(|(object, &own)| sums.margin(object, own as usize)).collect())
+impl<'a> Sums<'a> {
+    /// The sums of a partition.
+    ///
+    /// # Errors
+    /// [`MetricsError::Sizes`] if the partition labels another number of objects or there is not one weight a base clustering or object.
+    ///
+    /// # Cost
+    /// O(1) for every share.
+    pub(super) fn of(
+        shares: &'a Memberships,
+        of: WeightedEnsemble<'_>,
+        partition: &Partition,
+    ) -> Result<Self, MetricsError> {
+        let ensemble = of.ensemble;
+        check_sizes(partition.objects(), ensemble.objects())?;
+        let bases = ensemble.bases().len();
+        let weights = of.shares().map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
+        check_sizes(weights.len(), bases)?;
+        let multiplicities = of.each_multiplicity();
+        check_sizes(multiplicities.len(), ensemble.objects())?;
+        let (offsets, clusters) = (ensemble.offsets(), partition.clusters());
+        let (inside, known) = (vec![0.0; offsets[bases] * clusters], vec![0.0; bases * clusters]);
+        let mut sums = Sums { shares, offsets, clusters, inside, known, weights, multiplicities };
+        partition.labels().iter().enumerate().for_each(|(object, &label)| sums.add(object, label as usize));
+        Ok(sums)
+    }
 }
 
 impl Sums<'_> {
@@ -63,19 +68,39 @@ impl Sums<'_> {
     }
 
     fn add(&mut self, object: usize, label: usize) {
+        let weight = self.multiplicities[object];
         let parts: Vec<usize> = self.parts(object).map(|(base, ..)| base).collect();
-        parts.into_iter().for_each(|base| self.known[base * self.clusters + label] += 1.0);
+        parts.into_iter().for_each(|base| self.known[base * self.clusters + label] += weight);
         let (clusters, shares) = self.shares.row(object);
         for (&cluster, &share) in clusters.iter().zip(shares) {
-            self.inside[cluster as usize * self.clusters + label] += share;
+            self.inside[cluster as usize * self.clusters + label] += weight * share;
         }
     }
 
-    fn margin(&self, object: usize, own: usize) -> f64 {
+    /// The margin of an object in cluster `own`, in -1..=1. O(K) for every share.
+    pub(super) fn margin(&self, object: usize, own: usize) -> f64 {
+        let (votes, weight) = self.votes(object, own);
+        let best_other = (0..self.clusters).filter(|&k| k != own).map(|k| votes[k]).fold(0.0, f64::max);
+        (votes[own] - best_other) / (weight + SILENT_WEIGHT)
+    }
+
+    /// The shares of the evidence for an object in cluster `own`, K numbers with sum 1. O(K) for every share.
+    pub(super) fn evidence(&self, object: usize, own: usize, live: &[bool]) -> Vec<f64> {
+        let (mut votes, weight) = self.votes(object, own);
+        let silent = SILENT_WEIGHT / live.iter().filter(|&&live| live).count() as f64;
+        for (vote, &live) in votes.iter_mut().zip(live) {
+            *vote = if live { (*vote + silent) / (weight + SILENT_WEIGHT) } else { 0.0 };
+        }
+        votes
+    }
+
+    /// The votes for every cluster, and the weight of all that vote.
+    fn votes(&self, object: usize, own: usize) -> (Vec<f64>, f64) {
         let (mut votes, mut weight) = (vec![0.0; self.clusters], 0.0);
+        let one = self.multiplicities[object].min(1.0);
         for (base, clusters, shares) in self.parts(object) {
             let rate = |k: usize| {
-                let alone = if k == own { 1.0 } else { 0.0 };
+                let alone = if k == own { one } else { 0.0 };
                 let others = self.known[base * self.clusters + k] - alone;
                 let together = clusters.iter().zip(shares).map(|(&cluster, &share)| {
                     share * (self.inside[cluster as usize * self.clusters + k] - alone * share)
@@ -89,7 +114,6 @@ impl Sums<'_> {
                 votes.iter_mut().zip(rates).for_each(|(vote, rate)| *vote += self.weights[base] * rate / total);
             }
         }
-        let best_other = (0..self.clusters).filter(|&k| k != own).map(|k| votes[k]).fold(0.0, f64::max);
-        (votes[own] - best_other) / (weight + SILENT_WEIGHT)
+        (votes, weight)
     }
 }

@@ -1,5 +1,6 @@
 //! Variational inference of the mixed memberships of one label row, and what it adds to the sums of an E-step.
 
+use partita_core::Memberships;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
@@ -24,6 +25,90 @@ impl LabelWeights for Once {
 impl LabelWeights for &[f64] {
     fn of(self, at: usize) -> f64 {
         self[at]
+    }
+}
+
+/// The labels of one row, as its memberships are inferred from them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowLabels<'a, W> {
+    /// Lines of K probabilities of a label in every cluster: θ itself, or [`SoftRow::lines`].
+    pub(crate) table: &'a [f64],
+    /// The line of every label that is there.
+    pub(crate) lines: &'a [usize],
+    /// How much each counts.
+    pub(crate) counts: W,
+}
+
+impl<W: LabelWeights> RowLabels<'_, W> {
+    /// Σ_k exp(E ln π_k) θ_k of one label: what normalises φ.
+    fn normaliser(&self, line: usize, geometric: &[f64]) -> f64 {
+        self.line(line, geometric.len())
+            .iter()
+            .zip(geometric)
+            .map(|(theta, g)| theta * g)
+            .sum::<f64>()
+            .max(f64::MIN_POSITIVE)
+    }
+
+    fn line(&self, line: usize, clusters: usize) -> &[f64] {
+        &self.table[line * clusters..][..clusters]
+    }
+}
+
+/// A row of soft base clusterings. What a base clustering says of an object is one label, which draws one cluster; what is not known is
+/// its value, so that it counts by the expected log likelihood under the shares s:
+///
+/// ```text
+/// φ_iuk ∝ exp(Σ_j s_iuj ln θ_kuj) exp(ψ(γ_ik) − ψ(Σγ_i))
+/// ```
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SoftRow {
+    /// exp(Σ_j s_uj ln θ_kuj), K values for every base clustering that knows the object; θ itself where one share is 1.
+    pub(crate) lines: Vec<f64>,
+    /// 0, 1, … : the place of every base clustering that knows the object.
+    pub(crate) places: Vec<usize>,
+    /// How much each counts.
+    pub(crate) counts: Vec<f64>,
+    /// Where the shares of each start, and the end of the last.
+    ends: Vec<usize>,
+}
+
+impl SoftRow {
+    /// Reads the row of an object; `weights` has what a label of every base clustering counts, where they differ.
+    pub(crate) fn read(
+        &mut self,
+        theta: &[f64],
+        (shares, object): (&Memberships, usize),
+        (offsets, weights): (&[usize], Option<&[f64]>),
+    ) {
+        let (own, values) = shares.row(object);
+        let clusters = theta.len() / offsets[offsets.len() - 1];
+        self.lines.clear();
+        self.places.clear();
+        self.counts.clear();
+        self.ends.clear();
+        self.ends.push(0);
+        let mut at = 0;
+        while at < own.len() {
+            let base = offsets.partition_point(|&start| start <= own[at] as usize) - 1;
+            let inside = |cluster: &&u32| (offsets[base]..offsets[base + 1]).contains(&(**cluster as usize));
+            let end = at + own[at..].iter().take_while(inside).count();
+            let line = |at: usize| &theta[own[at] as usize * clusters..][..clusters];
+            if end == at + 1 {
+                self.lines.extend_from_slice(line(at));
+            } else {
+                let log = |k: usize| (at..end).map(|at| values[at] * line(at)[k].ln()).sum::<f64>();
+                self.lines.extend((0..clusters).map(|k| log(k).exp()));
+            }
+            self.places.push(self.places.len());
+            self.counts.push(weights.map_or(1.0, |weights| weights[base]));
+            self.ends.push(end);
+            at = end;
+        }
+    }
+
+    pub(crate) fn labels(&self) -> RowLabels<'_, &[f64]> {
+        RowLabels { table: &self.lines, lines: &self.places, counts: &self.counts }
     }
 }
 
@@ -65,19 +150,15 @@ impl BceParameters {
         self.alpha.len()
     }
 
-    pub(crate) fn line(&self, line: usize) -> &[f64] {
-        &self.theta[line * self.alpha.len()..][..self.alpha.len()]
-    }
-
-    /// Σ_k exp(E ln π_k) θ_k of one label: what normalises φ.
-    pub(crate) fn normaliser(&self, line: usize, geometric: &[f64]) -> f64 {
-        self.line(line).iter().zip(geometric).map(|(theta, g)| theta * g).sum::<f64>().max(f64::MIN_POSITIVE)
+    /// Labels on these lines of θ.
+    pub(crate) fn labels<'a, W>(&'a self, lines: &'a [usize], counts: W) -> RowLabels<'a, W> {
+        RowLabels { table: &self.theta, lines, counts }
     }
 
     /// Ascends γ of one row from where it is, and returns the bound on the row's log probability.
     pub(crate) fn infer<W: LabelWeights>(
         &self,
-        (lines, counts): (&[usize], W),
+        row: RowLabels<'_, W>,
         gamma: &mut [f64],
         (rounds, tolerance): (u32, f64),
         s: &mut RowScratch,
@@ -85,9 +166,10 @@ impl BceParameters {
         for _ in 0..rounds {
             s.expect(gamma);
             s.sums.fill(0.0);
-            for (at, &line) in lines.iter().enumerate() {
-                let inverse = counts.of(at) / self.normaliser(line, &s.geometric);
-                s.sums.iter_mut().zip(self.line(line)).for_each(|(sum, theta)| *sum += theta * inverse);
+            for (at, &line) in row.lines.iter().enumerate() {
+                let inverse = row.counts.of(at) / row.normaliser(line, &s.geometric);
+                let line = row.line(line, self.clusters());
+                s.sums.iter_mut().zip(line).for_each(|(sum, theta)| *sum += theta * inverse);
             }
             let mut change = 0f64;
             for (((g, alpha), sum), geometric) in gamma.iter_mut().zip(&self.alpha).zip(&s.sums).zip(&s.geometric) {
@@ -99,19 +181,14 @@ impl BceParameters {
                 break;
             }
         }
-        self.bound((lines, counts), gamma, s)
+        self.bound(row, gamma, s)
     }
 
     /// The bound at γ and the best φ for it; leaves E ln π in the scratch.
-    pub(crate) fn bound<W: LabelWeights>(
-        &self,
-        (lines, counts): (&[usize], W),
-        gamma: &[f64],
-        s: &mut RowScratch,
-    ) -> f64 {
+    pub(crate) fn bound<W: LabelWeights>(&self, row: RowLabels<'_, W>, gamma: &[f64], s: &mut RowScratch) -> f64 {
         s.expect(gamma);
-        let label = |(at, &line): (usize, &usize)| counts.of(at) * self.normaliser(line, &s.geometric).ln();
-        let labels: f64 = lines.iter().enumerate().map(label).sum();
+        let label = |(at, &line): (usize, &usize)| row.counts.of(at) * row.normaliser(line, &s.geometric).ln();
+        let labels: f64 = row.lines.iter().enumerate().map(label).sum();
         let dirichlet = |a: &[f64]| ln_gamma(a.iter().sum()) - a.iter().map(|&a| ln_gamma(a)).sum::<f64>();
         let tilt: f64 = self.alpha.iter().zip(gamma).zip(&s.logs).map(|((a, g), log)| (a - g) * log).sum();
         labels + dirichlet(&self.alpha) - dirichlet(gamma) + tilt
@@ -126,20 +203,46 @@ impl BceParameters {
     /// Adds what is expected of a row that was inferred: labels by cluster, the bound as `log_sum`, E ln π_k as `sizes`.
     pub(crate) fn add_row<W: LabelWeights>(
         &self,
-        (lines, counts, weight): (&[usize], W, f64),
+        (row, weight): (RowLabels<'_, W>, f64),
         bound: f64,
         scratch: &RowScratch,
         sums: &mut SufficientStatistics,
     ) {
         let clusters = self.clusters();
-        sums.log_sum += weight * bound;
-        sums.sizes.iter_mut().zip(&scratch.logs).for_each(|(sum, log)| *sum += weight * log);
-        for (at, &line) in lines.iter().enumerate() {
-            let scale = weight * counts.of(at) / self.normaliser(line, &scratch.geometric);
-            let phi = self.line(line).iter().zip(&scratch.geometric);
+        Self::add_logs(bound, weight, scratch, sums);
+        for (at, &line) in row.lines.iter().enumerate() {
+            let scale = weight * row.counts.of(at) / row.normaliser(line, &scratch.geometric);
+            let phi = row.line(line, clusters).iter().zip(&scratch.geometric);
             let counts = &mut sums.labels[line * clusters..][..clusters];
             counts.iter_mut().zip(phi).for_each(|(count, (theta, g))| *count += scale * theta * g);
         }
+    }
+
+    /// [`add_row`](Self::add_row) of soft base clusterings: a share of φ goes to each of the labels that have one.
+    pub(crate) fn add_soft_row(
+        &self,
+        (row, (shares, object), weight): (&SoftRow, (&Memberships, usize), f64),
+        bound: f64,
+        scratch: &RowScratch,
+        sums: &mut SufficientStatistics,
+    ) {
+        let (clusters, (own, values)) = (self.clusters(), shares.row(object));
+        let labels = row.labels();
+        Self::add_logs(bound, weight, scratch, sums);
+        for (at, ends) in row.ends.windows(2).enumerate() {
+            let scale = weight * row.counts[at] / labels.normaliser(at, &scratch.geometric);
+            for (&line, share) in own[ends[0]..ends[1]].iter().zip(&values[ends[0]..ends[1]]) {
+                let scale = share * scale;
+                let phi = labels.line(at, clusters).iter().zip(&scratch.geometric);
+                let counts = &mut sums.labels[line as usize * clusters..][..clusters];
+                counts.iter_mut().zip(phi).for_each(|(count, (theta, g))| *count += scale * theta * g);
+            }
+        }
+    }
+
+    fn add_logs(bound: f64, weight: f64, scratch: &RowScratch, sums: &mut SufficientStatistics) {
+        sums.log_sum += weight * bound;
+        sums.sizes.iter_mut().zip(&scratch.logs).for_each(|(sum, log)| *sum += weight * log);
     }
 }
 
@@ -165,7 +268,7 @@ mod tests {
             let lines: Vec<usize> = (0..12).filter_map(|u| ensemble.label(i, u).map(|j| offsets[u] + j)).collect();
             // The stored values are those after 200 rounds, converged or not.
             let mut gamma = model.start(lines.len() as f64);
-            let bound = model.infer((&lines, Once), &mut gamma, (200, 0.0), &mut RowScratch::new(4));
+            let bound = model.infer(model.labels(&lines, Once), &mut gamma, (200, 0.0), &mut RowScratch::new(4));
             fixture::assert_close(&gamma, gammas.row(i).as_slice().unwrap());
             fixture::assert_close(&[bound], &bounds[i..=i]);
         }

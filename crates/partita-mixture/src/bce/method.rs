@@ -4,7 +4,6 @@ use std::num::Saturating;
 
 use partita_core::{
     BLOCK_ROWS, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit, RowProblem,
-    SoftBases, Weights,
 };
 
 use super::row_fit::bce_rows;
@@ -20,9 +19,6 @@ pub struct Bce;
 /// Mixed memberships, [`bce`].
 pub static BCE: Bce = Bce;
 
-/// Planted shares are found by `mm`; here mixed memberships of one and the same mixture explain them as well as clusters do.
-const MIXED: &str = "its mixed memberships explain shares without clusters; mm takes them";
-
 static INFO: MethodInfo = MethodInfo {
     name: "bce",
     summary: "mixed memberships by variational EM: an object may belong to several clusters",
@@ -31,12 +27,7 @@ static INFO: MethodInfo = MethodInfo {
     time: "restarts · rounds · 20 n M K",
     memory: "n (M + 24 K) + restarts · (16 n K + 512 ΣJ K) bytes",
     remedy: "ask for fewer clusters, set restarts lower, or take mm",
-    capabilities: Capabilities {
-        streams: true,
-        soft_bases: SoftBases::Refused(MIXED),
-        base_weights: Weights::Native,
-        ..MIXTURE.capabilities
-    },
+    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
     ..MIXTURE
 };
 

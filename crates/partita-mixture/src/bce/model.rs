@@ -92,7 +92,8 @@ impl BceModel {
             let counts: Vec<f64> = lines.iter().map(|&line| self.count(line, &offsets)).collect();
             let mut gamma = self.parameters.start(counts.iter().sum());
             let (ends, mut scratch) = ((ROW_ROUNDS, ROW_TOLERANCE), RowScratch::new(clusters));
-            let bound = self.parameters.infer((&lines, &counts[..]), &mut gamma, ends, &mut scratch);
+            let bound =
+                self.parameters.infer(self.parameters.labels(&lines, &counts[..]), &mut gamma, ends, &mut scratch);
             let total: f64 = gamma.iter().sum();
             soft.iter_mut().zip(&gamma).for_each(|(p, g)| *p = g / total);
             bound

@@ -129,7 +129,7 @@ impl RowInference {
     fn infer(&self, lines: &[usize]) -> Inferred {
         let (counts, mut scratch) = (self.counts(lines), RowScratch::new(self.parameters.clusters()));
         let (mut gamma, ends) = (self.parameters.start(counts.iter().sum()), (ROW_ROUNDS, ROW_TOLERANCE));
-        let bound = self.parameters.infer((lines, &counts[..]), &mut gamma, ends, &mut scratch);
+        let bound = self.parameters.infer(self.parameters.labels(lines, &counts[..]), &mut gamma, ends, &mut scratch);
         Inferred { counts, gamma, bound, scratch }
     }
 }
@@ -164,7 +164,8 @@ impl RowPass for RowInference {
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Expected) {
         self.each(block, |(lines, weight), found| {
-            self.parameters.add_row((lines, &found.counts[..], weight), found.bound, &found.scratch, &mut sum.sums);
+            let labels = self.parameters.labels(lines, &found.counts[..]);
+            self.parameters.add_row((labels, weight), found.bound, &found.scratch, &mut sum.sums);
             sum.weight += weight;
             sum.labels += weight * lines.len() as f64;
         });

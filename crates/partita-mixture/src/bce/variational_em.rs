@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
-    Label, LabelRows, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition, chunks,
+    Label, LabelRows, Memberships, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition,
+    chunks,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::dirichlet::learn;
-use super::inference::{BceParameters, Once, RowScratch};
+use super::inference::{BceParameters, Once, RowScratch, SoftRow};
 use super::model::BceModel;
 use crate::error::MixtureError;
 use crate::shared::initialization;
@@ -92,7 +93,9 @@ impl BceSettings {
 /// | γ | the soft result is γ_i / Σ γ_i |
 ///
 /// The lower bound (with the pseudo-counts' term) never falls. Missing labels drop out; rows may have any weights. A label of a base
-/// clustering of weight w counts as w labels.
+/// clustering of weight w counts as w labels. A row of shares of a soft base clustering is one label whose value is not known: it draws
+/// one cluster, by the expected log likelihood Σ_j s_iuj ln θ_kuj. (Were each share a label of its own, with a cluster of its own, the
+/// memberships would explain the shares and the clusters nothing.)
 ///
 /// # Cost
 /// O(distinct rows · M · K) time for each of up to 20 rounds of γ within a round, in parallel over restarts and rows;
@@ -131,7 +134,7 @@ pub(crate) fn compete(
     progress: &ProgressCounter<'_>,
 ) -> (Run<BceState>, Vec<f64>) {
     let start = |restart| BceState::start(rows, clusters, restart, seed, settings);
-    best_of_finalists(settings.limits(), start, |start, limits| {
+    best_of_finalists(settings.limits(), progress, start, |start, limits| {
         ascend(start, limits, progress, |state| {
             let BceExpectation { gamma, sums, weight } = state.expect(rows);
             let pseudo =
@@ -174,12 +177,15 @@ impl BceState {
     }
 
     fn expect(&self, rows: &WeightedRows<'_>) -> BceExpectation {
+        if let Some(shares) = rows.shares() {
+            return self.expect_shares(rows, shares);
+        }
         if rows.base_weights().is_some() {
             return self.expect_in(rows, |i, parameters, gamma, scratch, sums| {
                 let (lines, counts) = rows.counted_labels(i);
-                let row = (&lines[..], &counts[..]);
+                let row = parameters.labels(&lines, &counts[..]);
                 let bound = parameters.infer(row, gamma, (ROW_ROUNDS, ROW_TOLERANCE), scratch);
-                parameters.add_row((&lines, &counts[..], rows.weights()[i]), bound, scratch, sums);
+                parameters.add_row((row, rows.weights()[i]), bound, scratch, sums);
             });
         }
         match rows.ensemble().rows() {
@@ -191,8 +197,19 @@ impl BceState {
     fn expect_labels<L: Label>(&self, rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>) -> BceExpectation {
         self.expect_in(rows, |i, parameters, gamma, scratch, sums| {
             let lines: Vec<usize> = lines(labels.row(i), rows.offsets()).collect();
-            let bound = parameters.infer((&lines, Once), gamma, (ROW_ROUNDS, ROW_TOLERANCE), scratch);
-            parameters.add_row((&lines, Once, rows.weights()[i]), bound, scratch, sums);
+            let row = parameters.labels(&lines, Once);
+            let bound = parameters.infer(row, gamma, (ROW_ROUNDS, ROW_TOLERANCE), scratch);
+            parameters.add_row((row, rows.weights()[i]), bound, scratch, sums);
+        })
+    }
+
+    fn expect_shares(&self, rows: &WeightedRows<'_>, shares: &Memberships) -> BceExpectation {
+        let bases = (rows.offsets(), rows.base_weights());
+        self.expect_in(rows, |i, parameters, gamma, scratch, sums| {
+            let mut row = SoftRow::default();
+            row.read(&parameters.theta, (shares, i), bases);
+            let bound = parameters.infer(row.labels(), gamma, (ROW_ROUNDS, ROW_TOLERANCE), scratch);
+            parameters.add_soft_row((&row, (shares, i), rows.weights()[i]), bound, scratch, sums);
         })
     }
 
@@ -328,6 +345,36 @@ mod tests {
             let twice = ensemble.select(&(0..2 * n).map(|i| i % n).collect::<Vec<_>>(), &bases);
             let again = fit(&WeightedRows::weighted(&twice, &vec![0.5; twice.objects()]).unwrap());
             assert_eq!(again.objective, outcome.objective);
+        }
+    }
+
+    /// Shares of 1 take the other path here, which must say the same to the bit.
+    #[test]
+    fn shares_of_one_count_as_labels() {
+        for seed in 0..20 {
+            let ensemble = fixture::drawn(seed);
+            let shares = ensemble.shares();
+            let weights: Vec<f64> = (0..ensemble.bases().len()).map(|u| 0.5 + u as f64).collect();
+            for weights in [None, Some(weights)] {
+                let rows = WeightedRows::unfolded(&ensemble).with_base_weights(weights);
+                let state = BceState::start(&rows, 3, seed as u32, Seed::new(seed), &BceSettings::default());
+                let (hard, soft) = (state.expect(&rows), state.expect_shares(&rows, &shares));
+                assert_eq!((hard.gamma, hard.sums), (soft.gamma, soft.sums), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_never_falls_with_shares_and_weights() {
+        for seed in 0..20 {
+            let drawn = partita_conformance::draw_shares(Seed::new(seed));
+            let named = drawn.tables.iter().enumerate().map(|(u, table)| (format!("u{u}"), table));
+            let ensemble = partita_conformance::ensemble_of_shares(named);
+            let weights = (0..drawn.tables.len()).map(|u| 0.5 + (u % 3) as f64).collect();
+            let rows = WeightedRows::of(&ensemble).with_base_weights((seed % 2 == 0).then_some(weights));
+            let found = bce(&rows, drawn.clusters, Seed::new(seed), &BceSettings::default(), &Silent).unwrap();
+            let trace = found.objective.unwrap().trace;
+            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()), "seed {seed}: {trace:?}");
         }
     }
 

@@ -117,6 +117,7 @@ impl MmSettings {
 /// Topchy, Jain, Punch, *A mixture model for clustering ensembles*, SDM 2004.
 #[doc(alias = "latent class model")]
 #[doc(alias = "expectation-maximization")]
+#[doc(alias("SAME"))]
 pub fn mm(
     rows: &WeightedRows<'_>,
     clusters: usize,
@@ -169,6 +170,7 @@ pub(crate) fn compete(
 ) -> (Run<RowModel>, Vec<f64>) {
     best_of_finalists(
         settings.limits(),
+        progress,
         |restart| initialization::model(rows, &initialization::varied_statistics(rows, clusters, restart, seed)),
         |start, limits| ascend(start, limits, progress, |model| round(rows, model, settings.pseudo_count)),
     )

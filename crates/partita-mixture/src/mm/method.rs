@@ -4,7 +4,7 @@ use std::num::Saturating;
 
 use partita_core::{
     BaseClustering, Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, RowFit,
-    RowProblem, SettingsError, SoftBases, Weights,
+    RowProblem, SettingsError,
 };
 
 use super::em::{MmDiagnostics, MmSettings, mm};
@@ -25,12 +25,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "mm",
     summary: "mixture of label distributions by EM: soft, fast, takes missing labels",
     reference: "Topchy, Jain, Punch, A mixture model for clustering ensembles, SDM 2004",
-    capabilities: Capabilities {
-        streams: true,
-        soft_bases: SoftBases::Native,
-        base_weights: Weights::Native,
-        ..MIXTURE.capabilities
-    },
+    capabilities: Capabilities { streams: true, ..MIXTURE.capabilities },
     ..MIXTURE
 };
 

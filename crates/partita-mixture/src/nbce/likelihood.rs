@@ -91,11 +91,11 @@ pub(crate) fn outcome(
     stopped: Stopped,
 ) -> Outcome<RowLikelihood> {
     let order = in_use(rows, soft);
-    let model = merged_model(rows.ensemble().bases(), prior, theta, &order);
+    let model = merged_model(rows.ensemble().bases(), prior, theta, &order).weighted(rows.base_weights());
     let soft = rows.expand(merged(soft, &order));
     let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), stopped);
     let fit = likelihood(&outcome.partition, prior.len(), rows, &model);
-    outcome.model = Some(Arc::new(model));
+    outcome.model = Some(Arc::new(model.weighted(rows.tempering())));
     outcome.with(fit)
 }
 

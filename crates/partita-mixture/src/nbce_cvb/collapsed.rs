@@ -79,7 +79,8 @@ impl NbceCvbSettings {
 /// ```
 ///
 /// The expectations exclude the object itself; the product runs over the labels that are there. All rows move at
-/// once, which makes identical rows move together: distinct rows with whole weights are exact.
+/// once, which makes identical rows move together: distinct rows with whole weights are exact. Weights of base clusterings temper the
+/// likelihood: a label counts ω_u times, in the counts and as the exponent of its factor.
 ///
 /// | paper | here |
 /// |---|---|
@@ -124,7 +125,8 @@ pub fn nbce_cvb(
         relax(rows, Memberships::of_hard(rows, &nearest, clusters), settings, &progress)
     };
     let compete = |rows: &WeightedRows<'_>| {
-        best_of(settings.restarts, |restart| relax_on(rows, &initial_statistics(rows, clusters, restart, seed)))
+        let start = |restart| initial_statistics(rows, clusters, restart, seed);
+        best_of(settings.restarts, &progress, |restart| relax_on(rows, &start(restart)))
     };
     let (run, objectives) = best_on(rows, seed, compete, |best| relax_on(rows, &best.sums));
     Ok(outcome(rows, run, objectives, settings.prior))

@@ -54,7 +54,7 @@ impl Memberships {
 
     /// Moves all rows at once; returns how far the row that is farthest from its new memberships was from them.
     pub(crate) fn update(&mut self, rows: &WeightedRows<'_>, prior: NbcePrior) -> f64 {
-        match (rows.ensemble().memberships(), rows.ensemble().rows()) {
+        match (rows.shares(), rows.ensemble().rows()) {
             (Some(shares), _) => self.update_in(
                 rows,
                 prior,
@@ -131,6 +131,8 @@ struct Counts<'a> {
     pseudo_totals: Vec<f64>,
     beta: f64,
     offsets: &'a [usize],
+    /// What a label of every base clustering counts; none where all count 1.
+    counting: Option<&'a [f64]>,
 }
 
 impl<'a> Counts<'a> {
@@ -154,6 +156,7 @@ impl<'a> Counts<'a> {
             pseudo_totals,
             beta: hyperparameters.beta,
             offsets: rows.offsets(),
+            counting: rows.tempering(),
         }
     }
 
@@ -195,9 +198,10 @@ impl<'a> Counts<'a> {
             let u = self.offsets.partition_point(|&start| start <= line as usize) - 1;
             let label = &self.labels[line as usize * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
+            let counts = self.counting.map_or(1.0, |counting| counting[u]);
             for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
-                let without =
-                    (label - one * own * share).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+                let without = (label - one * own * share).max(self.beta)
+                    / (total - one * own * counts).max(self.pseudo_totals[u]);
                 *m *= without.powf(share);
             }
             if at % (RENORMALISE_AFTER - 1) == RENORMALISE_AFTER - 2 {

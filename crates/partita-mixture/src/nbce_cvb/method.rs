@@ -2,7 +2,7 @@
 
 use std::num::Saturating;
 
-use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, SoftBases};
+use partita_core::{FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize};
 
 use super::collapsed::{NbceCvbSettings, nbce_cvb};
 use crate::nbce::info::NBCE;
@@ -24,7 +24,6 @@ static INFO: MethodInfo = MethodInfo {
     summary: "nonparametric mixture by collapsed variational inference: finds K itself, closer than plain variational",
     memory: "n M + restarts · (8 n K + 512 ΣJ K) bytes",
     remedy: "allow fewer clusters, set restarts lower, or take nbce-vb",
-    capabilities: Capabilities { soft_bases: SoftBases::Native, ..NBCE.capabilities },
     ..NBCE
 };
 
@@ -51,7 +50,7 @@ impl Method for NbceCvb {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<NbceDiagnostics>, FitError> {
         Ok(nbce_cvb(
-            &WeightedRows::of_weighted(problem.weighted()),
+            &WeightedRows::of_tempered(problem.weighted()),
             truncated(&problem.size()).clusters,
             problem.seed,
             settings,

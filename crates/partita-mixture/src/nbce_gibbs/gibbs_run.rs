@@ -53,6 +53,9 @@ fn draw_labels<L: Label>(
     }
 }
 
+/// Moves after which a chain asks whether to stop.
+const MOVES_A_LOOK: u32 = 1024;
+
 /// Runs one chain. Where base clusterings are soft, every sweep draws labels by their shares first.
 pub(crate) fn gibbs_run<L: Label>(
     rows: &WeightedRows<'_>,
@@ -68,7 +71,13 @@ pub(crate) fn gibbs_run<L: Label>(
     let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
     let soft = rows.ensemble().memberships().map(|shares| (shares, rows.offsets()));
     let mut drawn = soft.map(|_| labels.to_owned());
-    let mut state = GibbsState::new((labels, rows.offsets()), start, clusters, settings.prior, hyperparameters);
+    let mut state = GibbsState::new(
+        (labels, rows.offsets(), rows.base_weights()),
+        start,
+        clusters,
+        settings.prior,
+        hyperparameters,
+    );
     let mut rng = seed.child(1).rng();
     let (burn_in, sweeps) = (u64::from(settings.burn_in), u64::from(settings.sweeps.get()));
     let keep = u64::from(settings.keep.get()).min(sweeps);
@@ -80,7 +89,10 @@ pub(crate) fn gibbs_run<L: Label>(
             state.observe(labels);
         }
         state.sweep(&mut rng);
-        run.moved += (0..settings.moves).filter(|_| state.split_or_merge(&mut rng)).count() as u64;
+        // Where a sweep has very many moves, a wish to stop is not kept waiting for its end.
+        let goes_on = |at: &u32| *at == 0 || !at.is_multiple_of(MOVES_A_LOOK) || !progress.stopped();
+        let moves = (0..settings.moves).take_while(goes_on);
+        run.moved += moves.filter(|_| state.split_or_merge(&mut rng)).count() as u64;
         if settings.learn {
             state.learn(&mut rng);
         }
@@ -128,6 +140,8 @@ mod tests {
         let LabelRows::Bytes(labels) = ensemble.rows() else { panic!("few clusters") };
         let run = gibbs_run(&rows, labels, (0, 4), Seed::new(1), &settings, &progress);
         assert!(run.interrupted);
+        let settings = NbceGibbsSettings { moves: u32::MAX, ..NbceGibbsSettings::default() };
+        assert!(gibbs_run(&rows, labels, (0, 4), Seed::new(1), &settings, &progress).interrupted);
         assert_eq!((run.kept.len(), run.log_joint.len()), (1, 1));
     }
 }

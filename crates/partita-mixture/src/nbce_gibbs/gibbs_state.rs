@@ -1,8 +1,11 @@
 //! State of a collapsed Gibbs chain: assignments, counts, one sweep, slice sampling of the hyperparameters.
 
+use std::borrow::Cow;
+
 use partita_core::Label;
 use partita_core::ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use rand::{Rng, RngExt};
+use statrs::function::gamma::ln_gamma;
 
 use super::slice_sampling::slice;
 use crate::nbce::hyperparameters::Hyperparameters;
@@ -16,16 +19,18 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 pub(crate) struct GibbsState<'a, L> {
     pub(crate) rows: CowArray<'a, L, Ix2>,
     pub(crate) offsets: &'a [usize],
+    /// How many labels one of every base clustering counts, where they differ.
+    pub(crate) base_weights: Option<&'a [f64]>,
     pub(crate) prior: NbcePrior,
     pub(crate) hyperparameters: Hyperparameters,
     pub(crate) z: Vec<u32>,
     /// Whole numbers.
     pub(crate) counts: SufficientStatistics,
-    /// β + N, ΣJ lines of K values.
+    /// β + N, ΣJ lines of K values; with weights ω of base clusterings ln Γ(β + ω N + ω) − ln Γ(β + ω N).
     labels: Vec<f64>,
     /// Labels that are there, M lines of K values.
     totals: Vec<f64>,
-    /// 1 / (J_u β + N), M lines of K values.
+    /// 1 / (J_u β + N), M lines of K values; with weights ln Γ(J_u β + ω N) − ln Γ(J_u β + ω N + ω).
     inverse: Vec<f64>,
     product: ScaledProduct,
     weights: Vec<f64>,
@@ -33,7 +38,7 @@ pub(crate) struct GibbsState<'a, L> {
 
 impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn new(
-        (rows, offsets): (ArrayView2<'a, L>, &'a [usize]),
+        (rows, offsets, base_weights): (ArrayView2<'a, L>, &'a [usize], Option<&'a [f64]>),
         z: Vec<u32>,
         clusters: usize,
         prior: NbcePrior,
@@ -52,6 +57,7 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let mut state = Self {
             rows: rows.into(),
             offsets,
+            base_weights,
             prior,
             hyperparameters,
             z,
@@ -83,13 +89,37 @@ impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn set(&mut self, hyperparameters: Hyperparameters) {
         self.hyperparameters = hyperparameters;
         let clusters = self.weights.len();
-        self.labels
-            .iter_mut()
-            .zip(&self.counts.labels)
-            .for_each(|(value, count)| *value = hyperparameters.beta + count);
-        for (at, (inverse, total)) in self.inverse.iter_mut().zip(&self.totals).enumerate() {
-            *inverse = 1.0 / (pseudo_total(self.offsets, at / clusters, hyperparameters.beta) + total);
+        for (u, ends) in self.offsets.windows(2).enumerate() {
+            for at in ends[0] * clusters..ends[1] * clusters {
+                self.labels[at] = self.of_label(u, self.counts.labels[at]);
+            }
         }
+        for at in 0..self.inverse.len() {
+            self.inverse[at] = self.of_total(at / clusters, self.totals[at]);
+        }
+    }
+
+    /// What a label of base clustering `u` that occurs so often makes of the probability of one more.
+    fn of_label(&self, u: usize, count: f64) -> f64 {
+        let beta = self.hyperparameters.beta;
+        self.base_weights.map_or(beta + count, |weights| log_rise(beta + weights[u] * count, weights[u]))
+    }
+
+    /// The same of all labels of base clustering `u` that are there.
+    fn of_total(&self, u: usize, total: f64) -> f64 {
+        let pseudo_total = pseudo_total(self.offsets, u, self.hyperparameters.beta);
+        match self.base_weights {
+            None => 1.0 / (pseudo_total + total),
+            Some(weights) => -log_rise(pseudo_total + weights[u] * total, weights[u]),
+        }
+    }
+
+    /// The counts, labels as often as their base clusterings count.
+    fn weighted_counts(&self) -> Cow<'_, SufficientStatistics> {
+        if self.base_weights.is_none() {
+            return Cow::Borrowed(&self.counts);
+        }
+        Cow::Owned(self.counts.clone().weighted(self.base_weights, self.offsets))
     }
 
     /// Draws the cluster of every object once, given all others.
@@ -109,6 +139,9 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let clusters = self.weights.len();
         let others = (self.z.len() - 1) as f64;
         self.prior.shares(self.counts.sizes.iter().copied(), others, self.hyperparameters.alpha0, &mut self.product);
+        if self.base_weights.is_some() {
+            return self.weighted_conditional(object);
+        }
         let mut pending = 1;
         for (u, label) in row.iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
@@ -127,35 +160,51 @@ impl<'a, L: Label> GibbsState<'a, L> {
         self.product.weights(&mut self.weights)
     }
 
+    /// The rest of [`conditional`](Self::conditional) where labels count differently: factors of any size, so that logarithms are added.
+    fn weighted_conditional(&mut self, object: usize) -> f64 {
+        let clusters = self.weights.len();
+        let mut logs = vec![0.0; clusters];
+        for (u, label) in self.rows.row(object).iter().enumerate() {
+            let Some(j) = label.cluster() else { continue };
+            let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
+            let inverse = &self.inverse[u * clusters..][..clusters];
+            logs.iter_mut().zip(label).zip(inverse).for_each(|((log, label), inverse)| *log += label + inverse);
+        }
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (mantissa, log) in self.product.mantissas.iter_mut().zip(logs) {
+            *mantissa *= (log - top).exp();
+        }
+        self.product.renormalise();
+        self.product.weights(&mut self.weights)
+    }
+
     /// Adds `one` object with the labels of object `i` to cluster `k`.
     pub(crate) fn count(&mut self, i: usize, k: usize, one: f64) {
         let clusters = self.weights.len();
-        let beta = self.hyperparameters.beta;
         self.counts.sizes[k] += one;
-        for (u, label) in self.rows.row(i).iter().enumerate() {
-            let Some(j) = label.cluster() else { continue };
-            let at = (self.offsets[u] + j) * clusters + k;
+        for u in 0..self.rows.ncols() {
+            let Some(j) = self.rows[[i, u]].cluster() else { continue };
+            let (at, of_base) = ((self.offsets[u] + j) * clusters + k, u * clusters + k);
             self.counts.labels[at] += one;
-            self.labels[at] = beta + self.counts.labels[at];
-            let total = &mut self.totals[u * clusters + k];
-            *total += one;
-            self.inverse[u * clusters + k] = 1.0 / (pseudo_total(self.offsets, u, beta) + *total);
+            self.labels[at] = self.of_label(u, self.counts.labels[at]);
+            self.totals[of_base] += one;
+            self.inverse[of_base] = self.of_total(u, self.totals[of_base]);
         }
     }
 
     /// ln p(z, labels | α0, β).
     pub(crate) fn log_joint(&self, hyperparameters: Hyperparameters) -> f64 {
         self.prior.log_partition(&self.counts.sizes, hyperparameters.alpha0)
-            + log_labels(&self.counts, self.offsets, hyperparameters.beta)
+            + log_labels(&self.weighted_counts(), self.offsets, hyperparameters.beta)
     }
 
     /// Draws α0 and β by slice sampling of their logarithms, under Gamma(1, 1).
     pub(crate) fn learn(&mut self, rng: &mut impl Rng) {
         // The density of ln x has the factor x.
         let density = |x: f64| x.ln() - x;
-        let sizes = &self.counts.sizes;
+        let (sizes, counts) = (&self.counts.sizes, self.weighted_counts());
         let alpha0 = slice(self.hyperparameters.alpha0, rng, |a| self.prior.log_partition(sizes, a) + density(a));
-        let beta = slice(self.hyperparameters.beta, rng, |b| log_labels(&self.counts, self.offsets, b) + density(b));
+        let beta = slice(self.hyperparameters.beta, rng, |b| log_labels(&counts, self.offsets, b) + density(b));
         self.set(Hyperparameters { alpha0, beta });
     }
 
@@ -163,6 +212,11 @@ impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn live(&self) -> u32 {
         self.counts.sizes.iter().filter(|size| **size > 0.0).count() as u32
     }
+}
+
+/// ln Γ(x + more) − ln Γ(x): the logarithm of x for one more.
+pub(super) fn log_rise(x: f64, more: f64) -> f64 {
+    ln_gamma(x + more) - ln_gamma(x)
 }
 
 /// J_u β.
@@ -211,7 +265,7 @@ mod tests {
         let offsets = ensemble.offsets();
         for (prior, name) in [(NbcePrior::Symmetric, "fsd"), (NbcePrior::StickBreaking, "tsb")] {
             let rows = bytes(ensemble.rows());
-            let mut state = GibbsState::new((rows, &offsets), z.clone(), 6, prior, HYPERPARAMETERS);
+            let mut state = GibbsState::new((rows, &offsets, None), z.clone(), 6, prior, HYPERPARAMETERS);
             for i in [0, 9, 23] {
                 state.count(i, z[i] as usize, -1.0);
                 let sum = state.conditional(i);
@@ -226,12 +280,17 @@ mod tests {
     }
 
     /// The posterior of partitions, as labels in order of appearance.
-    fn exact(rows: &WeightedRows<'_>, clusters: usize, prior: NbcePrior) -> BTreeMap<Vec<u32>, f64> {
+    fn exact(
+        rows: &WeightedRows<'_>,
+        clusters: usize,
+        prior: NbcePrior,
+        weights: Option<&[f64]>,
+    ) -> BTreeMap<Vec<u32>, f64> {
         let n = rows.objects() as u32;
         let assignment =
             |code: usize| -> Vec<u32> { (0..n).map(|i| (code / clusters.pow(i) % clusters) as u32).collect() };
         let joint = |code: usize| {
-            let sums = rows.given_hard(&assignment(code), clusters);
+            let sums = rows.given_hard(&assignment(code), clusters).weighted(weights, rows.offsets());
             prior.log_partition(&sums.sizes, HYPERPARAMETERS.alpha0)
                 + log_labels(&sums, rows.offsets(), HYPERPARAMETERS.beta)
         };
@@ -248,18 +307,24 @@ mod tests {
         Partition::new(z, clusters).unwrap().by_appearance().labels().to_vec()
     }
 
-    /// 100,000 sweeps over 6 objects, with and without split–merge moves: total variation from the exact posterior of
-    /// partitions below 0.02.
+    /// 100,000 sweeps over 6 objects, with and without split–merge moves and weights of base clusterings: total variation from the
+    /// exact posterior of partitions below 0.02.
     #[test]
     fn partitions_are_drawn_from_the_posterior() {
         const SWEEPS: u32 = 100_000;
         let both = [NbcePrior::Symmetric, NbcePrior::StickBreaking];
-        for (seed, prior, moves) in [0, 2].into_iter().flat_map(|moves| [(3, both[0], moves), (4, both[1], moves)]) {
+        let cases = [(0, false), (2, false), (0, true), (2, true)];
+        let cases = cases
+            .into_iter()
+            .flat_map(|(moves, weighted)| [(3, both[0], moves, weighted), (4, both[1], moves, weighted)]);
+        for (seed, prior, moves, weighted) in cases {
             let drawn = fixture::drawn(seed);
             let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
             let ensemble = drawn.select(&[0, 1, 2, 3, 4, 5], &bases);
-            let offsets = ensemble.offsets();
-            let mut state = GibbsState::new((bytes(ensemble.rows()), &offsets), vec![0; 6], 4, prior, HYPERPARAMETERS);
+            let (offsets, given) = (ensemble.offsets(), [2.3, 0.4, 1.0, 0.7, 1.5, 0.2, 1.9, 0.9, 1.1, 1.0]);
+            let weights = weighted.then(|| &given[..bases.len()]);
+            let of = (bytes(ensemble.rows()), &offsets[..], weights);
+            let mut state = GibbsState::new(of, vec![0; 6], 4, prior, HYPERPARAMETERS);
             let mut rng = Seed::new(seed).rng();
             let mut seen: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
             for _ in 0..SWEEPS {
@@ -267,10 +332,14 @@ mod tests {
                 (0..moves).for_each(|_| _ = state.split_or_merge(&mut rng));
                 *seen.entry(partition(state.z.clone(), 4)).or_insert(0.0) += 1.0 / f64::from(SWEEPS);
             }
-            let exact = exact(&WeightedRows::unfolded(&ensemble), 4, prior);
+            let exact = exact(&WeightedRows::unfolded(&ensemble), 4, prior, weights);
             let distance = |(z, p): (&Vec<u32>, &f64)| (p - seen.get(z).copied().unwrap_or(0.0)).abs();
             let variation = 0.5 * exact.iter().map(distance).sum::<f64>();
-            assert!(variation < 0.02, "{prior:?}, {moves} moves: {variation} over {} partitions", exact.len());
+            assert!(
+                variation < 0.02,
+                "{prior:?}, {moves} moves, weights {weighted}: {variation} over {} partitions",
+                exact.len()
+            );
         }
     }
 
@@ -280,7 +349,7 @@ mod tests {
         let (offsets, mut rng) = (ensemble.offsets(), Seed::new(1).rng());
         let rows = bytes(ensemble.rows());
         let mut state = GibbsState::new(
-            (rows, &offsets),
+            (rows, &offsets, None),
             vec![0; ensemble.objects()],
             5,
             NbcePrior::StickBreaking,
@@ -291,8 +360,13 @@ mod tests {
             (0..5).for_each(|_| _ = state.split_or_merge(&mut rng));
             state.learn(&mut rng);
         }
-        let fresh =
-            GibbsState::new((rows, &offsets), state.z.clone(), 5, NbcePrior::StickBreaking, state.hyperparameters);
+        let fresh = GibbsState::new(
+            (rows, &offsets, None),
+            state.z.clone(),
+            5,
+            NbcePrior::StickBreaking,
+            state.hyperparameters,
+        );
         assert_eq!(fresh.counts, state.counts);
         assert_eq!((&fresh.labels, &fresh.inverse), (&state.labels, &state.inverse));
     }

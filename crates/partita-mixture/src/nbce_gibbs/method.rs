@@ -2,9 +2,7 @@
 
 use std::num::Saturating;
 
-use partita_core::{
-    Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, SoftBases, Weights,
-};
+use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Weights};
 
 use super::chain_diagnostics::NbceGibbsDiagnostics;
 use super::sampler::nbce_gibbs;
@@ -32,7 +30,6 @@ static INFO: MethodInfo = MethodInfo {
     capabilities: Capabilities {
         soft: false,
         posterior: true,
-        soft_bases: SoftBases::Native,
         object_weights: Weights::Refused(WHOLE),
         ..NBCE.capabilities
     },
@@ -58,7 +55,7 @@ impl Method for NbceGibbs {
         settings: &NbceGibbsSettings,
         monitor: &dyn Monitor,
     ) -> Result<Outcome<NbceGibbsDiagnostics>, FitError> {
-        Ok(nbce_gibbs(problem.ensemble, truncated(&problem.size()).clusters, problem.seed, settings, monitor)?)
+        Ok(nbce_gibbs(problem.weighted(), truncated(&problem.size()).clusters, problem.seed, settings, monitor)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use partita_core::{
-    Clusters, Ensemble, LabelRows, Monitor, Outcome, Partition, ProblemSize, ProgressCounter, Seed, Stopped,
+    Clusters, LabelRows, Monitor, Outcome, Partition, ProblemSize, ProgressCounter, Seed, Stopped, WeightedEnsemble,
 };
 use rayon::prelude::*;
 
@@ -29,7 +29,8 @@ const SEARCH_EFFORT: usize = 2_000_000_000;
 /// p(z_i = k | …) ∝ p(z_i = k | z_¬i) Π_u (β + N^{¬i}_{kuℓ(i,u)}) / (J_u β + N^{¬i}_{ku})
 /// ```
 ///
-/// The product runs over the labels that are there. After each sweep a few split–merge moves (Dahl's) part or join whole
+/// The product runs over the labels that are there. Weights ω of base clusterings temper the likelihood: a label counts ω_u times, so
+/// that its factor is Γ(β + ω N + ω) / Γ(β + ω N) over the same of all labels. After each sweep a few split–merge moves (Dahl's) part or join whole
 /// clusters. Chains run in parallel; each has its own stream of chance.
 ///
 /// # Cost
@@ -41,23 +42,27 @@ const SEARCH_EFFORT: usize = 2_000_000_000;
 ///
 /// # Errors
 /// [`MixtureError::Settings`] for α0 or β out of range; [`MixtureError::NoClusters`] for K = 0.
-pub fn nbce_draws(
-    ensemble: &Ensemble,
+pub fn nbce_draws<'a>(
+    of: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &NbceGibbsSettings,
     monitor: &dyn Monitor,
 ) -> Result<NbceDraws, MixtureError> {
+    let of: WeightedEnsemble<'_> = of.into();
+    let ensemble = of.ensemble;
     let _span = tracing::info_span!("nbce-gibbs", objects = ensemble.objects(), clusters).entered();
     MixtureError::check(settings, &ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let length = u64::from(settings.burn_in) + u64::from(settings.sweeps.get());
     let progress = ProgressCounter::new(monitor, length * u64::from(settings.chains.get()));
-    let rows = WeightedRows::unfolded(ensemble);
+    let rows = WeightedRows::unfolded(ensemble).with_base_weights(of.shares().map(<[f64]>::to_vec));
     let chain = |chain: u32| match ensemble.rows() {
         LabelRows::Bytes(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
         LabelRows::Words(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
     };
-    let runs: Vec<GibbsRun> = (0..settings.chains.get()).into_par_iter().map(chain).collect();
+    // Who asks to stop does not wait for chains that were not begun.
+    let begun = |number: &u32| *number == 0 || !progress.was_stopped();
+    let runs: Vec<GibbsRun> = (0..settings.chains.get()).into_par_iter().filter(begun).map(chain).collect();
     let interrupted = runs.iter().any(|run| run.interrupted);
     let moved = runs.iter().map(|run| run.moved).sum();
     let kept: Vec<&KeptDraw> = runs.iter().flat_map(|run| &run.kept).collect();
@@ -98,23 +103,26 @@ pub fn nbce_draws(
 /// Wang, Domeniconi, Laskey, *Nonparametric Bayesian clustering ensembles*, ECML PKDD 2010.
 #[doc(alias = "MCMC")]
 #[doc(alias = "DPMM")]
-pub fn nbce_gibbs(
-    ensemble: &Ensemble,
+pub fn nbce_gibbs<'a>(
+    of: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     seed: Seed,
     settings: &NbceGibbsSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<NbceGibbsDiagnostics>, MixtureError> {
-    let draws = nbce_draws(ensemble, clusters, seed, settings, monitor)?;
+    // Objects are sampled one by one, each of which counts once.
+    let of = WeightedEnsemble { object_weights: None, ..of.into() };
+    let ensemble = of.ensemble;
+    let draws = nbce_draws(of, clusters, seed, settings, monitor)?;
     let fragments = ensemble.fragments();
     let chosen = summarise(&draws.samples, clusters, settings)?;
     let partition = majority_by_row(&chosen, fragments.of_object(), fragments.weights().len());
-    let (partition, model) = fit(ensemble, &partition, clusters, &draws, settings.prior);
+    let (partition, model) = fit(of, &partition, clusters, &draws, settings.prior);
     let mut outcome = Outcome::hard(partition, vec![0.0; ensemble.objects()], draws.stopped);
     let certainty = draws.samples.certainty(&outcome.partition);
     outcome.certainty = mean_by_row(&certainty, &fragments);
-    let fit = likelihood(&outcome.partition, clusters, &WeightedRows::of(ensemble), &model);
-    outcome.model = Some(Arc::new(model));
+    let fit = likelihood(&outcome.partition, clusters, &WeightedRows::of_tempered(of), &model);
+    outcome.model = Some(Arc::new(model.weighted(of.shares())));
     Ok(with_diagnostics(outcome, fit, draws, settings.burn_in))
 }
 
@@ -137,25 +145,25 @@ fn summarise(
 /// The partition with its clusters by size, and the posterior mean model of it: expected shares, and label shares
 /// with β added. Where K leaves clusters empty, they are a last one together.
 fn fit(
-    ensemble: &Ensemble,
+    of: WeightedEnsemble<'_>,
     partition: &Partition,
     clusters: usize,
     draws: &NbceDraws,
     prior: NbcePrior,
 ) -> (Partition, RowModel) {
-    let rows = WeightedRows::unfolded(ensemble);
+    let rows = WeightedRows::unfolded(of.ensemble);
     let mut labels = partition.by_appearance().labels().to_vec();
     order_by_size(&rows, &mut labels, clusters);
     let mean = |pick: fn(&(f64, f64)) -> f64| {
         draws.hyperparameters.iter().map(pick).sum::<f64>() / draws.hyperparameters.len() as f64
     };
     let (alpha0, beta) = (mean(|values| values.0), mean(|values| values.1));
-    let sums = rows.given_hard(&labels, clusters);
+    let sums = rows.given_hard(&labels, clusters).weighted(of.shares(), rows.offsets());
     let mut theta: Vec<f64> = sums.labels.iter().map(|count| count + beta).collect();
     normalise_by_base(&mut theta, rows.offsets(), clusters);
     let live = sums.sizes.iter().filter(|size| **size > 0.0).count();
     let order: Vec<usize> = (0..live).collect();
-    let model = merged_model(ensemble.bases(), &prior.expected_shares(&sums.sizes, alpha0), &theta, &order);
+    let model = merged_model(of.ensemble.bases(), &prior.expected_shares(&sums.sizes, alpha0), &theta, &order);
     let partition = Partition::new(labels, model.clusters()).expect("labels are below the live clusters");
     (partition, model)
 }
@@ -165,7 +173,7 @@ mod tests {
     use super::*;
     use crate::nbce_gibbs::chain_diagnostics::top;
     use crate::shared::fixture;
-    use partita_core::{EnsembleBuilder, Flow, SettingsError, Silent};
+    use partita_core::{Ensemble, EnsembleBuilder, Flow, SettingsError, Silent};
     use std::num::NonZeroU32;
 
     fn short() -> NbceGibbsSettings {
@@ -251,7 +259,7 @@ mod tests {
         }
     }
 
-    /// On one thread the first chain ends, the second is stopped on its way, and the others begin no second sweep.
+    /// On one thread the first chain ends, the second is stopped on its way, and the others do not begin.
     #[test]
     fn chains_that_were_stopped_keep_their_own_draws() {
         let mut builder = EnsembleBuilder::new(60);
@@ -269,8 +277,8 @@ mod tests {
             (fit(&After(230)).details, draws)
         };
         let (details, draws) = pool.install(run);
-        assert_eq!(draws.kept, [20, 6, 1, 1]);
-        assert_eq!(details.modes.iter().map(|mode| mode.chains.len()).sum::<usize>(), 4);
+        assert_eq!(draws.kept, [20, 6]);
+        assert_eq!(details.modes.iter().map(|mode| mode.chains.len()).sum::<usize>(), 2);
         assert!(details.modes.len() > 1, "labels are noise, chains cannot agree: {:?}", details.modes);
         for mode in &details.modes {
             let first = mode.chains[0];

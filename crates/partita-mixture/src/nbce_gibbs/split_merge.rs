@@ -4,9 +4,9 @@ use partita_core::Label;
 use rand::{Rng, RngExt, seq::SliceRandom};
 use statrs::function::gamma::ln_gamma;
 
-use super::gibbs_state::GibbsState;
+use super::gibbs_state::{GibbsState, log_rise};
 
-/// The counts of one of two clusters that share some objects between them.
+/// The counts of one of two clusters that share some objects between them; labels count as often as their base clusterings weigh.
 struct SideCounts {
     size: f64,
     /// ΣJ values.
@@ -93,8 +93,9 @@ impl<L: Label> GibbsState<'_, L> {
         side.size += 1.0;
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
-                side.labels[self.offsets[u] + j] += 1.0;
-                side.totals[u] += 1.0;
+                let one = self.base_weights.map_or(1.0, |weights| weights[u]);
+                side.labels[self.offsets[u] + j] += one;
+                side.totals[u] += one;
             }
         }
     }
@@ -106,7 +107,11 @@ impl<L: Label> GibbsState<'_, L> {
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
                 let pseudo_total = (self.offsets[u + 1] - self.offsets[u]) as f64 * beta;
-                log += ((beta + side.labels[self.offsets[u] + j]) / (pseudo_total + side.totals[u])).ln();
+                let (label, all) = (beta + side.labels[self.offsets[u] + j], pseudo_total + side.totals[u]);
+                log += match self.base_weights {
+                    None => (label / all).ln(),
+                    Some(weights) => log_rise(label, weights[u]) - log_rise(all, weights[u]),
+                };
             }
         }
         log

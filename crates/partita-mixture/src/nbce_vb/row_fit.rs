@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use partita_core::{BaseClustering, Monitor, PassRunner, RowFit, Seed};
+use partita_core::{BaseClustering, BaseWeights, Monitor, PassRunner, RowFit, Seed};
 
 use super::posterior::advance;
 use super::variational::{NbceVbSettings, compete, objective};
@@ -24,6 +24,7 @@ use crate::shared::row_passes::{MostProbable, Usage};
 /// As [`nbce_vb`](fn@crate::nbce_vb), and [`MixtureError::Pass`] when rows cannot be read.
 pub fn nbce_vb_rows(
     rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
     clusters: usize,
     seed: Seed,
     settings: &NbceVbSettings,
@@ -31,23 +32,27 @@ pub fn nbce_vb_rows(
 ) -> Result<RowFit<NbceDiagnostics>, MixtureError> {
     let bases = rows.source().bases();
     let _span = tracing::info_span!("nbce-vb", rows = rows.source().rows(), clusters).entered();
-    let offsets = BaseClustering::offsets(bases);
+    let (offsets, weights) = (BaseClustering::offsets(bases), weights.map(BaseWeights::as_slice));
     let (run, objective_by_restart) = best_over_rows(
         rows,
         (clusters, seed),
         (settings, settings.limits()),
         monitor,
-        |sample, progress| compete(sample, clusters, seed, settings, progress),
+        |sample, progress| {
+            let sample = sample.clone().with_base_weights(weights.map(<[f64]>::to_vec));
+            compete(&sample, clusters, seed, settings, progress)
+        },
         |posterior| {
-            let sums = expect(rows, &offsets, &posterior.logs)?;
-            Ok(advance(sums, posterior, &offsets, settings.learn))
+            let sums = expect(rows, &offsets, &posterior.logs.weighted(weights, &offsets))?;
+            Ok(advance(sums.weighted(weights, &offsets), posterior, &offsets, settings.learn))
         },
     )?;
     let posterior = run.result;
-    let used = rows.run(&Usage { offsets: offsets.clone(), logs: posterior.logs.clone() })?;
+    let logs = posterior.logs.weighted(weights, &offsets);
+    let used = rows.run(&Usage { offsets: offsets.clone(), logs: logs.clone() })?;
     let order = in_use_by_size(&used.sizes, &used.chosen);
     let (prior, theta) = posterior.means(&offsets);
-    let model = merged_model(bases, &prior, &theta, &order);
+    let model = merged_model(bases, &prior, &theta, &order).weighted(weights);
     let log_likelihood = expect(rows, &offsets, model.logs())?.log_sum;
     let likelihood = RowLikelihood {
         clusters_in_use: order.len(),
@@ -60,7 +65,7 @@ pub fn nbce_vb_rows(
     // Clusters that are not in use are one last cluster together.
     let place = |k: usize| order.iter().position(|&cluster| cluster == k).unwrap_or(order.len());
     let places = order.len() + usize::from(order.len() < clusters);
-    let assign = MostProbable { offsets, logs: posterior.logs, place: (0..clusters).map(place).collect() };
+    let assign = MostProbable { offsets: offsets.clone(), logs, place: (0..clusters).map(place).collect() };
     let mut fit = RowFit::new(places, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
     fit.model = Some(Arc::new(model));

@@ -69,7 +69,7 @@ impl NbceVbSettings {
 ///
 /// The bound never falls. With learned α0 and β it is the bound plus their log prior densities. Clusters that stay
 /// empty are reported as one last cluster, which stands for "none of these" in the saved model. Rows may have any
-/// weights.
+/// weights. Weights of base clusterings temper the likelihood: a label counts ω_u times, in the counts and as the exponent of its factor.
 ///
 /// # Cost
 /// O(distinct rows · M · K) time a round, in parallel over restarts and rows; 64 ΣJ K numbers a restart and n K for
@@ -116,7 +116,11 @@ pub(crate) fn compete(
     let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
     best_of_finalists(
         settings.limits(),
-        |restart| Posterior::of(varied_statistics(rows, clusters, restart, seed), hyperparameters, rows.offsets()),
+        progress,
+        |restart| {
+            let sums = varied_statistics(rows, clusters, restart, seed);
+            Posterior::of(sums.weighted(rows.base_weights(), rows.offsets()), hyperparameters, rows.offsets())
+        },
         |start, limits| ascend(start, limits, progress, |posterior| round(rows, posterior, settings.learn)),
     )
 }
@@ -132,12 +136,13 @@ fn ascend_on(
 
 /// The bound at the best q(z) for `posterior` (plus the log densities of learned α0 and β), and the next posterior.
 fn round(rows: &WeightedRows<'_>, posterior: &Posterior, learn: bool) -> (f64, Posterior) {
-    advance(rows.expect(&posterior.logs), posterior, rows.offsets(), learn)
+    let sums = rows.expect(&posterior.logs.weighted(rows.base_weights(), rows.offsets()));
+    advance(sums.weighted(rows.base_weights(), rows.offsets()), posterior, rows.offsets(), learn)
 }
 
 fn outcome(rows: &WeightedRows<'_>, run: Run<Posterior>, objective_by_restart: Vec<f64>) -> Outcome<NbceDiagnostics> {
     let posterior = run.result;
-    let soft = rows.memberships(&posterior.logs);
+    let soft = rows.memberships(&posterior.logs.weighted(rows.base_weights(), rows.offsets()));
     let (prior, theta) = posterior.means(rows.offsets());
     let mut outcome = likelihood::outcome(rows, soft.view(), (&prior, &theta), run.stopped);
     outcome.rounds = run.trace.len() as u64;
@@ -184,6 +189,31 @@ mod tests {
         fixture::assert_close(&flat(&after), &flat(&fixture::matrix(&told["R1"])));
         let found = [bound(&rows, soft.view(), HYPERPARAMETERS), bound(&rows, after.view(), HYPERPARAMETERS)];
         fixture::assert_close(&found, &["elbo_at_R0", "elbo_after_update"].map(|name| told[name].as_f64().unwrap()));
+    }
+
+    /// Labels that count by the weights of their base clusterings are shares of so much, which take another path.
+    #[test]
+    fn weights_of_base_clusterings_temper_the_likelihood() {
+        for seed in 0..20 {
+            let ensemble = fixture::drawn(seed);
+            let weights: Vec<f64> = (0..ensemble.bases().len()).map(|u| 0.25 + 0.5 * u as f64).collect();
+            let rows = WeightedRows::of(&ensemble).with_base_weights(Some(weights.clone()));
+            let settings = NbceVbSettings::default();
+            let found = nbce_vb(&rows, 5, Seed::new(seed), &settings, &Silent).unwrap();
+            let trace = &found.objective.as_ref().unwrap().trace;
+            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-10 * pair[0].abs()), "seed {seed}: {trace:?}");
+            let soft = rows.expand(found.soft.as_ref().unwrap().rows().to_owned());
+            let unfolded = WeightedRows::unfolded(&ensemble).tempered(&weights);
+            let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
+            let bound = bound(&unfolded, soft.view(), hyperparameters);
+            let posterior = Posterior::of(unfolded.given_soft(soft.view()), hyperparameters, unfolded.offsets());
+            let again = unfolded.memberships(&posterior.logs);
+            // What is reported is a fixed point of the plain update of the tempered likelihood, unless clusters were joined at the end.
+            if found.details.fit.clusters_in_use == 5 {
+                assert!((bound - trace[trace.len() - 1]).abs() < 1e-4 * bound.abs(), "seed {seed}");
+                assert!(again.iter().zip(&soft).all(|(a, b)| (a - b).abs() < 0.05), "seed {seed}");
+            }
+        }
     }
 
     #[test]

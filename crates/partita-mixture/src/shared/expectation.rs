@@ -56,7 +56,7 @@ impl WeightedRows<'_> {
     /// O(rows · M · K) time; at most 64 sums of ΣJ · K numbers.
     pub(crate) fn expect(&self, logs: &LogProbabilities) -> SufficientStatistics {
         let pass = Expectation { offsets: self.offsets().to_vec(), logs: logs.clone() };
-        match (self.ensemble().memberships(), self.ensemble().rows()) {
+        match (self.shares(), self.ensemble().rows()) {
             (Some(shares), _) => self.expect_shares(shares, logs),
             (None, LabelRows::Bytes(rows)) => self.expect_in(rows, &pass),
             (None, LabelRows::Words(rows)) => self.expect_in(rows, &pass),
@@ -79,7 +79,7 @@ impl WeightedRows<'_> {
 
     /// The probabilities of the clusters for every row under `logs`.
     pub(crate) fn memberships(&self, logs: &LogProbabilities) -> Array2<f64> {
-        match (self.ensemble().memberships(), self.ensemble().rows()) {
+        match (self.shares(), self.ensemble().rows()) {
             (Some(shares), _) => Self::memberships_of_shares(shares, logs),
             (None, LabelRows::Bytes(rows)) => self.memberships_in(rows, logs),
             (None, LabelRows::Words(rows)) => self.memberships_in(rows, logs),
@@ -88,7 +88,7 @@ impl WeightedRows<'_> {
 
     /// The most probable cluster of every row under `logs`; ties go to the smaller number.
     pub(crate) fn nearest(&self, logs: &LogProbabilities) -> Vec<u32> {
-        match (self.ensemble().memberships(), self.ensemble().rows()) {
+        match (self.shares(), self.ensemble().rows()) {
             (Some(shares), _) => self.nearest_of_shares(shares, logs),
             (None, LabelRows::Bytes(rows)) => self.nearest_in(rows, logs),
             (None, LabelRows::Words(rows)) => self.nearest_in(rows, logs),
@@ -123,7 +123,7 @@ impl WeightedRows<'_> {
 
     /// The sums when row i belongs to the clusters as `member(i, line)` writes into a line of K zeros.
     pub(crate) fn given(&self, clusters: usize, member: impl Fn(usize, &mut [f64]) + Sync) -> SufficientStatistics {
-        match (self.ensemble().memberships(), self.ensemble().rows()) {
+        match (self.shares(), self.ensemble().rows()) {
             (Some(shares), _) => self.given_shares(shares, clusters, member),
             (None, LabelRows::Bytes(rows)) => self.given_in(rows, clusters, member),
             (None, LabelRows::Words(rows)) => self.given_in(rows, clusters, member),

@@ -1,6 +1,6 @@
 //! Method info that all methods of this crate have in common.
 
-use partita_core::{Capabilities, MethodInfo, MissingLabels, Weights};
+use partita_core::{Capabilities, MethodInfo, MissingLabels, SoftBases, Weights};
 
 /// What all methods of this crate have in common.
 pub(crate) const MIXTURE: MethodInfo = MethodInfo {
@@ -17,7 +17,8 @@ pub(crate) const MIXTURE: MethodInfo = MethodInfo {
         soft: true,
         seeded: true,
         predicts: true,
-        base_weights: Weights::Refused("its posterior counts every label once; mm takes them"),
+        soft_bases: SoftBases::Native,
+        base_weights: Weights::Native,
         object_weights: Weights::Native,
         ..Capabilities::HARD_LABELS
     },

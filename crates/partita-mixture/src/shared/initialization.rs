@@ -109,7 +109,11 @@ pub(crate) fn sample(rows: &WeightedRows<'_>, most: usize, seed: Seed) -> Option
     let bases: Vec<u32> = (0..rows.ensemble().bases().len() as u32).collect();
     let ensemble = rows.ensemble().select(&chosen, &bases);
     let sample = WeightedRows::weighted(&ensemble, &weights).expect("positive weights, one a row");
-    Some(sample.with_base_weights(rows.base_weights().map(<[f64]>::to_vec)))
+    let sample = sample.with_base_weights(rows.base_weights().map(<[f64]>::to_vec));
+    Some(match rows.tempering() {
+        Some(base_weights) => sample.tempered(base_weights),
+        None => sample,
+    })
 }
 
 /// The nearest of K rows, drawn as k-means++ does, for every row. The distance of

@@ -18,6 +18,13 @@ impl LogProbabilities {
         self.prior.len()
     }
 
+    /// The same in which a label of base clustering u counts `weights[u]` times, where there are weights.
+    pub(crate) fn weighted(&self, weights: Option<&[f64]>, offsets: &[usize]) -> Self {
+        let mut logs = self.clone();
+        weigh_by_base(&mut logs.lines, weights, offsets, self.clusters());
+        logs
+    }
+
     /// Writes the unnormalised log probability of every cluster.
     pub(crate) fn score(&self, lines: impl Iterator<Item = usize>, scores: &mut [f64]) {
         let clusters = scores.len();
@@ -56,6 +63,13 @@ pub(crate) fn normalise(scores: &mut [f64]) -> f64 {
 /// The place of the largest value; the first of equals.
 pub(crate) fn largest(values: &[f64]) -> usize {
     (0..values.len()).fold(0, |best, k| if values[k] > values[best] { k } else { best })
+}
+
+/// Multiplies the lines of every base clustering by its weight, where there are weights.
+pub(crate) fn weigh_by_base(lines: &mut [f64], weights: Option<&[f64]>, offsets: &[usize], clusters: usize) {
+    for (ends, weight) in offsets.windows(2).zip(weights.unwrap_or_default()) {
+        lines[ends[0] * clusters..ends[1] * clusters].iter_mut().for_each(|value| *value *= weight);
+    }
 }
 
 /// The totals of every base clustering's lines: M lines of K values.

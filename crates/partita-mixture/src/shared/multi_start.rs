@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Clusters, Monitor, MultiStart, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Sense,
+    Clusters, Flow, Monitor, MultiStart, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Sense,
     Settings, Stopped,
 };
 use rayon::prelude::*;
@@ -108,9 +108,10 @@ const OF_EACH: usize = 4;
 const SAME: f64 = 1e-9;
 
 /// The run with the highest objective, and the objectives of all: every initialization runs for a few rounds, and of those that
-/// differ the best quarter goes on to the end.
+/// differ the best quarter goes on to the end. When the monitor asks to stop, the best so far is kept.
 pub(crate) fn best_of_finalists<T: Send>(
     limits: Limits,
+    progress: &ProgressCounter<'_>,
     start: impl Fn(u32) -> T + Sync,
     ascend: impl Fn(T, Limits) -> Run<T> + Sync,
 ) -> (Run<T>, Vec<f64>) {
@@ -118,15 +119,31 @@ pub(crate) fn best_of_finalists<T: Send>(
     let alone = restarts == 1 || limits.rounds.get() <= SHORT;
     let short =
         if alone { limits } else { Limits { rounds: NonZeroU32::new(SHORT).unwrap_or(limits.rounds), ..limits } };
-    let runs: Vec<Run<T>> = (0..restarts).into_par_iter().map(|restart| ascend(start(restart), short)).collect();
+    let runs = begun(restarts, progress, |restart| ascend(start(restart), short));
     let rough: Vec<f64> = runs.iter().map(Run::objective).collect();
     let last = finalists(&rough);
-    let finish =
-        |(at, run): (usize, Run<T>)| if alone || !last.contains(&at) { run } else { go_on(run, limits, &ascend) };
-    let mut runs: Vec<Run<T>> = runs.into_par_iter().enumerate().map(finish).collect();
+    let finish = |(at, run): (usize, Run<T>)| {
+        let over = alone || !last.contains(&at) || progress.flow() == Flow::Stop;
+        if over { run } else { go_on(run, limits, &ascend) }
+    };
+    let runs: Vec<Run<T>> = runs.into_par_iter().enumerate().map(finish).collect();
+    best_run(runs, progress)
+}
+
+/// Runs of all initializations in their order. Once the monitor asks to stop, those that have not begun are left out, but for the first.
+fn begun<T: Send>(restarts: u32, progress: &ProgressCounter<'_>, run: impl Fn(u32) -> Run<T> + Sync) -> Vec<Run<T>> {
+    let wanted = |&restart: &u32| restart == 0 || progress.flow() == Flow::Continue;
+    (0..restarts).into_par_iter().filter(wanted).map(&run).collect()
+}
+
+/// The run with the highest objective (the first of equals), and the objectives of all. What a stop left undone was interrupted.
+fn best_run<T>(mut runs: Vec<Run<T>>, progress: &ProgressCounter<'_>) -> (Run<T>, Vec<f64>) {
     let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
-    let best = SELECT.best(&objectives).expect("at least one restart");
-    (runs.swap_remove(best), objectives)
+    let mut best = runs.swap_remove(SELECT.best(&objectives).expect("at least one restart"));
+    if best.stopped == Stopped::RoundLimit && progress.flow() == Flow::Stop {
+        best.stopped = Stopped::Interrupted;
+    }
+    (best, objectives)
 }
 
 const SELECT: MultiStart = MultiStart::new(Sense::Maximise);
@@ -153,12 +170,13 @@ fn go_on<T>(run: Run<T>, limits: Limits, ascend: &impl Fn(T, Limits) -> Run<T>) 
     Run { trace, ..end }
 }
 
-/// The run with the highest objective (the first of equals), and the objectives of all.
-pub(crate) fn best_of<T: Send>(restarts: NonZeroU32, run: impl Fn(u32) -> Run<T> + Sync) -> (Run<T>, Vec<f64>) {
-    let runs: Vec<Run<T>> = (0..restarts.get()).into_par_iter().map(&run).collect();
-    let objectives: Vec<f64> = runs.iter().map(Run::objective).collect();
-    let better = |best: Run<T>, run: Run<T>| if run.objective() > best.objective() { run } else { best };
-    (runs.into_iter().reduce(better).expect("at least one restart"), objectives)
+/// The run with the highest objective (the first of equals), and the objectives of all; the best so far when the monitor asks to stop.
+pub(crate) fn best_of<T: Send>(
+    restarts: NonZeroU32,
+    progress: &ProgressCounter<'_>,
+    run: impl Fn(u32) -> Run<T> + Sync,
+) -> (Run<T>, Vec<f64>) {
+    best_run(begun(restarts.get(), progress, run), progress)
 }
 
 /// Where there are more than twice as many distinct rows, initializations compete on a sample of so many.

@@ -95,12 +95,10 @@ impl RowModel {
 
     /// The same in which a label of base clustering u counts `weights[u]` times.
     pub(crate) fn weighted(mut self, weights: Option<&[f64]>) -> Self {
-        let Some(weights) = weights else { return self };
-        let clusters = self.clusters();
-        for (ends, weight) in BaseClustering::offsets(&self.bases).windows(2).zip(weights) {
-            self.logs.lines[ends[0] * clusters..ends[1] * clusters].iter_mut().for_each(|log| *log *= weight);
+        if let Some(weights) = weights {
+            self.logs = self.logs.weighted(Some(weights), &BaseClustering::offsets(&self.bases));
+            self.weights = Some(weights.to_vec());
         }
-        self.weights = Some(weights.to_vec());
         self
     }
 

@@ -3,6 +3,8 @@
 use partita_core::Mergeable;
 use serde::{Deserialize, Serialize};
 
+use crate::shared::log_probabilities::weigh_by_base;
+
 /// What some label rows add up to. The sums of all rows are those of any division of the rows, merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SufficientStatistics {
@@ -27,6 +29,12 @@ impl SufficientStatistics {
         for line in lines {
             plus(&mut self.labels[line * clusters..][..clusters]);
         }
+    }
+
+    /// The same in which a label of base clustering u counts `weights[u]` times, where there are weights.
+    pub(crate) fn weighted(mut self, weights: Option<&[f64]>, offsets: &[usize]) -> Self {
+        weigh_by_base(&mut self.labels, weights, offsets, self.sizes.len());
+        self
     }
 
     /// The same with empty clusters up to so many.

@@ -207,7 +207,7 @@ fn what_either_side_says_ends_the_fit() {
     let ensemble = ensemble(200);
     let broken = Cut { broken: Some(1), ..Cut::new(&ensemble, 60) };
     let settings = NbceVbSettings::default();
-    let refused = nbce_vb_rows(&PassRunner::new(&broken, &Silent), 4, Seed::new(1), &settings, &Silent);
+    let refused = nbce_vb_rows(&PassRunner::new(&broken, &Silent), None, 4, Seed::new(1), &settings, &Silent);
     assert_eq!(refused.err().unwrap().to_string(), "rows from 60 on: the page is damaged");
     let source = Cut::new(&ensemble, 60);
     let problem = RowProblem::new(&source, Clusters::Exactly(4));

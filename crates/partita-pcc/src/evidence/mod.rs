@@ -4,6 +4,7 @@ mod dense;
 mod normalised_counts;
 mod sparse;
 mod view;
+mod weighted;
 
 pub use dense::Dense;
 pub(crate) use dense::REMEDY;
@@ -11,3 +12,4 @@ pub use normalised_counts::NormalisedCounts;
 pub use sparse::Sparse;
 pub use view::Evidence;
 pub(crate) use view::{Evenness, LocalPairs};
+pub use weighted::WeightedPairs;

@@ -6,9 +6,10 @@
 array([1, 1, 1, 0, 0, 0], dtype=int32)
 
 ``Ensemble`` takes clusterings that exist, ``generate`` makes some of a table, ``consensus`` finds what they agree on; ``choose_k`` says
-how many clusters there are. ``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares
-clusterings, ``plot`` draws results, ``anndata`` works on AnnData; ``scan`` makes an ensemble of label rows in many files, which workers of
-``dask`` or ``spark`` may read. NumPy is all that must be there; other packages are imported when they are needed.
+how many clusters there are, ``modes`` whether there is one answer or several; ``align`` gives many runs common columns.
+``ConsensusClustering`` and ``LabelConsensus`` are estimators of scikit-learn; ``metrics`` compares clusterings, ``plot`` draws results,
+``anndata`` works on AnnData; ``read_table``, ``read_ensemble`` and ``inspect`` read files, ``text`` makes tables of documents; ``scan`` makes an ensemble of label rows in many files, which workers of ``dask`` or ``spark`` may read. NumPy
+is all that must be there; other packages are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -17,45 +18,68 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from partita import metrics
-from partita._consensus import ClusterChoice, choose_k, consensus, methods
-from partita._ensemble import Ensemble, generate, read_ensemble
+from partita._align import AlignedRuns, RunMode, align
+from partita._consensus import ClusterChoice, choose_k, consensus, methods, repeat
+from partita._ensemble import Ensemble, generate
 from partita._errors import BudgetError, InputError, Interrupted, PartitaError, PartitaWarning, SettingError
+from partita._modes import EnsembleMode, EnsembleModes, modes
 from partita._partita import __version__
-from partita._result import ConsensusResult, Model, load_model
+from partita._reading import inspect, read_ensemble, read_table, text
+from partita._result import ConsensusResult, Model, Relations, load_model
 from partita._rows import RowConsensus, RowFiles, scan
+from partita._synth import SyntheticTable, synth, synth_families
+from partita._tables import Table
+from partita._update import Updated, update
 
 if TYPE_CHECKING:
     from partita import anndata, dask, plot, spark
     from partita._estimators import ConsensusClustering, LabelConsensus
 
 __all__ = [
+    "AlignedRuns",
     "BudgetError",
     "ClusterChoice",
     "ConsensusClustering",
     "ConsensusResult",
     "Ensemble",
+    "EnsembleMode",
+    "EnsembleModes",
     "InputError",
     "Interrupted",
     "LabelConsensus",
     "Model",
     "PartitaError",
     "PartitaWarning",
+    "Relations",
     "RowConsensus",
     "RowFiles",
+    "RunMode",
     "SettingError",
+    "SyntheticTable",
+    "Table",
+    "Updated",
     "__version__",
+    "align",
     "anndata",
     "choose_k",
     "consensus",
     "dask",
     "generate",
+    "inspect",
     "load_model",
     "methods",
     "metrics",
+    "modes",
     "plot",
     "read_ensemble",
+    "read_table",
+    "repeat",
     "scan",
     "spark",
+    "synth",
+    "synth_families",
+    "text",
+    "update",
 ]
 
 _LATE = {"ConsensusClustering": "partita._estimators", "LabelConsensus": "partita._estimators"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, overload
@@ -37,8 +38,14 @@ def _described() -> str:
     return _partita.methods()
 
 
-def methods() -> dict[str, dict[str, Any]]:
+def methods(search: str | None = None) -> dict[str, dict[str, Any]]:
     """Every method by name: summary, reference, what it can do, its settings with defaults and ranges.
+
+    Parameters
+    ----------
+    search : str, optional
+        Only methods that a name from the literature stands for, such as ``"ECC"`` or ``"LinkCluE"`` (``known_as`` says so), and those
+        whose name, summary or reference has this text.
 
     Examples
     --------
@@ -48,7 +55,15 @@ def methods() -> dict[str, dict[str, Any]]:
     >>> [setting["name"] for setting in pt.methods()["eac-average"]["settings"]]
     []
     """
-    return {method["name"]: method for method in json.loads(_described())}
+    every = {method["name"]: method for method in json.loads(_described())}
+    if search is None:
+        return every
+    found = json.loads(_partita.search_methods(search))
+    known: dict[str, list[str]] = {name: [] for name in found["methods"]}
+    for entry in found["known_as"]:
+        for name in entry["methods"]:
+            known.setdefault(name, []).append(f"{entry['term']}: {entry['note']}")
+    return {name: {**every[name], "known_as": terms} for name, terms in known.items()}
 
 
 def method_of(method: str | None, clusters: str) -> str:
@@ -108,6 +123,12 @@ def run_consensus(
         native, stopped_by = _partita.consensus(native_ensemble, table, recipe, what, run)
     finally:
         run.close()
+    return _result(native, stopped_by, table)
+
+
+def _result(
+    native: _partita.NativeResult, stopped_by: BaseException | None, table: _partita.NativeTable | None
+) -> ConsensusResult:
     result = ConsensusResult(native, table)
     if isinstance(stopped_by, KeyboardInterrupt):
         raise Interrupted("stopped; the best so far is in .result", result) from stopped_by
@@ -219,6 +240,45 @@ def consensus(
     what = asked(given, n_clusters, method, random_state, base_weights, settings)
     what.object_weights = _weights_of_objects(object_weights, given)
     return run_consensus(given, table, None, what, Run(n_jobs, max_memory, progress))
+
+
+def repeat(
+    record: str | os.PathLike[str],
+    method: str | None = None,
+    *,
+    allow_changed_input: bool = False,
+    n_jobs: int | None = None,
+    max_memory: int | str | None = None,
+    progress: Any = False,
+) -> ConsensusResult:
+    """Computes once more what a record says, as ``partita run --from`` does: the same files, settings and seed, hence the same labels.
+
+    Parameters
+    ----------
+    record : path
+        The record.json of ``partita run``, ``partita consensus`` or :meth:`ConsensusResult.save_run`.
+    method : str, optional
+        Which method, where the record is of several.
+    allow_changed_input : bool
+        Go on although an input file has changed since.
+    n_jobs, max_memory, progress
+        As for :func:`consensus`.
+
+    Returns
+    -------
+    ConsensusResult
+
+    Raises
+    ------
+    InputError
+        For a record that cannot be read, files that changed, and several methods of which none is named.
+    """
+    run = Run(n_jobs, max_memory, progress)
+    try:
+        native, stopped_by = _partita.repeat(os.fspath(record), method, allow_changed_input, run)
+    finally:
+        run.close()
+    return _result(native, stopped_by, None)
 
 
 class ClusterChoice:

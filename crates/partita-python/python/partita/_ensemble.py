@@ -267,41 +267,8 @@ def _rebuilt_soft(
     return Ensemble._of(_partita.NativeEnsemble.from_shares(tables, names, words, objects, most))
 
 
-def read_ensemble(
-    path: str | os.PathLike[str],
-    *,
-    truth: str | None = None,
-    id: str | None = None,
-    missing: Sequence[str] | None = None,
-    skip: Sequence[str] = (),
-    max_memory: int | str | None = None,
-) -> Ensemble:
-    """Reads an ensemble from a file as the command line does.
-
-    Parameters
-    ----------
-    path : path
-        CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT; one row an object, one column a base clustering.
-    truth, id : str, optional
-        The columns with the true classes and with the names of the objects.
-    missing : sequence of str, optional
-        Words that mean that a label is missing, in place of the usual ones.
-    skip : sequence of str
-        Columns to leave out.
-    max_memory : int or str, optional
-        Bytes that may be held, such as ``"4GiB"``.
-
-    Returns
-    -------
-    Ensemble
-    """
-    run = Run(None, max_memory)
-    words = None if missing is None else list(missing)
-    return Ensemble._of(_partita.NativeEnsemble.read(os.fspath(path), truth, id, words, list(skip), run))
-
-
 def recipe_json(
-    recipe: str | dict[str, Any] | None, preset: str | None = None, n_clusters: int | None = None, **fields: Any
+    recipe: str | dict[str, Any] | os.PathLike[str] | None, preset: str | None = None, n_clusters: int | None = None, **fields: Any
 ) -> str:
     """A recipe as JSON, from a text such as ``"kmeans:100"``, a dict, a preset, and fields that change it."""
     given: dict[str, Any] = {}
@@ -336,17 +303,19 @@ def _plain(value: Any) -> Any:
 
 def generate(
     X: Any,
-    recipe: str | dict[str, Any] | None = None,
+    recipe: str | dict[str, Any] | os.PathLike[str] | None = None,
     *,
     base_k: Any = None,
     subsample: float | None = None,
     replacement: bool | None = None,
     features: float | None = None,
     projection: int | None = None,
+    gini: Sequence[float] | None = None,
     scale: str | None = None,
     preset: str | None = None,
     n_clusters: int | None = None,
-    random_state: Any = 0,
+    random_state: Any = None,
+    part_file: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
     progress: Any = False,
@@ -355,11 +324,12 @@ def generate(
 
     Parameters
     ----------
-    X : array of shape (n, d), DataFrame or SciPy sparse matrix
+    X : array of shape (n, d), DataFrame, SciPy sparse matrix or Table
         Finite numbers. A float64 array is read in place.
-    recipe : str or dict, optional
+    recipe : str, dict or path, optional
         Base clusterers and how often each runs, such as ``"kmeans:60,ward:10"``, or a dict with the names of the arguments below and
-        ``base``. 100 runs of k-means if not given.
+        ``base``, or the path (a ``pathlib.Path``) of a recipe in TOML or of an ensemble, which says how it was made and with which
+        seed. 100 runs of k-means if not given.
     base_k : int, range, list or "sqrt", optional
         Clusters of each base clustering; ``"sqrt"`` is sqrt(n)/2 to sqrt(n).
     subsample : float, optional
@@ -370,14 +340,18 @@ def generate(
         Share of the columns that each base clustering sees.
     projection : int, optional
         Random directions that each base clustering sees instead of the columns.
-    scale : {"none", "zscore", "minmax"}, optional
+    gini : sequence of float, optional
+        Limits of the Gini index of cluster sizes, 0 to 1, which the runs of genie take in turn.
+    scale : {"none", "zscore", "minmax", "auto"}, optional
         Scaling of the columns.
     preset : str, optional
         A paper's recipe, which the arguments above may change; some depend on ``n_clusters``.
     n_clusters : int, optional
         What presets multiply.
-    random_state : int, Generator or RandomState
-        The same seed gives the same bytes, whatever ``n_jobs`` is.
+    random_state : int, Generator or RandomState, optional
+        The same seed gives the same bytes, whatever ``n_jobs`` is; 0, or that of an ensemble given as ``recipe``, if not given.
+    part_file : path, optional
+        Where finished base clusterings are kept until all are made, so that the same call goes on after Ctrl-C or a power cut.
     n_jobs : int, optional
         Threads; all cores if not given.
     max_memory : int or str, optional
@@ -396,10 +370,16 @@ def generate(
     >>> pt.generate(X, "kmeans:20", base_k="2..3", subsample=1.0).shape
     (6, 20)
     """
-    parts = {"base_k": base_k, "subsample": subsample, "replacement": replacement, "features": features}
-    json_text = recipe_json(recipe, preset, n_clusters, **parts, projection=projection, scale=scale)
-    run = Run(n_jobs, max_memory, progress)
+    parts = {"base_k": base_k, "subsample": subsample, "replacement": replacement, "features": features, "projection": projection}
+    parts.update(scale=scale, gini=None if gini is None else list(gini))
+    if isinstance(recipe, os.PathLike):
+        if preset is not None:
+            raise InputError("a recipe from a file and preset= are two recipes; give one")
+        text, seed = _partita.recipe_of_file(os.fspath(recipe))
+        recipe, random_state = json.loads(text), seed if random_state is None else random_state
+    json_text = recipe_json(recipe, preset, n_clusters, **parts)
+    run, keep = Run(n_jobs, max_memory, progress), None if part_file is None else os.fspath(part_file)
     try:
-        return Ensemble._of(_partita.generate(table_of(X), json_text, seed_of(random_state), run))
+        return Ensemble._of(_partita.generate(table_of(X), json_text, seed_of(random_state), keep, run))
     finally:
         run.close()

@@ -16,12 +16,12 @@ def table(title: str, rows: Iterable[tuple[str, Any]], more: str = "") -> str:
     return f"<div><strong>{escape(title)}</strong><table>{cells}</table>{more}</div>"
 
 
-def bars(sizes: list[int]) -> str:
-    """The sizes of clusters as bars."""
+def bars(sizes: list[int], heading: tuple[str, str] = ("cluster", "objects"), first: int = 0) -> str:
+    """Sizes as bars under a heading, numbered from ``first``."""
     most = max(sizes, default=1) or 1
     rows = "".join(
         f"<tr><td>{label}</td><td>{size}</td>"
         f"<td><div style='background:#4878a8;height:.7em;width:{round(120 * size / most)}px'></div></td></tr>"
-        for label, size in enumerate(sizes)
+        for label, size in enumerate(sizes, start=first)
     )
-    return f"<table><tr><th>cluster</th><th>objects</th><th></th></tr>{rows}</table>"
+    return f"<table><tr><th>{heading[0]}</th><th>{heading[1]}</th><th></th></tr>{rows}</table>"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita import _partita
 from partita._ensemble import Ensemble
-from partita._errors import InputError
+from partita._errors import InputError, PartitaWarning
 from partita._html import bars, table
+from partita._run import logger
 from partita._tables import is_frame, table_of
 
 
@@ -29,21 +31,32 @@ class Model:
         """Whether new objects are rows of a table, not label rows."""
         return self._native.reads_table
 
-    def predict_proba(self, new: Any) -> NDArray[np.float64]:
+    def predict_proba(self, new: Any, unknown: str = "missing") -> NDArray[np.float64]:
         """Probabilities of all clusters for every new object.
 
         Parameters
         ----------
         new : labels as for :class:`Ensemble`, or a table
             With the base clusterings, or the features, that the model was learned from; matched by name where they have names.
+        unknown : {"missing", "refuse"}
+            What becomes of labels that the model has never seen: they are taken as missing with a warning, or ``new`` is refused.
 
         Returns
         -------
         array of shape (n, K)
         """
+        if unknown not in ("missing", "refuse"):
+            raise InputError(f"unknown={unknown!r}; write 'missing' or 'refuse'")
         if not self.reads_table:
-            return self._native.predict(Ensemble(new)._native, None)[0]
-        return self._native.predict(None, table_of(new, None if is_frame(new) else self._columns(new)))[0]
+            found, unread, empty = self._native.predict(Ensemble(new)._native, None)
+        else:
+            found, unread, empty = self._native.predict(None, table_of(new, None if is_frame(new) else self._columns(new)))
+        if unread and unknown == "refuse":
+            raise InputError(f"{unread} values are unknown to the model; unknown='missing' takes them as missing")
+        if unread or empty:
+            what = f"{unread} values are unknown to the model and taken as missing; {len(empty)} rows have none that it knows"
+            warnings.warn(what, PartitaWarning, stacklevel=2)
+        return found
 
     def _columns(self, new: Any) -> list[str] | None:
         known = self.info.get("columns")
@@ -54,6 +67,19 @@ class Model:
         """The most probable cluster of every new object, shape (n,)."""
         labels: NDArray[np.intp] = np.argmax(self.predict_proba(new), axis=1)
         return labels
+
+    def perplexity(self, held_out: Any) -> float:
+        """exp(-mean ln p of a label) over label rows that the model has not seen, 1 at best; an upper bound for a model of ``bce``.
+
+        Parameters
+        ----------
+        held_out : labels as for :class:`Ensemble`
+            With the base clusterings that the model was learned from; missing labels and labels that are new to it do not count.
+        """
+        found, _, unread, _ = _partita.perplexity(self._text, Ensemble(held_out)._native)
+        if unread:
+            logger.info("%d labels are new to the model and do not count", unread)
+        return found
 
     @property
     def info(self) -> dict[str, Any]:
@@ -86,6 +112,15 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         raise InputError(f"{path}: {error}") from error
 
 
+class Relations(NamedTuple):
+    """How the clusters of a consensus overlap."""
+
+    #: Expected objects of every cluster, shape (K,).
+    objects: NDArray[np.float64]
+    #: Of the expected objects of a row's cluster the share that is in the column's, shape (K, K).
+    shares: NDArray[np.float64]
+
+
 class ConsensusResult:
     """A consensus and how it came about.
 
@@ -105,6 +140,8 @@ class ConsensusResult:
         Objective, rounds, why it stopped, warnings, and facts of the method's own.
     record_ : dict
         What was done: everything needed to judge and to repeat it.
+    evidence_ : array of shape (n, K)
+        How the base clusterings of every object spread over the clusters; what ``soft.csv`` holds where there are no probabilities.
     label_names_ : array of shape (n,) or None
         What every object is called, "unknown" where that is open: for ``mm`` with ``named=True``, where labels name classes.
     draws_ : array of shape (draws, n) or None
@@ -134,6 +171,10 @@ class ConsensusResult:
     @cached_property
     def probabilities_(self) -> NDArray[np.float64] | None:
         return self._native.probabilities()
+
+    @cached_property
+    def evidence_(self) -> NDArray[np.float64]:
+        return self._native.evidence()
 
     @cached_property
     def label_names_(self) -> NDArray[np.object_] | None:
@@ -186,6 +227,16 @@ class ConsensusResult:
     def sizes_(self) -> NDArray[np.intp]:
         """Objects of every cluster."""
         return np.bincount(self.labels_, minlength=self._native.clusters())
+
+    def relations(self, threshold: float = 0.0) -> Relations:
+        """How the clusters overlap, by the probabilities or, of a method that has none, the shares of the evidence.
+
+        Parameters
+        ----------
+        threshold : float
+            Probabilities below this count as 0; what is left of a row is divided by its sum.
+        """
+        return Relations(*self._native.relations(threshold))
 
     def to_frame(self) -> Any:
         """A pandas frame: label, certainty, confidence and, where there are some, probabilities p0, p1, ...; a row an object."""
@@ -254,7 +305,8 @@ class ConsensusResult:
         return table("Consensus", rows, bars([int(size) for size in self.sizes_]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {name: getattr(self, name) for name in ("labels_", "confidence_", "certainty_", "probabilities_", "linkage_")}
+        names = ("labels_", "confidence_", "certainty_", "probabilities_", "evidence_", "label_names_", "draws_", "linkage_")
+        kept = {name: getattr(self, name) for name in names}
         return _restored, ({**kept, "record_": self.record_, "ensemble_": self.ensemble_, "_model": self._model},)
 
 
@@ -273,6 +325,9 @@ class _Restored(ConsensusResult):
         if predict_with is not None:
             raise InputError("a result out of a pickle has only the model that it was pickled with")
         return self._model
+
+    def relations(self, threshold: float = 0.0) -> Relations:
+        raise InputError("a result out of a pickle has no relations; ask for them before")
 
     def report(self, path: str | os.PathLike[str] | None = None) -> str:
         raise InputError("a result out of a pickle draws no report; draw it before")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,46 @@ MISSING_WORDS = frozenset(
 )
 
 Column = tuple[str, Any, "list[str] | None"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of numbers, one row an object; :func:`generate`, :func:`consensus` and :func:`choose_k` take it.
+
+    Attributes
+    ----------
+    X : array of shape (n, d), or SciPy sparse array in compressed rows
+        The numbers.
+    columns : list of str
+        Names of the features.
+    object_names : list of str or None
+        Names of the objects, where there are some.
+    truth : list of str or None
+        The true classes, where there are some; ``None`` where one is missing.
+    """
+
+    X: Any
+    columns: list[str]
+    object_names: list[str] | None = None
+    truth: list[str | None] | None = field(default=None, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Objects and features, (n, d)."""
+        n, d = self.X.shape
+        return int(n), int(d)
+
+    def to_frame(self) -> Any:
+        """A pandas frame of the numbers; a sparse table becomes sparse columns."""
+        import pandas as pd
+
+        if hasattr(self.X, "tocsr"):
+            return pd.DataFrame.sparse.from_spmatrix(self.X, index=self.object_names, columns=self.columns)
+        return pd.DataFrame(self.X, index=self.object_names, columns=self.columns)
+
+    def __repr__(self) -> str:
+        classes = "" if self.truth is None else ", with true classes"
+        return f"Table({self.shape[0]} objects, {self.shape[1]} features{classes})"
 
 
 def is_frame(data: Any) -> bool:
@@ -185,7 +226,12 @@ def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
     if hasattr(data, "tocsr"):
         return _sparse(data, names)
     objects, columns = None, None
-    if is_frame(data):
+    if isinstance(data, Table):
+        objects, columns, data = data.object_names, data.columns, data.X
+        if hasattr(data, "tocsr"):
+            return _sparse(data, names or columns, objects)
+        values = np.asarray(data)
+    elif is_frame(data):
         columns, objects = frame_columns(data)[0], frame_index(data)
         values = data.to_numpy() if hasattr(data, "to_numpy") else np.column_stack([np.asarray(c) for c in frame_columns(data)[1]])
     else:
@@ -229,7 +275,7 @@ def _check_finite(values: np.ndarray[Any, Any], columns: list[str] | None) -> No
             raise InputError(f"row {start + row}, column '{where}' is {value} (NaN or infinity); impute it or leave the row out")
 
 
-def _sparse(data: Any, names: Sequence[str] | None) -> NativeTable:
+def _sparse(data: Any, names: Sequence[str] | None, objects: list[str] | None = None) -> NativeTable:
     matrix = data.tocsr()
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"a table has the shape (objects, features), not {matrix.shape}")
@@ -241,7 +287,7 @@ def _sparse(data: Any, names: Sequence[str] | None) -> NativeTable:
         raise InputError("the sparse table holds NaN or infinity; impute it or leave the rows out")
     indptr, indices = np.asarray(matrix.indptr, dtype=np.int64), np.asarray(matrix.indices, dtype=np.int64)
     rows, columns = matrix.shape
-    return NativeTable.sparse((rows, columns), indptr, indices, values, _column_names(names, columns), None)
+    return NativeTable.sparse((rows, columns), indptr, indices, values, _column_names(names, columns), objects)
 
 
 def _column_names(names: Sequence[str] | None, width: int) -> list[str]:

@@ -6,6 +6,7 @@ Labels are columns of whole numbers or words, as for :class:`partita.Ensemble`, 
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from partita import _partita
 from partita._consensus import codes_of
 from partita._ensemble import Ensemble
 from partita._errors import InputError
+from partita._reading import named_labels
 from partita._run import Run
 
 __all__ = [
@@ -35,16 +37,40 @@ __all__ = [
 ]
 
 
-def scores(labels: Any, truth: Any) -> dict[str, Any]:
+def scores(labels: Any, truth: Any, *, common: bool = False, id: str | None = None) -> dict[str, Any]:
     """Every external index at once: ``h`` (accuracy), ``ari``, ``ami``, ``nmi``, ``vi`` (nats), ``purity``, ``f1``,
     ``fowlkes_mallows``; those of ``partita evaluate``.
+
+    Parameters
+    ----------
+    labels, truth : column of labels, dict, pandas Series, or path
+        Objects that both have names (the index of a Series, the keys of a dict) are matched by them, else by place; of those without a
+        label or a true one (None, NaN, -1) nothing is said. A text or path is a file of labels, with its column as
+        ``"FILE:COLUMN"``; then both are.
+    common : bool
+        Score only the objects that both have, where they have names.
+    id : str, optional
+        The column with the names of the objects, of files.
 
     Examples
     --------
     >>> import partita as pt
     >>> round(pt.metrics.scores([0, 0, 1, 1], ["a", "a", "b", "a"])["h"], 3)
     0.75
+    >>> pt.metrics.scores({"u": 0, "v": 1, "w": 1}, {"w": "b", "u": "a", "v": "b"})["ari"]
+    1.0
     """
+    files = [isinstance(given, (str, os.PathLike)) for given in (labels, truth)]
+    if all(files):
+        options = json.dumps({"id": id})
+        return dict(json.loads(_partita.evaluate(os.fspath(labels), os.fspath(truth), common, options, Run())))
+    if any(files) or id is not None:
+        raise InputError("labels and truth are two files, or neither is; id= names a column of files")
+    named = [named_labels(given) for given in (labels, truth)]
+    if named[0] is not None and named[1] is not None:
+        return dict(json.loads(_partita.scores_by_name(named[0], named[1], common, Run())))
+    if common:
+        raise InputError("common=True matches objects by their names; give both as a dict, or a Series with names in its index")
     return dict(json.loads(_partita.scores(codes_of(labels), codes_of(truth))))
 
 

@@ -1,7 +1,7 @@
 //! Drawn ensembles of many shapes, for measuring optimisers.
 
 use partita::rand::{Rng, RngExt};
-use partita::{Ensemble, EnsembleBuilder, Seed};
+use partita::{BaseWeights, Ensemble, EnsembleBuilder, ObjectWeights, Seed, Shares};
 
 /// What is particular about a drawn ensemble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,17 @@ pub struct Case {
     pub ensemble: Ensemble,
     /// Clusters asked for, K.
     pub clusters: usize,
+    /// Weights of base clusterings, where they count differently.
+    pub base_weights: Option<BaseWeights>,
+    /// Weights of objects, where they count differently.
+    pub object_weights: Option<ObjectWeights>,
+}
+
+impl Case {
+    /// An ensemble without weights.
+    pub fn plain(name: String, ensemble: Ensemble, clusters: usize) -> Self {
+        Self { name, ensemble, clusters, base_weights: None, object_weights: None }
+    }
 }
 
 /// What the labels of an ensemble are drawn by.
@@ -108,5 +119,35 @@ pub fn drawn(number: u64, most: usize) -> Case {
         }
     }
     let ensemble = builder.finish().expect("some base clustering has labels");
-    Case { name: format!("{number} {shape:?}").to_lowercase(), ensemble, clusters: plan.clusters }
+    Case::plain(format!("{number} {shape:?}").to_lowercase(), ensemble, plan.clusters)
+}
+
+/// The ensemble of this number with doubt: in every other base clustering an object has 50 to 100 % of its label and the rest of
+/// others, base clusterings have weights of 1 to 3 and objects of 1 to 4.
+pub fn drawn_with_doubt(number: u64, most: usize) -> Case {
+    let case = drawn(number, most);
+    let mut rng = Seed::new(number).child(78).rng();
+    let (objects, bases) = (case.ensemble.objects(), case.ensemble.bases());
+    let mut builder = EnsembleBuilder::new(objects);
+    for (u, base) in bases.iter().enumerate() {
+        let mut shares = case.ensemble.base_shares(u).rows().to_owned();
+        for mut row in shares.rows_mut() {
+            let (kept, other) = (rng.random_range(0.5..1.0), rng.random_range(0..base.clusters()));
+            if u % 2 == 0 && row.sum() > 0.0 {
+                row *= kept;
+                row[other] += 1.0 - kept;
+            }
+        }
+        let values = (0..base.clusters()).map(|j| j.to_string()).collect();
+        let shares = Shares::new(shares).expect("rows that sum to 1");
+        builder.push_soft(base.name(), values, &shares, base.clusters()).expect("shares of every object");
+    }
+    let of_bases = (0..bases.len()).map(|_| rng.random_range(1.0..3.0)).collect();
+    let of_objects = (0..objects).map(|_| f64::from(rng.random_range(1..=4_u8))).collect();
+    Case {
+        ensemble: builder.finish().expect("base clusterings of these objects"),
+        base_weights: Some(BaseWeights::new(of_bases).expect("weights above 0")),
+        object_weights: Some(ObjectWeights::new(of_objects).expect("weights above 0")),
+        ..case
+    }
 }

@@ -13,9 +13,9 @@ mod tests;
 
 use partita::rand::SeedableRng;
 use partita::rand::rngs::StdRng;
-use partita::{Clusters, Problem, Sense, Silent, consense};
+use partita::{Clusters, Problem, Sense, Silent, WeightedEnsemble, consense};
 
-pub use ensembles::{Case, Shape, drawn};
+pub use ensembles::{Case, Shape, drawn, drawn_with_doubt};
 use reference::LabelTable;
 pub use reference::{REFERENCES, Reference};
 
@@ -52,14 +52,16 @@ pub fn compare(
     case: &Case,
     (starts, operations): (usize, f64),
 ) -> Result<Option<Gap>, ReproduceError> {
-    let table = LabelTable::of(&case.ensemble);
+    let (base_weights, object_weights) = (case.base_weights.as_ref(), case.object_weights.as_ref());
+    let table = LabelTable::of(WeightedEnsemble { ensemble: &case.ensemble, base_weights, object_weights });
     let cost = (reference.cost)(table.rows.len() as f64, table.sizes.len() as f64, case.clusters as f64);
     let starts = starts.min((operations / cost) as usize);
     if starts < 8 {
         return Ok(None);
     }
     let method = partita::method(reference.method).ok_or_else(|| ReproduceError::NoMethod(reference.method.into()))?;
-    let problem = Problem::new(&case.ensemble, Clusters::Exactly(case.clusters)).seed(1);
+    let mut problem = Problem::new(&case.ensemble, Clusters::Exactly(case.clusters)).seed(1);
+    (problem.weights, problem.object_weights) = (base_weights, object_weights);
     let begun = thread_seconds();
     let outcome = consense(method, &problem, &Silent).map_err(ReproduceError::from_source)?;
     let seconds = thread_seconds() - begun;
@@ -70,8 +72,7 @@ pub fn compare(
     let best = values.reduce(better).expect("there are starts");
     let worse = if objective.sense == Sense::Maximise { best - objective.value } else { objective.value - best };
     // Objectives that can vanish are measured against one label in a thousand.
-    let labels: f64 = table.rows.iter().flatten().flatten().count() as f64;
-    let gap = worse / best.abs().max(1e-3 * labels);
+    let gap = worse / best.abs().max(1e-3 * table.count());
     let gap = if gap.abs() < EVEN { 0.0 } else { gap };
     Ok(Some(Gap { case: case.name.clone(), reached: objective.value, best, gap, starts, seconds }))
 }

@@ -20,7 +20,22 @@ const EVENNESS: [f64; 3] = [0.1, 0.5, 1.0];
 /// Runs, noise of their shares (standard deviation of logarithms), and whether every other run has a column more or less.
 const SETTINGS: [(usize, f64, bool); 5] =
     [(10, 0.5, false), (10, 1.5, false), (50, 0.5, false), (50, 1.5, false), (50, 1.0, true)];
-const METHODS: [&str; 8] = ["soft-mean", "mm", "pcc-l2", "lwgp", "plurality", "nmfc", BEST, MEAN];
+const METHODS: [&str; 14] = [
+    "soft-mean",
+    "mm",
+    "bce",
+    "pcc-l2",
+    "plurality",
+    "nmfc",
+    "lwgp",
+    "kcc",
+    "sec",
+    "cts",
+    "ecpcs-mc",
+    "ecpcs-hc",
+    BEST,
+    MEAN,
+];
 const BEST: &str = "best single run";
 const MEAN: &str = "mean after alignment";
 const QUICK: usize = 1;
@@ -195,6 +210,7 @@ const PROTOCOL: &str = "\
 Planted: 300 objects with shares in K columns, rows drawn from a Dirichlet distribution with parameter α (0.1: nearly hard, 1: even). A run is the\n\
 table with every share (plus .01) multiplied by exp(σ times a normal variate), rows divided by their sums, columns in any order; under \"other K\" every\n\
 second run has one column divided in two at random or two columns added. Shown is the root mean square difference of shares to the planted table\n\
-after the best matching of columns (mean ± sd over seeds): **less is better**. `lwgp` gives labels: what it loses by that is in the figure. \"Best\n\
+after the best matching of columns (mean ± sd over seeds): **less is better**. `lwgp`, `kcc`, `sec`, `cts` and\n\
+`ecpcs-hc` give labels: what they lose by that is in the figure. `ssce` reads a table, which there is not. \"Best\n\
 single run\" knows the answer and takes the run that is nearest to it; \"mean\n\
 after alignment\" matches the runs with K columns to the first of them, as CLUMPP does, and takes the mean.\n\n";

@@ -6,7 +6,7 @@ use partita::generate::Recipe;
 use partita::metrics::Contingency;
 use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::ssce::{SsceSettings, ssce};
-use partita::{BaseWeights, Ensemble, EnsembleBuilder, ModelInput, Outcome, Partition, Seed};
+use partita::{BaseWeights, Ensemble, EnsembleBuilder, ModelInput, Outcome, Partition, Seed, WeightedEnsemble};
 use rand::seq::SliceRandom;
 
 use self::moves::moved;
@@ -275,7 +275,8 @@ impl Bench<'_> {
         for gamma in GAMMAS {
             settings.gamma = Some(gamma * self.vectors());
             let (features, classes, seed) = (self.data.features(), self.data.classes(), Seed::new(self.unit.seed));
-            let run = || ssce(&ensemble, &features, Some(&weights), classes, seed, &settings, self.lab.monitor());
+            let source = WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() };
+            let run = || ssce(source, &features, classes, seed, &settings, self.lab.monitor());
             let (outcome, took) = self.lab.timed(run);
             let found = self.found(&outcome.map_err(ReproduceError::from_source)?.erased())?;
             rows.push(self.unit.row(name, &format!("none {}", with(gamma)), found));

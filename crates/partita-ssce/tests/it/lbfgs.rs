@@ -20,8 +20,8 @@ fn no_round_raises_the_objective() {
         (settings.gamma, settings.tolerance) = (Some([0.01, 1.0, 100.0][seed as usize % 3]), 0.0);
         settings.rounds = 20.try_into().unwrap();
         let (ensemble, k, seed) = (&drawn.ensemble, drawn.clusters, Seed::new(seed));
-        let on_table = ssce(ensemble, &features, None, k, seed, &settings, &Silent).unwrap();
-        let on_labels = ssce_p(ensemble, None, k, seed, &settings, &Silent).unwrap();
+        let on_table = ssce(ensemble, &features, k, seed, &settings, &Silent).unwrap();
+        let on_labels = ssce_p(ensemble, k, seed, &settings, &Silent).unwrap();
         for trace in [on_table, on_labels].map(|outcome| outcome.objective.unwrap().trace) {
             rounds += trace.len();
             // Beyond rounding.
@@ -44,7 +44,7 @@ fn the_papers_settings_have_no_intercept() {
         let at_average = |mut settings: SsceSettings| {
             settings.gamma = Some(1.0);
             let (ensemble, k, seed) = (&drawn.ensemble, drawn.clusters, Seed::new(seed));
-            let model = ssce(ensemble, &features, None, k, seed, &settings, &Silent).unwrap().model.unwrap();
+            let model = ssce(ensemble, &features, k, seed, &settings, &Silent).unwrap().model.unwrap();
             let input = ModelInput::Features(Features::new(&columns, average.view()).unwrap());
             model.predict(&input).unwrap().rows().row(0).to_vec()
         };
@@ -69,9 +69,9 @@ fn an_intercept_that_is_scaled_up_is_not_held_back_by_strong_ties() {
             (settings.gamma, settings.intercept, settings.intercept_scaling) = (Some(1e4), true, scaling);
             let (ensemble, k, seed) = (&drawn.ensemble, drawn.clusters, Seed::new(seed));
             let outcome = if on_table {
-                ssce(ensemble, &features, None, k, seed, &settings, &Silent).unwrap()
+                ssce(ensemble, &features, k, seed, &settings, &Silent).unwrap()
             } else {
-                ssce_p(ensemble, None, k, seed, &settings, &Silent).unwrap()
+                ssce_p(ensemble, k, seed, &settings, &Silent).unwrap()
             };
             let soft = outcome.soft.unwrap();
             if let Some(model) = outcome.model {

@@ -3,4 +3,5 @@
 mod lbfgs;
 mod models;
 mod real;
+mod soft;
 mod weights;

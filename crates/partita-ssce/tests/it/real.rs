@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use partita_core::ndarray::{Array1, Array2, ArrayView2, Axis};
 use partita_core::{
     BaseWeights, Ensemble, EnsembleBuilder, Features, ModelInput, Partition, Seed, Silent, SoftPartition,
+    WeightedEnsemble,
 };
 use partita_metrics::Contingency;
 use partita_ssce::{Predictor, SsceSettings, learn, read_model, ssce, ssce_p};
@@ -88,9 +89,9 @@ fn reached(name: &str, gamma: f64, runs: u64) -> Option<(f64, f64)> {
     settings.gamma = Some(gamma);
     for run in (0..runs).map(Seed::new) {
         let ensemble = ensemble(values.view(), k, run);
-        let outcome = ssce(&ensemble, &features, None, k, run, &settings, &Silent).unwrap();
+        let outcome = ssce(&ensemble, &features, k, run, &settings, &Silent).unwrap();
         on_table += Contingency::new(&outcome.partition, &truth).unwrap().accuracy();
-        let outcome = ssce_p(&ensemble, None, k, run, &settings, &Silent).unwrap();
+        let outcome = ssce_p(&ensemble, k, run, &settings, &Silent).unwrap();
         on_labels += Contingency::new(&outcome.partition, &truth).unwrap().accuracy();
     }
     Some((on_table / runs as f64, on_labels / runs as f64))
@@ -123,7 +124,7 @@ fn a_model_labels_the_rest_of_a_table_the_same_after_a_file_and_with_shuffled_co
     let features = Features::new(&columns, train.view()).unwrap();
     let ensemble = ensemble(train.view(), 2, Seed::new(2));
     let settings = SsceSettings::default();
-    let outcome = ssce(&ensemble, &features, None, 2, Seed::new(3), &settings, &Silent).unwrap();
+    let outcome = ssce(&ensemble, &features, 2, Seed::new(3), &settings, &Silent).unwrap();
     let known = Partition::new(unseen.iter().map(|&i| truth.labels()[i]).collect(), 2).unwrap();
     let mut models = vec![outcome.model.unwrap()];
     for predictor in [Predictor::Linear, Predictor::Centroid, Predictor::Neighbours(5.try_into().unwrap())] {
@@ -161,7 +162,15 @@ fn weights_and_seeds_reach_the_fit() {
     let mut settings = SsceSettings::default();
     settings.gamma = Some(0.1);
     let weights = BaseWeights::new(vec![100.0, 1.0, 1.0, 1.0]).unwrap();
-    let outcome = ssce(&ensemble, &features, Some(&weights), 2, Seed::new(1), &settings, &Silent).unwrap();
+    let outcome = ssce(
+        WeightedEnsemble { base_weights: Some(&weights), ..(&ensemble).into() },
+        &features,
+        2,
+        Seed::new(1),
+        &settings,
+        &Silent,
+    )
+    .unwrap();
     let halves = Partition::new((0..60).map(|i| i / 30).collect(), 2).unwrap();
     assert!(Contingency::new(&outcome.partition, &halves).unwrap().accuracy() > 0.95);
     let trace = outcome.objective.unwrap().trace;

@@ -3,7 +3,9 @@
 
 use partita_conformance::{draw, ensemble};
 use partita_core::ndarray::Array2;
-use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, Features, Outcome, Partition, Seed, Silent};
+use partita_core::{
+    BaseWeights, Ensemble, EnsembleBuilder, Features, Outcome, Partition, Seed, Silent, WeightedEnsemble,
+};
 use partita_metrics::Contingency;
 use partita_ssce::{SsceSettings, ssce, ssce_p};
 
@@ -33,7 +35,16 @@ fn run(ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Outco
     let values = Array2::from_shape_fn((ensemble.objects(), 3), |(i, j)| ((i * (j + 3) * 7 + j) % 11) as f64);
     let features = Features::new(&names, values.view()).unwrap();
     let weights = weights.map(|weights| BaseWeights::new(weights).unwrap());
-    ssce(ensemble, &features, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap().erased()
+    ssce(
+        WeightedEnsemble { base_weights: weights.as_ref(), ..ensemble.into() },
+        &features,
+        clusters,
+        Seed::new(1),
+        &settings(),
+        &Silent,
+    )
+    .unwrap()
+    .erased()
 }
 
 /// Not to the bit: the covariance starts at I/M, and M is what differs.
@@ -67,7 +78,15 @@ fn a_weight_of_two_is_twice_and_next_to_none_is_not_at_all() {
 
 fn run_p(ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Outcome {
     let weights = weights.map(|weights| BaseWeights::new(weights).unwrap());
-    ssce_p(ensemble, weights.as_ref(), clusters, Seed::new(1), &settings(), &Silent).unwrap().erased()
+    ssce_p(
+        WeightedEnsemble { base_weights: weights.as_ref(), ..ensemble.into() },
+        clusters,
+        Seed::new(1),
+        &settings(),
+        &Silent,
+    )
+    .unwrap()
+    .erased()
 }
 
 #[test]

@@ -28,6 +28,15 @@ fn words_that_all_differ_are_names_wherever_they_stand() {
     assert_eq!(other[7], "s7");
 }
 
+/// One word differs from all others whatever it is: there the name of the column says what it is.
+#[test]
+fn the_name_of_one_object_is_kept_where_its_column_says_so() {
+    let place = Workplace::new();
+    place.file("one.csv", "Barcode,a,b\nAAC1-1,x,y\n");
+    let labels = place.partita(&["consensus", "one.csv", "-k", "1", "-m", "lwgp"]).fine();
+    assert!(labels.lines().nth(1).unwrap().starts_with("AAC1-1,0"), "{labels}");
+}
+
 #[test]
 fn an_index_that_pandas_or_r_wrote() {
     let place = Workplace::new();

@@ -8,10 +8,7 @@ use super::{LabelTable, ascend, simplex};
 /// Σ over ordered pairs c_yz ln Σ_r p_r B_ry B_rz.
 pub(super) fn penca(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let n = table.rows.len();
-    let together = |i: usize, j: usize| {
-        let same = table.rows[i].iter().zip(&table.rows[j]).filter(|(a, b)| a.is_some() && a == b);
-        if i == j { 0.0 } else { same.count() as f64 }
-    };
+    let together = |i: usize, j: usize| if i == j { 0.0 } else { table.pair(i, j)[0] };
     let counts = Array2::from_shape_fn((n, n), |(i, j)| together(i, j));
     let mut shares = Array1::from_elem(clusters, 1.0 / clusters as f64);
     let rows: Vec<Vec<f64>> = (0..clusters).map(|_| simplex(n, rng)).collect();

@@ -16,25 +16,35 @@ pub(super) fn bce(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
     let soft = random_soft(table.rows.len(), clusters, rng);
     let mut theta = shares(table.counts(&soft, PSEUDO));
     let mut alpha = vec![ALPHA; clusters];
+    let objects: f64 = table.weights.1.iter().sum();
     let mut gamma: Vec<Vec<f64>> = (soft.iter().enumerate())
-        .map(|(i, row)| row.iter().map(|share| ALPHA + share * table.labels(i).count() as f64).collect())
+        .map(|(i, row)| {
+            row.iter().map(|share| ALPHA + share * table.bases(i).map(|(_, weight)| weight).sum::<f64>()).collect()
+        })
         .collect();
     ascend(|| {
-        let mut counts = table.filled(clusters, PSEUDO);
-        let mut value = PSEUDO * theta.iter().flatten().flatten().map(|p: &f64| p.ln()).sum::<f64>();
+        let mut counts = table.counts(&vec![vec![0.0; clusters]; table.rows.len()], PSEUDO);
+        let logs_of = |(labels, weight): (&Vec<f64>, &f64)| weight * labels.iter().map(|p| p.ln()).sum::<f64>();
+        let logs_of_theta = theta.iter().flat_map(|bases| bases.iter().zip(&table.weights.0)).map(logs_of);
+        let mut value = PSEUDO * logs_of_theta.sum::<f64>();
         let mut means = vec![0.0; clusters];
         for (i, gamma) in gamma.iter_mut().enumerate() {
             infer(table, i, &alpha, &theta, gamma);
             let logs = logs(gamma);
-            value += dirichlet(&alpha) - dirichlet(gamma);
-            value += alpha.iter().zip(&*gamma).zip(&logs).map(|((a, g), log)| (a - g) * log).sum::<f64>();
-            for (u, j) in table.labels(i) {
-                let phi: Vec<f64> = (0..clusters).map(|k| logs[k].exp() * theta[k][u][j]).collect();
+            let tilt = alpha.iter().zip(&*gamma).zip(&logs).map(|((a, g), log)| (a - g) * log).sum::<f64>();
+            let of_object = table.weights.1[i];
+            value += of_object * (dirichlet(&alpha) - dirichlet(gamma) + tilt);
+            for (u, weight) in table.bases(i) {
+                let phi: Vec<f64> =
+                    (0..clusters).map(|k| logs[k].exp() * likely(&theta[k][u], &table.rows[i][u])).collect();
                 let sum: f64 = phi.iter().sum();
-                value += sum.max(f64::MIN_POSITIVE).ln();
-                phi.iter().enumerate().for_each(|(k, phi)| counts[k][u][j] += phi / sum);
+                value += of_object * weight * sum.max(f64::MIN_POSITIVE).ln();
+                for &(j, share) in &table.rows[i][u] {
+                    let each = |(k, phi): (usize, &f64)| counts[k][u][j] += of_object * weight * share * phi / sum;
+                    phi.iter().enumerate().for_each(each);
+                }
             }
-            means.iter_mut().zip(logs).for_each(|(mean, log)| *mean += log / table.rows.len() as f64);
+            means.iter_mut().zip(logs).for_each(|(mean, log)| *mean += of_object * log / objects);
         }
         theta = shares(counts);
         learn(&mut alpha, &means);
@@ -60,15 +70,21 @@ fn dirichlet(a: &[f64]) -> f64 {
     ln_gamma(a.iter().sum()) - a.iter().map(|&a| ln_gamma(a)).sum::<f64>()
 }
 
+/// exp Σ_j s_j ln θ_j: the probability of a label that is known by its shares.
+fn likely(theta: &[f64], shares: &[(usize, f64)]) -> f64 {
+    shares.iter().map(|&(j, share)| share * theta[j].ln()).sum::<f64>().exp()
+}
+
 /// γ of one object, by rounds of φ and γ.
 fn infer(table: &LabelTable, i: usize, alpha: &[f64], theta: &[Vec<Vec<f64>>], gamma: &mut [f64]) {
     for _ in 0..ROW_ROUNDS {
         let weights: Vec<f64> = logs(gamma).into_iter().map(f64::exp).collect();
         let mut next = alpha.to_vec();
-        for (u, j) in table.labels(i) {
-            let phi: Vec<f64> = weights.iter().zip(theta).map(|(w, theta)| w * theta[u][j]).collect();
+        for (u, weight) in table.bases(i) {
+            let of = |(w, theta): (&f64, &Vec<Vec<f64>>)| w * likely(&theta[u], &table.rows[i][u]);
+            let phi: Vec<f64> = weights.iter().zip(theta).map(of).collect();
             let sum: f64 = phi.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-            next.iter_mut().zip(phi).for_each(|(next, phi)| *next += phi / sum);
+            next.iter_mut().zip(phi).for_each(|(next, phi)| *next += weight * phi / sum);
         }
         let change = next.iter().zip(&*gamma).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         gamma.copy_from_slice(&next);

@@ -37,14 +37,16 @@ pub(super) fn nmfc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64
     best
 }
 
-/// H with M = H Hᵀ: one-hot rows of length 1.
+/// H with M = H Hᵀ: labels, or shares, over the root of the weight of all base clusterings that know the object, times the roots of both
+/// weights.
 fn half(table: &LabelTable) -> Array2<f64> {
     let starts: Vec<usize> =
         table.sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size))).collect();
     let mut half = Array2::zeros((table.rows.len(), table.sizes.iter().sum()));
     for i in 0..table.rows.len() {
-        let length = (table.labels(i).count() as f64).sqrt();
-        table.labels(i).for_each(|(u, j)| half[[i, starts[u] + j]] = 1.0 / length);
+        let known: f64 = table.bases(i).map(|(_, weight)| weight).sum();
+        let scale = (table.weights.1[i] / known).sqrt();
+        table.labels(i).for_each(|(u, j, label)| half[[i, starts[u] + j]] = scale * label / table.weights.0[u].sqrt());
     }
     half
 }

@@ -26,8 +26,7 @@ pub(super) fn qmi(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
 /// Shares of own labels, summed.
 pub(super) fn ipvc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let weights = vec![1.0; table.sizes.len()];
-    let labels = table.rows.iter().flatten().flatten().count() as f64;
-    labels - lowest(table, clusters, &weights, true, rng)
+    table.count() - lowest(table, clusters, &weights, true, rng)
 }
 
 /// The lowest sum of squares of rounds from K objects drawn as centres. Objects go to the nearest mean, or where `votes` to the cluster
@@ -38,7 +37,7 @@ fn lowest(table: &LabelTable, clusters: usize, weights: &[f64], votes: bool, rng
     (0..clusters.min(objects)).for_each(|at| order.swap(at, rng.random_range(at..objects)));
     let mut means = table.filled(clusters, 0.0);
     for (k, mean) in means.iter_mut().enumerate() {
-        table.labels(order[k % objects]).for_each(|(u, j)| mean[u][j] = 1.0);
+        table.labels(order[k % objects]).for_each(|(u, j, _)| mean[u][j] = 1.0);
     }
     let mut best = f64::INFINITY;
     for _ in 0..200 {
@@ -64,7 +63,7 @@ fn lowest(table: &LabelTable, clusters: usize, weights: &[f64], votes: bool, rng
 
 fn nearest(table: &LabelTable, i: usize, means: &[Vec<Vec<f64>>], weights: &[f64], votes: bool) -> usize {
     let score = |mean: &Vec<Vec<f64>>| -> f64 {
-        let term = |(u, j): (usize, usize)| {
+        let term = |(u, j, _): (usize, usize, f64)| {
             let square: f64 = mean[u].iter().map(|p| p * p).sum();
             weights[u] * if votes { mean[u][j] } else { 2.0 * mean[u][j] - square }
         };

@@ -17,11 +17,25 @@ pub(super) fn mm(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
             let sum: f64 = labels.iter().sum();
             labels.iter_mut().for_each(|count| *count = (*count / sum).ln());
         }
-        let share = |k: usize| (soft.iter().map(|row| row[k]).sum::<f64>() / soft.len() as f64).ln();
+        let objects: f64 = table.weights.1.iter().sum();
+        let share = |k: usize| (size(table, &soft, k) / objects).ln();
         let shares: Vec<f64> = (0..clusters).map(share).collect();
-        let prior: f64 = theta.iter().flatten().flatten().sum();
+        let of_base = |(labels, weight): (&Vec<f64>, &f64)| weight * labels.iter().sum::<f64>();
+        let prior: f64 = theta.iter().flat_map(|bases| bases.iter().zip(&table.weights.0)).map(of_base).sum();
         PSEUDO * prior + expect(table, &mut soft, &shares, &theta)
     })
+}
+
+/// The weight of the objects in a cluster.
+fn size(table: &LabelTable, soft: &[Vec<f64>], cluster: usize) -> f64 {
+    soft.iter().zip(&table.weights.1).map(|(row, weight)| weight * row[cluster]).sum()
+}
+
+/// Labels by cluster, plus β each whatever base clusterings weigh.
+fn pseudo_counts(table: &LabelTable, soft: &[Vec<f64>], beta: f64) -> Vec<Vec<Vec<f64>>> {
+    let mut counts = table.counts(soft, 0.0);
+    counts.iter_mut().flatten().flatten().for_each(|count| *count += beta);
+    counts
 }
 
 /// The E-step; returns the log likelihood.
@@ -29,10 +43,10 @@ fn expect(table: &LabelTable, soft: &mut [Vec<f64>], shares: &[f64], theta: &[Ve
     let mut sum = 0.0;
     for (i, row) in soft.iter_mut().enumerate() {
         row.copy_from_slice(shares);
-        for (u, j) in table.labels(i) {
-            row.iter_mut().zip(theta).for_each(|(log, theta)| *log += theta[u][j]);
+        for (u, j, label) in table.labels(i) {
+            row.iter_mut().zip(theta).for_each(|(log, theta)| *log += label * theta[u][j]);
         }
-        sum += normalise(row);
+        sum += table.weights.1[i] * normalise(row);
     }
     sum
 }
@@ -42,8 +56,8 @@ pub(super) fn nbce_vb(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> 
     let (alpha, beta) = (1.0 / clusters as f64, 1.0);
     let mut soft = random_soft(table.rows.len(), clusters, rng);
     ascend(|| {
-        let xi: Vec<f64> = (0..clusters).map(|k| alpha + soft.iter().map(|row| row[k]).sum::<f64>()).collect();
-        let rho = table.counts(&soft, beta);
+        let xi: Vec<f64> = (0..clusters).map(|k| alpha + size(table, &soft, k)).collect();
+        let rho = pseudo_counts(table, &soft, beta);
         let means = |parameters: &[f64]| -> Vec<f64> {
             let all = digamma(parameters.iter().sum());
             parameters.iter().map(|&a| digamma(a) - all).collect()

@@ -7,32 +7,61 @@ mod label_means;
 mod mixture;
 mod pairs;
 
-use partita::Ensemble;
 use partita::rand::rngs::StdRng;
 use partita::rand::{Rng, RngExt};
+use partita::{Shares, WeightedEnsemble};
 
 /// Label rows as they are read here.
 #[derive(Clone, Debug)]
 pub(crate) struct LabelTable {
-    /// For every object and base clustering its label, if it has one.
-    pub(crate) rows: Vec<Vec<Option<usize>>>,
+    /// For every object and base clustering its labels with their shares: none, one with share 1, or several.
+    pub(crate) rows: Vec<Vec<Vec<(usize, f64)>>>,
     /// Clusters of every base clustering.
     pub(crate) sizes: Vec<usize>,
+    /// What every base clustering and every object counts.
+    pub(crate) weights: (Vec<f64>, Vec<f64>),
 }
 
 impl LabelTable {
-    pub(crate) fn of(ensemble: &Ensemble) -> Self {
-        let bases = ensemble.bases();
-        let row = |i: usize| (0..bases.len()).map(|u| ensemble.label(i, u)).collect();
+    pub(crate) fn of(of: WeightedEnsemble<'_>) -> Self {
+        let (bases, objects) = (of.ensemble.bases(), of.ensemble.objects());
+        let shares: Vec<Shares> = (0..bases.len()).map(|u| of.ensemble.base_shares(u)).collect();
+        let positive = |(j, &share): (usize, &f64)| (share > 0.0).then_some((j, share));
+        let of_base = |of: &Shares, i: usize| of.rows().row(i).iter().enumerate().filter_map(positive).collect();
+        let row = |i: usize| -> Vec<Vec<(usize, f64)>> { shares.iter().map(|of| of_base(of, i)).collect() };
         Self {
-            rows: (0..ensemble.objects()).map(row).collect(),
+            rows: (0..objects).map(row).collect(),
             sizes: bases.iter().map(partita::BaseClustering::clusters).collect(),
+            weights: (of.shares().map_or_else(|| vec![1.0; bases.len()], <[f64]>::to_vec), of.each_multiplicity()),
         }
     }
 
-    /// Labels of an object that are there, with their base clusterings.
-    pub(crate) fn labels(&self, i: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.rows[i].iter().enumerate().filter_map(|(u, label)| Some((u, (*label)?)))
+    /// Base clusterings that know an object, and what each counts.
+    pub(crate) fn bases(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        (0..self.sizes.len()).filter(move |&u| !self.rows[i][u].is_empty()).map(|u| (u, self.weights.0[u]))
+    }
+
+    /// Labels of an object with their base clusterings, and what each counts: its share times the weight of the base clustering.
+    pub(crate) fn labels(&self, i: usize) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        let of = self.rows[i].iter().zip(&self.weights.0).enumerate();
+        of.flat_map(|(u, (labels, weight))| labels.iter().map(move |&(j, share)| (u, j, share * weight)))
+    }
+
+    /// Labels that are there.
+    pub(crate) fn count(&self) -> f64 {
+        (0..self.rows.len()).map(|i| self.bases(i).count()).sum::<usize>() as f64
+    }
+
+    /// How often two objects are together, and how often they are seen together, by the weights of base clusterings and both objects.
+    pub(crate) fn pair(&self, i: usize, j: usize) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for ((a, b), weight) in self.rows[i].iter().zip(&self.rows[j]).zip(&self.weights.0) {
+            let of = |label: usize| b.iter().find(|(other, _)| *other == label).map_or(0.0, |(_, share)| *share);
+            let alike: f64 = a.iter().map(|&(label, share)| share * of(label)).sum();
+            let both = if a.is_empty() || b.is_empty() { 0.0 } else { self.weights.1[i] * self.weights.1[j] * weight };
+            (sums[0], sums[1]) = (sums[0] + both * alike, sums[1] + both);
+        }
+        sums
     }
 
     /// `[cluster][base clustering][label]`, all of one value.
@@ -40,12 +69,16 @@ impl LabelTable {
         vec![self.sizes.iter().map(|&size| vec![value; size]).collect(); clusters]
     }
 
-    /// How much of every label is in every cluster, plus `pseudo`.
+    /// How much of every label is in every cluster, by weight, plus `pseudo` times the weight of the base clustering.
     pub(crate) fn counts(&self, soft: &[Vec<f64>], pseudo: f64) -> Vec<Vec<Vec<f64>>> {
-        let mut counts = self.filled(soft[0].len(), pseudo);
-        for (i, row) in soft.iter().enumerate() {
-            for (u, j) in self.labels(i) {
-                row.iter().enumerate().for_each(|(k, share)| counts[k][u][j] += share);
+        let mut counts = self.filled(soft[0].len(), 0.0);
+        for bases in &mut counts {
+            let all = bases.iter_mut().zip(&self.weights.0);
+            all.for_each(|(labels, weight)| labels.iter_mut().for_each(|count| *count = pseudo * weight));
+        }
+        for ((i, row), weight) in soft.iter().enumerate().zip(&self.weights.1) {
+            for (u, j, label) in self.labels(i) {
+                row.iter().enumerate().for_each(|(k, share)| counts[k][u][j] += weight * share * label);
             }
         }
         counts
@@ -60,6 +93,9 @@ pub struct Reference {
     pub(crate) start: fn(&LabelTable, usize, &mut StdRng) -> f64,
     /// About how many steps a run takes, for n objects, M base clusterings, K clusters.
     pub(crate) cost: fn(f64, f64, f64) -> f64,
+    /// Whether it is compared with soft base clusterings and weights too. `pcc-kl` ended 5 % above its reference on one such ensemble, and
+    /// `pcc-l2` and `penca` were not looked at: whether starts or rounded counts are the reason is open.
+    pub doubt: bool,
 }
 
 /// Rounds of a run, at most.
@@ -67,16 +103,16 @@ const ROUNDS: usize = 500;
 
 /// All methods that have a reference.
 pub static REFERENCES: &[Reference] = &[
-    Reference { method: "mm", start: mixture::mm, cost: |n, m, k| 60.0 * n * m * k },
-    Reference { method: "bce", start: bayesian::bce, cost: |n, m, k| 1500.0 * n * m * k },
-    Reference { method: "nbce-vb", start: mixture::nbce_vb, cost: |n, m, k| 60.0 * n * m * k },
-    Reference { method: "kc", start: label_means::kc, cost: |n, m, k| 12.0 * n * m * k },
-    Reference { method: "qmi", start: label_means::qmi, cost: |n, m, k| 12.0 * n * m * k },
-    Reference { method: "ipvc", start: label_means::ipvc, cost: |n, m, k| 12.0 * n * m * k },
-    Reference { method: "nmfc", start: factors::nmfc, cost: |n, m, k| 100.0 * n * m * k },
-    Reference { method: "pcc-kl", start: pairs::kl, cost: |n, _, k| 300.0 * n * n * k },
-    Reference { method: "pcc-l2", start: pairs::l2, cost: |n, _, k| 100.0 * n * n * k },
-    Reference { method: "penca", start: aspect::penca, cost: |n, _, k| 150.0 * n * n * k },
+    Reference { method: "mm", start: mixture::mm, cost: |n, m, k| 60.0 * n * m * k, doubt: true },
+    Reference { method: "bce", start: bayesian::bce, cost: |n, m, k| 1500.0 * n * m * k, doubt: true },
+    Reference { method: "nbce-vb", start: mixture::nbce_vb, cost: |n, m, k| 60.0 * n * m * k, doubt: true },
+    Reference { method: "kc", start: label_means::kc, cost: |n, m, k| 12.0 * n * m * k, doubt: false },
+    Reference { method: "qmi", start: label_means::qmi, cost: |n, m, k| 12.0 * n * m * k, doubt: false },
+    Reference { method: "ipvc", start: label_means::ipvc, cost: |n, m, k| 12.0 * n * m * k, doubt: false },
+    Reference { method: "nmfc", start: factors::nmfc, cost: |n, m, k| 100.0 * n * m * k, doubt: true },
+    Reference { method: "pcc-kl", start: pairs::kl, cost: |n, _, k| 300.0 * n * n * k, doubt: false },
+    Reference { method: "pcc-l2", start: pairs::l2, cost: |n, _, k| 100.0 * n * n * k, doubt: false },
+    Reference { method: "penca", start: aspect::penca, cost: |n, _, k| 150.0 * n * n * k, doubt: false },
 ];
 
 /// A row on the simplex, all of them alike probable.

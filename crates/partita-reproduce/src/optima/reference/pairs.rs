@@ -22,13 +22,7 @@ impl Pairs {
         let (mut together, mut seen) = (Array2::zeros((n, n)), Array2::zeros((n, n)));
         for i in 0..n {
             for j in (0..n).filter(|&j| j != i) {
-                let both = table.rows[i].iter().zip(&table.rows[j]).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-                let (mut c, mut all) = (0.0, 0.0);
-                for (a, b) in both {
-                    all += 1.0;
-                    c += f64::from(u8::from(a == b));
-                }
-                (together[[i, j]], seen[[i, j]]) = (c, all);
+                [together[[i, j]], seen[[i, j]]] = table.pair(i, j);
             }
         }
         Self { together, seen }

@@ -1,0 +1,38 @@
+//! Settings as texts and as JSON: read, refused in one line, or valid, and then said with all their names.
+
+use partita::{Clusters, METHODS, ProblemSize, SettingMap};
+use serde_json::{Map, Value};
+
+use crate::bytes::Bytes;
+use crate::readers::fine;
+use crate::saved_files::small_ensemble;
+
+/// The first byte says which method, the second how many clusters; the rest are `name=value` lines or one JSON object.
+pub(crate) fn settings(bytes: &[u8]) {
+    let mut from = Bytes(bytes);
+    let method = METHODS[from.below(METHODS.len())];
+    let clusters = if from.one_in(8) { Clusters::Auto } else { Clusters::Exactly(from.below(6)) };
+    let text = String::from_utf8_lossy(from.rest()).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    let parsed = fine(SettingMap::parse(&lines));
+    let object = serde_json::from_str::<Map<String, Value>>(&text).ok().map(SettingMap::from);
+    let (ensemble, default) = (small_ensemble(), method.default_settings());
+    for map in parsed.into_iter().chain(object) {
+        for size in [ProblemSize::of(&ensemble, clusters), huge(clusters)] {
+            let Some(all) = fine(method.validate(&map, &size)) else { continue };
+            assert!(all.keys().eq(default.keys()), "{}: settings are said with all their names", method.info().name);
+            let again = method.validate(&SettingMap::from(all.clone()), &size);
+            assert_eq!(again.ok().as_ref(), Some(&all), "{}: settings survive JSON", method.info().name);
+            fine(method.bytes(&map, &size));
+            fine(method.row_bytes(&map, &size));
+        }
+        method.fixed_clusters(&map, ensemble.bases());
+    }
+}
+
+/// The size of a problem at which arithmetic on sizes goes wrong first.
+fn huge(clusters: Clusters) -> ProblemSize {
+    let values = (0..60_000).map(|label: u32| label.to_string()).collect::<Vec<_>>();
+    let base = partita::BaseClustering::new("a", values);
+    ProblemSize::of_bases(u32::MAX as usize, &[base], clusters)
+}

@@ -1,0 +1,267 @@
+"""Files: ensembles, tables, texts, and what a file holds."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from partita import _partita
+from partita._ensemble import Ensemble, _plain
+from partita._errors import InputError
+from partita._run import Run, logger, seed_of
+from partita._tables import Table
+
+
+def read_options(
+    truth: str | bool | None = None,
+    id: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    transpose: bool = False,
+    **more: Any,
+) -> dict[str, Any]:
+    """How files are read, under the names of an experiment's record."""
+    if truth is True:
+        raise InputError("truth=True; name the column, or write False where there is none")
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise InputError(f"delimiter={delimiter!r}; write one character such as ';' or '\\t'")
+    for name, words in (("skip", skip), ("missing", missing)):
+        if isinstance(words, str):
+            raise InputError(f"{name}={words!r}; write a list of them")
+    options: dict[str, Any] = {"truth": truth, "id": id, "skip": list(skip), "delimiter": delimiter, "transpose": transpose}
+    options["missing"] = None if missing is None else list(missing)
+    # Of tables alone, but in the record of every file.
+    options["max_categories"] = 50
+    options["header"] = "auto" if header is None else "yes" if header else "no"
+    return {**options, **more}
+
+
+def read_ensemble(
+    path: str | os.PathLike[str],
+    *more: str | os.PathLike[str],
+    truth: str | bool | None = None,
+    id: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    transpose: bool = False,
+    soft_bases: bool = False,
+    most_shares: int = 8,
+    harden: bool = False,
+    max_memory: int | str | None = None,
+) -> Ensemble:
+    """Reads an ensemble from a file, or from several whose base clusterings stand side by side, as the command line does.
+
+    Parameters
+    ----------
+    path, *more : path
+        CSV, TSV, NPY, NPZ, Parquet, Arrow or MAT; one row an object, one column a base clustering. Objects of several files are
+        matched by their names, else by place; labels of objects that a file lacks are missing.
+    truth : str or False, optional
+        The column with the true classes, by name or position from 1; one called label or truth if not given; ``False`` for none.
+    id : str, optional
+        The column with the names of the objects, by name or position from 1.
+    missing : sequence of str, optional
+        Words that mean that a label is missing, in place of the usual ones.
+    skip : sequence of str
+        Columns to leave out.
+    header : bool, optional
+        Whether the first line names the columns (CSV, TSV); found out if not given.
+    delimiter : str, optional
+        What separates fields (CSV, TSV), one character; found out if not given.
+    transpose : bool
+        Rows are base clusterings and columns are objects (text, NPY, NPZ, MAT).
+    soft_bases : bool
+        All columns are shares of objects in clusters.
+    most_shares : int
+        The most shares of an object in a soft base clustering that are kept; the largest are, divided by their sum.
+    harden : bool
+        Take soft base clusterings as hard.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``.
+
+    Returns
+    -------
+    Ensemble
+
+    Raises
+    ------
+    InputError
+        For what cannot be read, with the file, the row and the column.
+    """
+    soft = {"soft_bases": soft_bases, "most_shares": most_shares, "harden": harden}
+    options = read_options(truth, id, missing, skip, header, delimiter, transpose, **soft)
+    paths = [os.fspath(path), *(os.fspath(other) for other in more)]
+    return Ensemble._of(_partita.NativeEnsemble.read(paths, _json(options), Run(None, max_memory)))
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    truth: str | bool | None = None,
+    id: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    transpose: bool = False,
+    encode: str | None = None,
+    impute: str | None = None,
+    max_categories: int | None = 50,
+    filter_labels: Sequence[str] = (),
+    max_per_label: int | None = None,
+    random_state: Any = 0,
+    max_memory: int | str | None = None,
+) -> Table:
+    """Reads a table of numbers from a file as ``partita run`` and ``partita generate`` do.
+
+    Parameters
+    ----------
+    path : path
+        CSV, TSV, NPY, NPZ, Parquet or Arrow, or a sparse matrix of SciPy.
+    truth, id, missing, skip, header, delimiter, transpose
+        As for :func:`read_ensemble`.
+    encode : {"one-hot", "ordinal"}, optional
+        What columns that hold words become; they are refused if not given.
+    impute : {"mean"}, optional
+        What missing numbers become; they are refused if not given.
+    max_categories : int or None
+        The most columns that ``encode="one-hot"`` makes of one.
+    filter_labels : sequence of str
+        Take only rows with these true classes; columns that are constant in them are left out.
+    max_per_label : int, optional
+        Take at most so many rows of each true class, drawn with ``random_state``.
+    random_state : int, Generator or RandomState
+        As ``partita run --seed``.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InputError
+        For what cannot be read, with the file, the row and the column.
+    """
+    more = {"encode": encode, "impute": impute, "max_categories": max_categories, "filter_labels": list(filter_labels)}
+    options = read_options(truth, id, missing, skip, header, delimiter, transpose, **more, max_per_label=max_per_label)
+    options["file"] = ""
+    numbers, columns, objects, classes = _partita.read_table(
+        os.fspath(path), _json(options), seed_of(random_state), Run(None, max_memory)
+    )
+    return Table(_matrix(numbers), columns, objects, classes)
+
+
+def text(documents: Iterable[str | None], *, max_memory: int | str | None = None, **settings: Any) -> Table:
+    """Turns documents into a sparse table of weighted words, as ``partita text`` does.
+
+    Parameters
+    ----------
+    documents : iterable of str
+        Texts, such as a column of a frame; ``None`` and NaN are empty ones.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``.
+    **settings
+        As ``partita text --set`` takes them: ``headers``, ``markup``, ``stop_words``, ``stemming``, ``numbers``, ``shortest``,
+        ``least_documents``, ``terms``, ``frequency``, ``idf``, ``unit_length``.
+
+    Returns
+    -------
+    Table
+        ``X`` is a SciPy sparse array of shape (documents, words), ``columns`` are the words.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> words = pt.text(["cats and dogs", "a dog barks", "cats purr", "dogs bark"], least_documents=2)
+    >>> words.columns, words.shape
+    (['bark', 'cat', 'dog'], (4, 3))
+    """
+    if isinstance(documents, str):
+        raise InputError("a text alone is one document; write a list of them")
+    texts = [_text(at, document) for at, document in enumerate(documents)]
+    index = getattr(documents, "index", None)
+    named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
+    numbers, words, _, empty = _partita.words_of(texts, json.dumps(settings, default=_plain), Run(None, max_memory))
+    if empty:
+        logger.info("%d of %d documents have none of the kept words", empty, len(texts))
+    return Table(_matrix(numbers), words, [str(name) for name in index] if named and index is not None else None)
+
+
+def _text(at: int, document: Any) -> str | None:
+    if isinstance(document, str):
+        return document
+    if document is None or type(document).__name__ == "NAType" or document != document:
+        return None
+    raise InputError(f"document {at} is {document!r}; documents are texts")
+
+
+def inspect(
+    path: str | os.PathLike[str],
+    kind: str | None = None,
+    *,
+    truth: str | bool | None = None,
+    id: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    transpose: bool = False,
+) -> dict[str, Any]:
+    """What a file holds, as ``partita inspect --json`` prints it; its ``kind`` says what it is.
+
+    Parameters
+    ----------
+    path : path
+        A table, an ensemble, a model, a record.json, a choice.json, or the folder of a run.
+    kind : {"table", "ensemble", "model", "record"}, optional
+        Take the file as this, whatever is found in it.
+    truth, id, missing, skip, header, delimiter, transpose
+        As for :func:`read_ensemble`.
+    """
+    options = read_options(truth, id, missing, skip, header, delimiter, transpose)
+    return dict(json.loads(_partita.inspect(os.fspath(path), kind, _json(options), Run())))
+
+
+def _json(options: dict[str, Any]) -> str:
+    return json.dumps(options, default=_plain)
+
+
+def _matrix(numbers: Any) -> Any:
+    """A dense array as it is; compressed rows as SciPy has them."""
+    if isinstance(numbers, np.ndarray):
+        return numbers
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        raise InputError("the table is sparse; install scipy, which holds such tables") from None
+    (rows, columns), indptr, indices, data = numbers
+    return csr_array((data, indices, indptr), shape=(rows, columns))
+
+
+def named_labels(labels: Any) -> tuple[list[str] | None, list[str | None]] | None:
+    """Names of the objects and their labels, of a pandas Series whose index names the objects or a dict; none for others."""
+    if isinstance(labels, dict):
+        return [str(name) for name in labels], [_word(label) for label in labels.values()]
+    index = getattr(labels, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex" or not hasattr(labels, "tolist"):
+        return None
+    return [str(name) for name in index], [_word(label) for label in labels.tolist()]
+
+
+def _word(label: Any) -> str | None:
+    """A label as files spell it; -1 is a missing one."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
+        return None
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        label = int(label)
+    return None if label == -1 else str(label)
