@@ -130,8 +130,16 @@ impl Aspects {
     /// # Panics
     /// If the counts have other objects.
     pub fn log_likelihood(&self, counts: &DyadCounts) -> f64 {
+        self.log_likelihood_unless(counts, || false).expect("nobody wants to stop")
+    }
+
+    /// [`log_likelihood`](Self::log_likelihood), or nothing once somebody wants to stop, which is asked object by object.
+    pub(crate) fn log_likelihood_unless(&self, counts: &DyadCounts, stop: impl Fn() -> bool + Sync) -> Option<f64> {
         assert_eq!(self.objects, counts.objects, "a model of these objects");
         let one = |workspace: &mut Workspace, y: usize| {
+            if stop() {
+                return 0.0;
+            }
             workspace.weigh(self, y);
             let mut told = Told(0.0);
             self.look(counts, y, workspace, &mut told);
@@ -141,7 +149,7 @@ impl Aspects {
         let sums: Vec<f64> = (ranges.into_par_iter())
             .map_init(|| Workspace::new(self.shares.len()), |workspace, range| range.map(|y| one(workspace, y)).sum())
             .collect();
-        counts.scale * sums.iter().sum::<f64>()
+        (!stop()).then(|| counts.scale * sums.iter().sum::<f64>())
     }
 
     /// One round of EM: the likelihood of what comes out is not below that of `self`.

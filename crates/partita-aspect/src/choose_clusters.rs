@@ -38,7 +38,7 @@ pub(crate) fn choose(
     for clusters in 1..=most {
         let starts = guide.starts(counts, clusters, settings.restarts, seed.child(clusters as u64), &progress);
         check(counts, &starts, settings)?;
-        let finished = run_all(counts, starts, settings, &progress);
+        let Some(finished) = run_all(counts, starts, settings, &progress) else { break };
         let run = finished.best();
         let (bic, mdl) = criteria(counts, run);
         let value = if settings.criterion == Criterion::Bic { bic } else { mdl };
@@ -52,7 +52,7 @@ pub(crate) fn choose(
             break;
         }
     }
-    let (_, clusters, finished) = kept.expect("one component is always tried");
+    let (_, clusters, finished) = kept.ok_or(AspectError::Interrupted)?;
     let mut outcome = outcome(counts, finished);
     outcome.details.choice = Some(PencaChoice { criteria: told, chosen: clusters });
     Ok(outcome)

@@ -41,15 +41,18 @@ pub enum AspectError {
     /// The evidence makes no tree to start from.
     #[error(transparent)]
     Tree(#[from] LinkageError),
+    /// Somebody asked to stop before there was a model.
+    #[error("stopped before the first model was fitted")]
+    Interrupted,
 }
 
 impl From<AspectError> for FitError {
     fn from(error: AspectError) -> Self {
         match error {
             AspectError::Budget(error) | AspectError::Evidence(CoassocError::Budget(error)) => error.into(),
-            AspectError::Evidence(CoassocError::Interrupted) | AspectError::Tree(LinkageError::Interrupted) => {
-                Self::Interrupted
-            }
+            AspectError::Interrupted
+            | AspectError::Evidence(CoassocError::Interrupted)
+            | AspectError::Tree(LinkageError::Interrupted) => Self::Interrupted,
             AspectError::Settings(error) => error.into(),
             other => Self::other(other),
         }

@@ -7,7 +7,7 @@ use partita_core::{
     Capabilities, Clusters, Flow, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed,
     SoftBases, Weights,
 };
-use partita_linkage::{Linkage, LinkageError, link_f32};
+use partita_linkage::{Linkage, link_f32};
 
 use crate::choose_clusters::{choose, most};
 use crate::counts::DyadCounts;
@@ -96,7 +96,7 @@ fn solve(
         let pairs = CoAssociation::count(source, budget, &evidence)?;
         let grow = |(name, linkage)| {
             if progress.flow() == Flow::Stop {
-                return Err(LinkageError::Interrupted.into());
+                return Err(AspectError::Interrupted);
             }
             Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?))
         };

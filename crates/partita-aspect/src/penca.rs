@@ -101,7 +101,7 @@ impl Run {
 ///
 /// # Errors
 /// [`AspectError::Objects`] if a start has other objects than the counts, [`AspectError::Settings`] for a tolerance
-/// that is negative or not finite.
+/// that is negative or not finite, [`AspectError::Interrupted`] where somebody asks to stop before there is a model.
 ///
 /// # Cost
 /// O(pairs · L) a round; on all pairs n² L / 4 operations on vectors, on some the pairs that were ever together.
@@ -119,7 +119,7 @@ pub fn penca(
 ) -> Result<Outcome<PencaDiagnostics>, AspectError> {
     check(counts, &starts, settings)?;
     let progress = ProgressCounter::new(monitor, starts.len() as u64 * u64::from(settings.rounds.get()));
-    let finished = run_all(counts, starts, settings, &progress);
+    let finished = run_all(counts, starts, settings, &progress).ok_or(AspectError::Interrupted)?;
     Ok(outcome(counts, finished))
 }
 
@@ -145,20 +145,18 @@ impl FinishedRuns {
     }
 }
 
+/// The runs from all starts, but from those that had not begun when somebody asked to stop; nothing if none had.
 pub(crate) fn run_all(
     counts: &DyadCounts,
     starts: Vec<Start>,
     settings: &PencaSettings,
     progress: &ProgressCounter<'_>,
-) -> FinishedRuns {
-    // Once somebody asks to stop, starts that have not begun are left out, but for the first.
-    let wanted = |(at, _): &(usize, Start)| *at == 0 || progress.flow() == Flow::Continue;
-    let (names, begun): (Vec<String>, Vec<Run>) = (starts.into_par_iter().enumerate().filter(wanted))
-        .map(|(_, Start { name, aspects })| {
-            let trace = vec![aspects.log_likelihood(counts)];
-            (name, Run { aspects, trace, rounds: 0, stopped: None })
-        })
-        .unzip();
+) -> Option<FinishedRuns> {
+    let begin = |Start { name, aspects }: Start| {
+        let trace = vec![aspects.log_likelihood_unless(counts, || progress.flow() == Flow::Stop)?];
+        Some((name, Run { aspects, trace, rounds: 0, stopped: None }))
+    };
+    let (names, begun): (Vec<String>, Vec<Run>) = starts.into_par_iter().filter_map(begin).unzip();
     let rough = ROUGH_ROUNDS.min(settings.rounds.get());
     let mut runs: Vec<Run> = begun.into_par_iter().map(|run| go(counts, run, rough, settings, progress)).collect();
     let values = |runs: &[Run]| runs.iter().map(Run::value).collect::<Vec<f64>>();
@@ -171,36 +169,48 @@ pub(crate) fn run_all(
     finalists.iter().for_each(|&at| {
         runs[at].stopped.get_or_insert(Stopped::RoundLimit);
     });
-    let best = select.best(&values(&runs)).expect("there is a start");
-    FinishedRuns { names, runs, best }
+    let best = select.best(&values(&runs))?;
+    Some(FinishedRuns { names, runs, best })
 }
 
-/// Goes on to round `last`, or until there is little to gain.
+/// Goes on to round `last`, or until there is little to gain. Rounds after the last look at the likelihood are dropped when somebody
+/// asks to stop.
 fn go(counts: &DyadCounts, mut run: Run, last: u32, settings: &PencaSettings, progress: &ProgressCounter<'_>) -> Run {
     let small = settings.tolerance * counts.total();
     while run.rounds < last && run.stopped.is_none() {
-        let begun = run.rounds;
-        for _ in 0..STRIDE.min(last - run.rounds) {
-            let stop = progress.stopped();
-            progress.add(1);
-            let next = if stop { None } else { run.aspects.improved_unless(counts, || progress.flow() == Flow::Stop) };
-            let Some(next) = next else {
-                run.stopped = Some(Stopped::Interrupted);
-                break;
-            };
-            run.aspects = next;
-            run.rounds += 1;
-        }
-        if run.rounds == begun {
+        let rounds = STRIDE.min(last - run.rounds);
+        let Some((aspects, now)) = stride(counts, &run.aspects, rounds, progress) else {
+            run.stopped = Some(Stopped::Interrupted);
             break;
-        }
-        let (before, now) = (run.value(), run.aspects.log_likelihood(counts));
+        };
+        let before = run.value();
+        (run.aspects, run.rounds) = (aspects, run.rounds + rounds);
         run.trace.push(now);
-        if run.stopped.is_none() && now - before <= small {
+        if now - before <= small {
             run.stopped = Some(Stopped::Converged);
         }
     }
     run
+}
+
+/// The model after so many rounds and its log-likelihood, or nothing if somebody asks to stop.
+fn stride(
+    counts: &DyadCounts,
+    aspects: &Aspects,
+    rounds: u32,
+    progress: &ProgressCounter<'_>,
+) -> Option<(Aspects, f64)> {
+    let stop = || progress.flow() == Flow::Stop;
+    let mut next = aspects.clone();
+    for _ in 0..rounds {
+        if progress.stopped() {
+            return None;
+        }
+        progress.add(1);
+        next = next.improved_unless(counts, stop)?;
+    }
+    let value = next.log_likelihood_unless(counts, stop)?;
+    Some((next, value))
 }
 
 /// What [`Objective::name`] says.

@@ -36,7 +36,7 @@ fn tools_that_name_cells_agree_on_names() {
     let done =
         place.partita(&["consensus", "tools.csv", "-m", "mm", "--set", "named=true", "-k", "auto", "-o", "out/"]);
     assert!(done.stderr.contains("are called 'unknown'"), "{}", done.stderr);
-    assert!(done.stderr.contains("labels 'unknown' are taken as missing"), "{}", done.stderr);
+    assert!(done.stderr.contains("labels 'unknown' count as missing"), "{}", done.stderr);
     done.fine();
     let confusion = std::fs::read_to_string(place.path("out/confusion.csv")).expect("confusion matrices");
     let wrong = confusion.lines().find_map(|line| line.strip_prefix("tool_d,NK,T cell,")).expect("a line");

@@ -5,7 +5,7 @@ use std::path::Path;
 use partita_core::{BaseClustering, Ensemble, EnsembleError, MemoryBudget, Shares};
 
 use super::frame::{Frame, Wanted};
-use super::input_warnings::{about_bases, about_labels, about_names, about_truth};
+use super::input_warnings::{about_bases, about_classes, about_labels, about_names, about_truth};
 use super::label_column::LabelColumn;
 use super::label_rows::{self, EncodedBase, MOST_BYTE_CLUSTERS, Place};
 use super::read_options::ReadOptions;
@@ -105,6 +105,7 @@ pub(crate) fn load(
     let ensemble = &loaded.ensemble;
     about_bases(&mut frame.roles, ensemble.bases(), ensemble.objects());
     about_labels(path, &mut frame.roles, ensemble.bases(), options)?;
+    about_classes(&mut frame.roles, loaded.truth.as_ref(), options);
     about_truth(&mut frame.roles, options);
     frame.roles.warnings.extend(ensemble.object_names().into_iter().flat_map(about_names));
     Ok((loaded, frame.roles))

@@ -1,5 +1,5 @@
 //! Warnings about what was read: names given twice, base clusterings of single objects, tables that lie on their side, labels that
-//! may mean nothing, columns that may be the truth or count the rows.
+//! and classes that may mean nothing, columns that may be the truth or count the rows.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::path::Path;
 use partita_core::BaseClustering;
 use partita_core::ndarray::{ArrayView1, ArrayView2};
 
+use super::label_column::LabelColumn;
 use super::read_options::{ReadOptions, Truth};
 use super::roles::{Role, Roles, grouped};
 use crate::error::{FileError, shown};
@@ -163,29 +164,31 @@ pub(crate) fn about_labels(
             }
         }
     }
-    if options.missing.is_none() {
-        let warning = no_cluster(roles, bases);
-        roles.warnings.extend(warning);
-    }
+    about_silent(roles, bases.iter().flat_map(BaseClustering::values).map(String::as_str), "cluster", options);
     Ok(())
 }
 
-/// The warning about labels that mean elsewhere that an object is in no cluster.
-fn no_cluster(roles: &Roles, bases: &[BaseClustering]) -> Option<String> {
-    let found: BTreeSet<&str> =
-        bases.iter().flat_map(BaseClustering::values).map(String::as_str).filter(means_nothing).collect();
-    if found.is_empty() {
-        return None;
+/// Warns of true classes that mean elsewhere that the class is not known.
+pub(crate) fn about_classes(roles: &mut Roles, truth: Option<&LabelColumn>, options: &ReadOptions) {
+    let classes = truth.iter().flat_map(|truth| truth.values.iter().flatten()).map(String::as_str);
+    about_silent(roles, classes, "class", options);
+}
+
+/// Warns of labels that mean elsewhere that an object has none, where no words for missing labels are named.
+fn about_silent<'a>(roles: &mut Roles, labels: impl Iterator<Item = &'a str>, taken: &str, options: &ReadOptions) {
+    let found: BTreeSet<&str> = labels.filter(means_nothing).collect();
+    if found.is_empty() || options.missing.is_some() {
+        return;
     }
     let words: Vec<&str> = found.iter().copied().collect();
     // The words that are named replace the usual ones.
     let all: BTreeSet<&str> = found.iter().copied().chain(roles.missing.keys().map(String::as_str)).collect();
     let all = all.into_iter().collect::<Vec<_>>().join(",");
     let (are, them) = if words.len() == 1 { ("is", "it means") } else { ("are", "they mean") };
-    Some(format!(
-        "{} {are} taken for a cluster; if {them} that the label is missing give --missing '{all}'",
+    roles.warnings.push(format!(
+        "{} {are} taken for a {taken}; if {them} that the label is missing give --missing '{all}'",
         few(&words)
-    ))
+    ));
 }
 
 fn means_nothing(label: &&str) -> bool {
@@ -291,6 +294,22 @@ mod tests {
             refused.contains("'x'") && refused.contains("a decimal comma") && refused.contains("--skip 'x'"),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn classes_that_may_mean_nothing_are_said() {
+        let about = |classes: &[&str], options: &ReadOptions| {
+            let values = classes.iter().map(|&class| (!class.is_empty()).then(|| class.to_owned())).collect();
+            let mut roles = Roles::default();
+            about_classes(&mut roles, Some(&LabelColumn { name: "truth".into(), values }), options);
+            roles.warnings.join("; ")
+        };
+        let usual = ReadOptions::default();
+        assert_eq!(about(&["T cell", "", "B cell"], &usual), "");
+        let said = about(&["T cell", "Unknown", "Unknown"], &usual);
+        assert!(said.contains("'Unknown' is taken for a class") && said.contains("--missing 'Unknown'"), "{said}");
+        let named = ReadOptions { missing: Some(vec!["NA".into()]), ..usual };
+        assert_eq!(about(&["T cell", "Unknown"], &named), "", "who names words has thought of it");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ensemble::check_header_word;
 use super::frame::{FEWEST_NAMES, TRUTHS, first_of, label_array, main_array, names_limit, names_objects};
-use super::input_warnings::about_names;
+use super::input_warnings::{about_classes, about_names};
 use super::label_column::{LabelColumn, Labels};
 use super::read_options::ReadOptions;
 use super::roles::{self, ColumnRole, Reason, Role, Roles, SPLIT};
@@ -62,6 +62,7 @@ pub(crate) fn load(
         from_arrays(&*reader, options, &limit)?
     };
     roles.objects = labels.column.values.len() as u64;
+    about_classes(&mut roles, Some(&labels.column), options);
     roles.warnings.extend(labels.object_names.as_deref().into_iter().flat_map(about_names));
     Ok((labels, roles))
 }

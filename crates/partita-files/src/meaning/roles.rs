@@ -236,6 +236,7 @@ impl Roles {
             }
             Reason::Name if *role == Role::Truth => "by its name; --no-truth makes it data".to_owned(),
             Reason::Name => "by its name".to_owned(),
+            Reason::Distinct if self.objects == 1 => "by its name".to_owned(),
             Reason::Distinct => format!("all {} values differ", grouped(self.objects)),
             Reason::Index => "an index".to_owned(),
             Reason::Unknown => "the model does not know it".to_owned(),

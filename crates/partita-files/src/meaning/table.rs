@@ -6,7 +6,7 @@ use partita_core::ndarray::Array2;
 
 use super::features;
 use super::frame::{COLUMNS, Frame, OBJECTS, TRUTHS, Wanted, fewest_names};
-use super::input_warnings::{about_columns, about_names, about_truth};
+use super::input_warnings::{about_classes, about_columns, about_names, about_truth};
 use super::label_column::LabelColumn;
 use super::numbers::numbers;
 use super::read_options::ReadOptions;
@@ -83,6 +83,7 @@ pub(crate) fn load(
     frame.roles.objects = table.values.nrows() as u64;
     frame.roles.warnings.extend(table.object_names.as_deref().into_iter().flat_map(about_names));
     if options.clusterable {
+        about_classes(&mut frame.roles, table.label.as_ref(), options);
         about_truth(&mut frame.roles, options);
         about_columns(&mut frame.roles, &table.columns, table.values.view());
     }

@@ -95,7 +95,8 @@ impl Vocabulary {
             .map(String::as_str)
             .collect();
         let all: Vec<String> = all.into_iter().map(|name| format!("'{name}'")).collect();
-        (!all.is_empty()).then(|| format!("labels {} are taken as missing", list(&all)))
+        (!all.is_empty())
+            .then(|| format!("with named=true labels {} count as missing, whatever else was said of them", list(&all)))
     }
 }
 
