@@ -31,6 +31,8 @@ every = pt.Ensemble(labels)
 some = pt.Ensemble(labels[:4_000])
 table = np.random.default_rng(1).normal(size=(20_000, 16))
 asked = []
+# A shell starts what runs in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def ask():
     asked.append(time.process_time())
