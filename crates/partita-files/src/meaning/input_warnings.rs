@@ -141,7 +141,7 @@ fn one_cluster(bases: &[BaseClustering]) -> Option<String> {
     })
 }
 
-/// Warns of labels that may mean that an object has none, and of dates; refuses amounts and decimals.
+/// Warns of labels that may mean that an object has none, that are nearly the same, and of dates; refuses amounts and decimals.
 ///
 /// # Errors
 /// [`FileError::OddLabels`] for a base clustering whose labels are all numbers in a notation that is not read.
@@ -164,8 +164,23 @@ pub(crate) fn about_labels(
             }
         }
     }
+    roles.warnings.extend(bases.iter().find_map(nearly_equal));
     about_silent(roles, bases.iter().flat_map(BaseClustering::values).map(String::as_str), "cluster", options);
     Ok(())
+}
+
+/// The warning about two labels of a base clustering that differ in case and spaces alone.
+fn nearly_equal(base: &BaseClustering) -> Option<String> {
+    let mut known: HashMap<String, &str> = HashMap::new();
+    let mut words = base.values().iter().filter(|label| label.contains(char::is_alphabetic));
+    let (first, second) = words.find_map(|label| {
+        let key = label.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        known.insert(key, label).map(|first| (first, label))
+    })?;
+    let (name, first, second) = (shown(base.name()), shown(first), shown(second));
+    Some(format!(
+        "labels '{first}' and '{second}' of base clustering '{name}' are two clusters; if they are one write them alike"
+    ))
 }
 
 /// Warns of true classes that mean elsewhere that the class is not known.
@@ -289,6 +304,11 @@ mod tests {
         );
         let said = about(&[words("day", &["2024-01-01", "2024-01-02"])]).unwrap();
         assert!(said.contains("'day' are dates or times") && said.contains("--skip 'day'"), "{said}");
+        let said = about(&[words("a", &["0", "1"]), words("type", &["B", "T cell", "T  Cell "])]).unwrap();
+        assert_eq!(
+            said,
+            "labels 'T cell' and 'T  Cell ' of base clustering 'type' are two clusters; if they are one write them alike"
+        );
         let refused = about(&[words("x", &["0,5", "1,5"])]).unwrap_err();
         assert!(
             refused.contains("'x'") && refused.contains("a decimal comma") && refused.contains("--skip 'x'"),
