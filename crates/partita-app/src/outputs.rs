@@ -19,7 +19,7 @@ pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppE
         return Err(AppError::request(format!("{name} draws no partitions from a posterior; leave --{output} out")));
     }
     if outputs.tree.is_some() && !first.info().capabilities.tree {
-        let of_trees = methods::METHODS.iter().map(|method| method.info()).filter(|info| info.capabilities.tree);
+        let of_trees = methods::all().map(Consensus::info).filter(|info| info.capabilities.tree);
         let of_trees = of_trees.map(|info| info.name).collect::<Vec<_>>().join(", ");
         let name = methods::name_of(first);
         return Err(AppError::request(format!("{name} has no tree; leave --tree out, or take one of {of_trees}")));

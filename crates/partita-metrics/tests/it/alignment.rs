@@ -4,7 +4,7 @@
 use partita_conformance::fixtures;
 use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, Partition, Seed};
 use partita_metrics::{
-    Alignment, Contingency, Normalisation, Surplus, agreement_weights, align, align_to, align_to_partition, anmi,
+    Alignment, Contingency, Normalisation, Surplus, agreement_matrix, agreement_weights, align, align_to, align_to_partition, anmi,
     best_reference,
 };
 use rand::{RngExt, seq::SliceRandom};
@@ -88,6 +88,13 @@ fn weights_choose_the_reference() {
     let agreement = agreement_weights(&ensemble);
     assert!(agreement.as_slice()[2] > 0.0 && agreement.as_slice()[2] < agreement.as_slice()[0]);
     assert_eq!(agreement.as_slice()[0], agreement.as_slice()[1]);
+    let matrix = agreement_matrix(&ensemble);
+    assert_eq!(matrix, matrix.t());
+    assert!((0..matrix.nrows()).all(|u| matrix[[u, u]] == 1.0));
+    for (u, weight) in agreement.as_slice().iter().enumerate() {
+        let mean = (matrix.row(u).sum() - 1.0) / (matrix.ncols() - 1) as f64;
+        assert!((mean.max(1e-3) - weight).abs() < 1e-12, "{u}: {mean} and {weight}");
+    }
 }
 
 #[test]
