@@ -90,11 +90,7 @@ fn pairs_from(
     Ok(pairs)
 }
 
-fn counted(
-    ensemble: &Ensemble,
-    budget: MemoryBudget,
-    observer: &dyn Observer,
-) -> Result<CoAssociation, AppError> {
+fn counted(ensemble: &Ensemble, budget: MemoryBudget, observer: &dyn Observer) -> Result<CoAssociation, AppError> {
     let counted = CoAssociation::count(ensemble, budget, &*observer.begin("co-association"));
     counted.map_err(|error| match error {
         CoassocError::Budget(budget) => AppError::Budget(budget),
@@ -147,12 +143,7 @@ impl CoAssociationOutput {
     ///
     /// # Errors
     /// As [`co_association`]; [`AppError::File`] for what cannot be written, [`AppError::Request`] for pairs in another format.
-    pub fn write(
-        &self,
-        ensemble: &Ensemble,
-        budget: MemoryBudget,
-        observer: &dyn Observer,
-    ) -> Result<(), AppError> {
+    pub fn write(&self, ensemble: &Ensemble, budget: MemoryBudget, observer: &dyn Observer) -> Result<(), AppError> {
         let names: Vec<String> = (0..ensemble.objects()).map(|object| ensemble.object_name(object)).collect();
         let object_names = ensemble.object_names().map(<[String]>::to_vec);
         let Some(least) = self.least else {

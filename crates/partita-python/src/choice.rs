@@ -46,9 +46,7 @@ pub(crate) fn choose_k(
         }
         (None, Some((table, held))) => {
             let (own, input) = (settings.apply().map_err(|error| of_settings(py, &error))?, table.input(held));
-            run(py, &how, |observer| {
-                choose_of_table(&input, range, &own, Seed::new(seed), budget, &file, observer)
-            })
+            run(py, &how, |observer| choose_of_table(&input, range, &own, Seed::new(seed), budget, &file, observer))
         }
         (None, None) => Err(raised(py, &AppError::request("there is neither a table nor an ensemble"))),
     };

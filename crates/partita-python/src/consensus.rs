@@ -9,7 +9,8 @@ use partita::ndarray::Array2;
 use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, WeightError};
 use partita_app::{
-    ClustersAsked, Data, Experiment, Finished, Input, MethodChoice, RunRecord, TableInput, WeightSource, json_text, linkage,
+    ClustersAsked, Data, Experiment, Finished, Input, MethodChoice, RunRecord, TableInput, WeightSource, json_text,
+    linkage,
 };
 use pyo3::prelude::*;
 
@@ -248,8 +249,7 @@ impl NativeResult {
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
         let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
         let features = input.as_ref().and_then(partita_app::InputTable::features);
-        let page =
-            briefly(py, || page_of(self.finished.report(features, choice.as_ref())?, figures.as_deref()))?;
+        let page = briefly(py, || page_of(self.finished.report(features, choice.as_ref())?, figures.as_deref()))?;
         page.map_err(|error| raised(py, &error))
     }
 

@@ -26,7 +26,8 @@ pub(crate) enum Numbers<'py> {
     Sparse(Sparse<'py>),
 }
 
-pub(crate) type Sparse<'py> = ((usize, usize), Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+pub(crate) type Sparse<'py> =
+    ((usize, usize), Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 /// Numbers, names of the columns, names of the objects and true classes where there are some.
 type Read<'py> = (Numbers<'py>, Vec<String>, Option<Vec<String>>, Option<Vec<Option<String>>>);

@@ -95,10 +95,7 @@ fn the_co_association_is_written_whole_or_as_pairs() {
 
     inspect(&["--co-association", "pairs.csv", "--least-share", "0.5"]).fine();
     let pairs = fs::read_to_string(place.path("pairs.csv")).unwrap();
-    let expected = format!(
-        "first,second,share\na,b,1\na,c,{0}\nb,c,{0}\nd,e,1\nd,f,1\ne,f,1\n",
-        2.0 / 3.0
-    );
+    let expected = format!("first,second,share\na,b,1\na,c,{0}\nb,c,{0}\nd,e,1\nd,f,1\ne,f,1\n", 2.0 / 3.0);
     assert_eq!(pairs, expected);
     inspect(&["--co-association", "pairs.npz", "--least-share", "0.5", "--json"]).json();
     let facts = place.partita(&["inspect", "pairs.npz", "--json"]).json();

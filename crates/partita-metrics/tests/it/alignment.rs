@@ -4,8 +4,8 @@
 use partita_conformance::fixtures;
 use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, Partition, Seed};
 use partita_metrics::{
-    Alignment, Contingency, Normalisation, Surplus, agreement_matrix, agreement_weights, align, align_to, align_to_partition, anmi,
-    best_reference,
+    Alignment, Contingency, Normalisation, Surplus, agreement_matrix, agreement_weights, align, align_to,
+    align_to_partition, anmi, best_reference,
 };
 use rand::{RngExt, seq::SliceRandom};
 
