@@ -39,7 +39,7 @@ pub fn co_association(
 ) -> Result<Array2<f64>, AppError> {
     let n = ensemble.objects();
     let needed = 8 * (n as u64) * (n as u64);
-    budget.check("the co-association", needed, "take fewer objects, or only pairs of at least some share")?;
+    budget.check("the co-association", needed, "take fewer objects, or pairs alone by a least share")?;
     let counts = counted(ensemble, budget, observer)?;
     let mut shares = Array2::from_elem((n, n), 1.0);
     each_pair(&counts, n, |i, j, share| (shares[[i, j]], shares[[j, i]]) = (share, share));

@@ -84,7 +84,7 @@ fn support(
     }
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
     let ensemble = if rows.len() < ensemble.objects() { ensemble.select(&rows, &bases) } else { ensemble };
-    let partition = Partition::from_values(&labels);
+    let partition = partition_of(&labels);
     Ok(Support {
         object_names: ensemble.object_names().map(<[String]>::to_vec),
         anmi: anmi(&partition, &ensemble)?,
@@ -95,19 +95,27 @@ fn support(
     })
 }
 
+/// Labels that are whole numbers keep their order.
+fn partition_of(labels: &[String]) -> Partition {
+    let numbers: Option<Vec<u64>> = labels.iter().map(|label| label.parse().ok()).collect();
+    numbers.map_or_else(|| Partition::from_values(labels), |numbers| Partition::from_values(&numbers))
+}
+
 impl Support {
     /// Mean confidence.
     pub fn mean_confidence(&self) -> Option<f64> {
         mean(&self.confidence)
     }
 
-    /// Writes `object,label,confidence`.
+    /// Writes `object,label,confidence`, with a column `label_name` where labels are not the numbers from 0.
     ///
     /// # Errors
     /// [`AppError::File`].
     pub fn write(&self, path: &Path) -> Result<(), AppError> {
         let labels: Vec<&str> = self.labels.iter().map(String::as_str).collect();
+        let are_numbers = || labels.iter().zip(self.partition.labels()).all(|(text, label)| *text == label.to_string());
+        let labels = (!are_numbers()).then_some(&labels[..]);
         let (names, numbers) = (self.object_names.as_deref(), [("confidence", &self.confidence[..])]);
-        Ok(files::write_named_labels(path, names, &self.partition, Some(&labels), &numbers)?)
+        Ok(files::write_named_labels(path, names, &self.partition, labels, &numbers)?)
     }
 }

@@ -117,9 +117,9 @@ def test_agreement_is_the_nmi_of_pairs(labels):
 def test_draws_say_which_pairs_are_similar(ensemble, command, tmp_path):
     pytest.importorskip("scipy.sparse")
     ensemble.save(tmp_path / "e.npz")
-    flags = ["--set", "draws=20", "--similarity", tmp_path / "s.csv", "--least-similarity", 0.3, "-o", tmp_path / "l.csv"]
+    flags = ["--set", "keep=20", "--similarity", tmp_path / "s.csv", "--least-similarity", 0.3, "-o", tmp_path / "l.csv"]
     command("consensus", tmp_path / "e.npz", "-m", "nbce-gibbs", "-k", 3, *flags)
-    found = pt.consensus(ensemble, 3, "nbce-gibbs", draws=20)
+    found = pt.consensus(ensemble, 3, "nbce-gibbs", keep=20)
     similar = np.triu(found.similarity(0.3).toarray(), 1)
     lines = {(int(row["first"]), int(row["second"])): float(row["similarity"]) for row in rows_of(tmp_path / "s.csv")}
     assert lines == {(int(i), int(j)): similar[i, j] for i, j in zip(*similar.nonzero())} and lines

@@ -220,7 +220,7 @@ pub(crate) struct EvaluateArgs {
     /// An ensemble of the same objects, matched in the same way: how far it agrees with the labels, and supports each.
     #[arg(long, value_name = "ENSEMBLE", requires = "labels")]
     pub(crate) ensemble: Option<PathBuf>,
-    /// Where the confidence of each label goes (object,label,confidence).
+    /// Where the confidence of each label goes (object,label,confidence; and label_name where labels are words).
     #[arg(long, value_name = "FILE.csv", requires = "ensemble")]
     pub(crate) confidence: Option<PathBuf>,
     /// Score only the objects that both files have, and say how many.

@@ -25,9 +25,9 @@ fn an_ensemble_judges_given_labels() {
     let rows = place.path("c.csv");
     let rows: Vec<Vec<String>> =
         fs::read_to_string(rows).unwrap().lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
-    assert_eq!(rows[0], ["object", "label", "confidence"]);
-    let confidence = |row: usize| rows[row][2].parse::<f64>().unwrap();
-    assert_eq!((rows[3][0].as_str(), rows[3][1].as_str()), ("c", "t"));
+    assert_eq!(rows[0], ["object", "label", "label_name", "confidence"]);
+    let confidence = |row: usize| rows[row][3].parse::<f64>().unwrap();
+    assert_eq!((rows[3][0].as_str(), rows[3][2].as_str()), ("c", "t"));
     assert!(confidence(3) < confidence(1), "base clusterings disagree about c: {rows:?}");
     let mean = (1..=6).map(confidence).sum::<f64>() / 6.0;
     assert!((mean - found["confidence"].as_f64().unwrap()).abs() < 1e-12);
@@ -99,7 +99,7 @@ fn the_co_association_is_written_whole_or_as_pairs() {
     assert_eq!(pairs, expected);
     inspect(&["--co-association", "pairs.npz", "--least-share", "0.5", "--json"]).json();
     let facts = place.partita(&["inspect", "pairs.npz", "--json"]).json();
-    assert_eq!((&facts["kind"], &facts["objects"]), (&"table".into(), &6.into()), "{facts}");
+    assert_eq!((&facts["kind"], &facts["objects"]), (&"sparse table".into(), &6.into()), "{facts}");
     inspect(&["--co-association", "all.npy"]).fine();
     assert!(fs::read(place.path("all.npy")).unwrap().len() > 8 * 36);
 }
@@ -111,10 +111,13 @@ fn matrices_that_cannot_be_had_are_refused_with_the_remedy() {
     let inspect = |more: &[&str]| place.partita(&[&["inspect", "e.csv", "--co-association"], more].concat());
     inspect(&["m.parquet", "--least-share", "0.5"]).refused(&["m.parquet", ".npz", ".csv"]);
     inspect(&["m.csv", "--least-share", "1.5"]).refused(&["1.5", "at most 1"]);
-    inspect(&["m.csv", "--max-memory", "100"]).refused(&["co-association", "fewer objects"]);
+    let many: String = (0..400).map(|i| format!("{}\n", i % 3)).collect();
+    place.file("many.csv", format!("x\n{many}"));
+    let beyond = ["inspect", "many.csv", "--co-association", "m.csv", "--max-memory", "200KB"];
+    place.partita(&beyond).refused(&["co-association", "fewer objects", "least share"]);
     inspect(&["e.csv"]).refused(&["e.csv", "is an input"]);
     place.partita(&["inspect", "e.csv", "--least-share", "0.5"]).refused_by_parser(&["--co-association"]);
-    assert!(!place.files().iter().any(|name| name.starts_with('m')));
+    assert!(!place.files().iter().any(|name| name.starts_with("m.")));
 }
 
 #[test]

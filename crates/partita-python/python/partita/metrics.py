@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,10 @@ def agreement_weights(ensemble: Any) -> NDArray[np.float64]:
     return _partita.agreement_weights(Ensemble(ensemble)._native)
 
 
+@overload
+def co_association(ensemble: Any, max_memory: int | str | None = None, *, least_share: None = None) -> NDArray[np.float64]: ...
+@overload
+def co_association(ensemble: Any, max_memory: int | str | None = None, *, least_share: float) -> Any: ...
 def co_association(ensemble: Any, max_memory: int | str | None = None, *, least_share: float | None = None) -> Any:
     """Share of the base clusterings that put two objects together, of those that label both; ``partita inspect --co-association``.
 
