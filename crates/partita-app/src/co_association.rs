@@ -94,7 +94,7 @@ fn counted(ensemble: &Ensemble, budget: MemoryBudget, observer: &dyn Observer) -
     let counted = CoAssociation::count(ensemble, budget, &*observer.begin("co-association"));
     counted.map_err(|error| match error {
         CoassocError::Budget(budget) => AppError::Budget(budget),
-        CoassocError::Interrupted { .. } => AppError::nothing_finished(),
+        CoassocError::Interrupted => AppError::nothing_finished(),
         other => AppError::request(other.to_string()),
     })
 }

@@ -101,14 +101,10 @@ pub(crate) fn co_association<'py>(
     how: Run,
 ) -> PyResult<Numbers<'py>> {
     let (ensemble, budget) = (&*ensemble.ensemble, how.budget());
-    Ok(match least {
-        Some(least) => {
-            let done = run(py, &how, |observer| strong_pairs(ensemble, least, budget, observer))?;
-            Numbers::Sparse(sparse(py, done.whole()?))
-        }
-        None => {
-            let done = run(py, &how, |observer| partita_app::co_association(ensemble, budget, observer))?;
-            Numbers::Dense(done.whole()?.into_pyarray(py))
-        }
-    })
+    if let Some(least) = least {
+        let done = run(py, &how, |observer| strong_pairs(ensemble, least, budget, observer))?;
+        return Ok(Numbers::Sparse(sparse(py, done.whole()?)));
+    }
+    let done = run(py, &how, |observer| partita_app::co_association(ensemble, budget, observer))?;
+    Ok(Numbers::Dense(done.whole()?.into_pyarray(py)))
 }
