@@ -11,7 +11,7 @@ use partita_select::{
 use serde::{Deserialize, Serialize};
 
 use crate::result_files::read_json;
-use crate::{AppError, InputTable, Observer, TextTable, methods, seeds};
+use crate::{AppError, InputTable, Observer, TextTable, VERSION, methods, seeds};
 
 /// How many clusters a table has, if any ([`choose_clusters`]); `source` is the file that messages name.
 ///
@@ -120,6 +120,11 @@ pub struct SavedChoice {
 }
 
 impl SavedChoice {
+    /// A choice that was just made from this table or ensemble.
+    pub fn of(choice: Choice, file: &Path, seconds: f64) -> Self {
+        Self { choice, file: file.to_owned(), seconds, version: VERSION.to_owned(), arguments: Vec::new() }
+    }
+
     /// Reads what `partita choose-k -o` wrote.
     ///
     /// # Errors

@@ -153,6 +153,9 @@ pub struct Outputs {
     /// Pairs of objects that draws of the first method put together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<SimilarityOutput>,
+    /// The tree of the first method, in SciPy's layout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
 }
 
 /// A table of pairs of objects that draws from a posterior put together.

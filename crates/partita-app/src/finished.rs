@@ -3,28 +3,54 @@
 use std::path::Path;
 
 use partita::files;
+use partita::files::sprs::CsMat;
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
 use partita::{BaseWeights, Ensemble, Features, ObjectWeights, SoftPartition, WeightedEnsemble};
+use partita_report::Rendered;
 use serde_json::Value;
 
+use crate::co_association::symmetric;
 use crate::experiment::{Input, ObjectWeightSource, Outputs, WeightSource};
 use crate::model::{model_of, with_origin};
 use crate::report::{Shown, page};
 use crate::result_files::{ENSEMBLE, MethodResult, REPORT, make_folder, write_text};
 use crate::run::Finished;
-use crate::{AppError, ClustersAsked, InputFile, NoObserver, ReadOptions, RunRecord, curves, outputs};
+use crate::{AppError, ClustersAsked, InputFile, NoObserver, ReadOptions, RunRecord, SavedChoice, curves, outputs};
 
 impl Finished {
-    /// The page about the first method, as `report.html` holds it; `features` is the table behind the ensemble.
+    /// The page about the first method, as `report.html` holds it, and its figures; `features` is the table behind the ensemble, `choice`
+    /// what was found of the number of clusters, where that is not of this result.
     ///
     /// # Errors
     /// [`AppError::Report`]; [`AppError::Request`] where no method was finished.
-    pub fn report<'a>(&'a self, features: Option<Features<'a>>) -> Result<String, AppError> {
+    pub fn report<'a>(
+        &'a self,
+        features: Option<Features<'a>>,
+        choice: Option<&SavedChoice>,
+    ) -> Result<Rendered, AppError> {
         let result = self.first()?;
         let shown = Shown::of(&result, &self.ensemble, features, None);
-        let curves = self.record.choice.as_ref().map(|choice| curves(choice, self.ensemble.objects()));
-        Ok(page(&self.record, 0, &shown, curves)?.html)
+        let choice = choice.map(|saved| &saved.choice).or(self.record.choice.as_ref());
+        page(&self.record, 0, &shown, choice.map(|choice| curves(choice, self.ensemble.objects())))
+    }
+
+    /// The pairs of objects that at least such a share of the draws from the posterior of the first method puts together, in compressed
+    /// rows with ones on the diagonal; none for a method that samples no posterior.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] where no method was finished.
+    ///
+    /// # Cost
+    /// That of [`Posterior::similar`](partita::Posterior::similar), and 48 bytes a pair.
+    pub fn similarity(&self, least: f64) -> Result<Option<CsMat<f64>>, AppError> {
+        let Some(posterior) = &self.first()?.outcome.posterior else { return Ok(None) };
+        let mut pairs = Vec::new();
+        posterior.similar(least, |i, j, share| {
+            pairs.push((i as u32, j as u32, share));
+            Ok::<(), AppError>(())
+        })?;
+        Ok(Some(symmetric(self.ensemble.objects(), &pairs)))
     }
 
     /// The model that labels new objects as the first method labelled these, as a model file holds it.
@@ -98,7 +124,7 @@ impl Finished {
         let result = MethodResult { evidence: evidence.as_ref(), ..result };
         outputs::write_result(&record.experiment.outputs, 0, method, &result, &self.ensemble, None, None)?;
         outputs::write_record(&record)?;
-        write_text(&folder.join(REPORT), &self.report(None)?)?;
+        write_text(&folder.join(REPORT), &self.report(None, None)?.html)?;
         Ok(record)
     }
 

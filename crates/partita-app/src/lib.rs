@@ -19,6 +19,8 @@
 //! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
 //! | [`UpdateInput::update`] | base clusterings or objects added to an ensemble, overlaps and labels that go on | O(n M), the overlaps O(n M M') | O(n M + (ΣJ)²) |
 //! | [`EvaluationInput::scores`] | labels of a file against the truth of another | O(n log n) | O(n) |
+//! | [`SupportInput::support`] | what an ensemble says of given labels | O(n M) | the ensemble |
+//! | [`co_association`], [`strong_pairs`] | how often two objects are together: of all pairs, of those that are often | O(n² M) | n² numbers, or a pair's |
 //! | [`inspect()`] | what a file holds | that of reading it | the file |
 //! | [`methods`] | the consensus methods by name | | |
 //! | [`seeds`] | how the seeds of all steps are derived | | |
@@ -55,6 +57,7 @@
 mod align;
 mod choice;
 mod clusters;
+mod co_association;
 mod confidence;
 mod consensus;
 mod csv_text;
@@ -93,8 +96,10 @@ mod run;
 pub mod seeds;
 mod stopwatch;
 mod summary;
+mod support;
 mod table;
 mod text_table;
+mod tree_file;
 mod update;
 mod variance;
 mod weights;
@@ -102,6 +107,7 @@ mod weights;
 pub use align::{AlignInput, AlignedRuns};
 pub use choice::{SavedChoice, choice_table, choose_of_ensemble, choose_of_table, curves};
 pub use clusters::ClustersAsked;
+pub use co_association::{CoAssociationOutput, co_association, strong_pairs, write_agreement};
 pub use confidence::{ConfidentSink, LABEL_NUMBERS, consense_rows_with_confidence};
 pub use data::Data;
 pub use error::{AppError, Fault, fault_of_system};
@@ -111,7 +117,7 @@ pub use experiment::{
     SimilarityOutput, TableInput, WeightSource,
 };
 pub use file_kind::FileKind;
-pub use generate::make_ensemble;
+pub use generate::{Merged, make_ensemble, merge_files, parse_part};
 pub use input_file::InputFile;
 pub use input_notes::say_roles;
 pub use inspect::{TakenAs, inspect};
@@ -126,13 +132,15 @@ pub use partita::files::{Encode, Impute, ReadOptions, Truth};
 pub use prediction::{Prediction, PredictionInput, UnknownValues};
 pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
-pub use report::RunFolder;
+pub use report::{RunFolder, figure_files};
 pub use result_files::{RECORD, json_text, read_json, write_json, write_text};
 pub use row_engine::{FitPlan, Fold, Folded, LabelEnding, PartDone, PartTask, PlanAsked, Waiting};
 pub use row_record::RowRun;
 pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
+pub use support::{Support, SupportInput};
 pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_table::TextTable;
+pub use tree_file::linkage;
 pub use update::{Adding, UpdateInput, UpdatePair, Updated};
 pub use weights::{base_weights, base_weights_from, base_weights_of_rows, object_weights};

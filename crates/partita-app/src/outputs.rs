@@ -8,6 +8,7 @@ use crate::experiment::{ModelOutput, Outputs};
 use crate::model::{with_origin, with_reading};
 use crate::posterior_files::{write_draws, write_similarity};
 use crate::result_files::{MethodResult, RECORD, SUMMARY, folder_of, write_json, write_outcome, write_text};
+use crate::tree_file::write_tree;
 use crate::{AppError, Observer, RunRecord, TableInput, methods, model_of};
 
 /// Refuses outputs that the first method does not have.
@@ -16,6 +17,12 @@ pub(crate) fn check(outputs: &Outputs, first: &dyn Consensus) -> Result<(), AppE
     if let Some((output, _)) = of_draws.iter().find(|(_, asked)| *asked && !first.info().capabilities.posterior) {
         let name = methods::name_of(first);
         return Err(AppError::request(format!("{name} draws no partitions from a posterior; leave --{output} out")));
+    }
+    if outputs.tree.is_some() && !first.info().capabilities.tree {
+        let of_trees = methods::all().map(Consensus::info).filter(|info| info.capabilities.tree);
+        let of_trees = of_trees.map(|info| info.name).collect::<Vec<_>>().join(", ");
+        let name = methods::name_of(first);
+        return Err(AppError::request(format!("{name} has no tree; leave --tree out, or take one of {of_trees}")));
     }
     outputs.model.as_ref().map_or(Ok(()), |model| predictor(model).map(|_| ()))
 }
@@ -92,6 +99,9 @@ pub(crate) fn write_result(
     }
     if let (Some(output), Some(posterior)) = (&outputs.similarity, &outcome.posterior) {
         write_similarity(&output.file, ensemble, posterior, output.least)?;
+    }
+    if let (Some(path), Some(tree)) = (&outputs.tree, &outcome.dendrogram) {
+        write_tree(path, tree)?;
     }
     if let Some(output) = &outputs.model {
         let model = model_of(predictor(output)?, ensemble, features, outcome)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use partita::files::{self, LabelColumn, ReadOptions};
 use partita::{Dendrogram, Ensemble, Features, MemoryBudget, Partition, Seed, SoftPartition};
-use partita_report::{ClusterCurves, Rendered, Report, render};
+use partita_report::{ClusterCurves, Figure, Rendered, Report, render};
 
 use crate::confidence::confidence_of;
 use crate::experiment::{Input, TableInput};
@@ -78,6 +78,13 @@ pub(crate) fn page(
     report.labels_file = Some(LABELS.into());
     report.answers = answers_at_a_glance(shown.ensemble);
     Ok(render(&report)?)
+}
+
+/// Every figure of a page in this folder: the file and what goes into it, the picture as SVG and its numbers as CSV.
+pub fn figure_files<'a>(folder: &Path, rendered: &'a Rendered) -> Vec<(PathBuf, &'a str)> {
+    let file = |figure: &Figure, ending: &str| folder.join(format!("{}.{ending}", figure.name));
+    let both = |figure: &'a Figure| [(file(figure, "svg"), &*figure.svg), (file(figure, "csv"), &*figure.csv)];
+    rendered.figures.iter().flat_map(both).collect()
 }
 
 /// The folder of a run.

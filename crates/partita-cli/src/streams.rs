@@ -64,7 +64,10 @@ impl Command {
                 .chain(&mut args.base_weights)
                 .collect(),
             Self::ChooseK(args) => vec![&mut args.table.table],
-            Self::Evaluate(args) => args.labels.iter_mut().chain(&mut args.held_out).collect(),
+            Self::Evaluate(args) => {
+                args.labels.iter_mut().chain(&mut args.ensemble).chain(&mut args.held_out).collect()
+            }
+            Self::Merge(args) => args.files.iter_mut().collect(),
             Self::Modes(args) => vec![&mut args.ensemble],
             Self::Update(args) => vec![&mut args.ensemble, &mut args.add],
             Self::Align(args) => args.runs.iter_mut().collect(),
@@ -82,6 +85,7 @@ impl Command {
             Self::Consensus(args) => Some(&args.read.read.file),
             Self::ChooseK(args) => Some(&args.table.read.read.file),
             Self::Evaluate(args) => Some(&args.read),
+            Self::Merge(args) => Some(&args.read.read.file),
             Self::Modes(args) => Some(&args.read.read.file),
             Self::Update(args) => Some(&args.read.read.file),
             Self::Align(args) => Some(&args.read),

@@ -97,7 +97,9 @@ impl Ensemble {
         let bases = sorted(&colours.bases);
         let mut objects = sorted(&colours.objects);
         self.sort_equals(&mut objects, &colours.objects);
-        let canonical = self.clone().recoded(&codes).select(&objects, &bases);
+        // Numbered where it stands, so that the labels are held twice, not three times.
+        let codes: Vec<Vec<u16>> = bases.iter().map(|&base| codes[base as usize].clone()).collect();
+        let canonical = self.select(&objects, &bases).recoded(&codes);
         (canonical, CanonicalOrder { objects, bases })
     }
 

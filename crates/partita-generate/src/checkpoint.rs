@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use partita_core::{MemoryBudget, Monitor, Seed};
 
 use crate::base_run::BaseRun;
-use crate::checkpoint_file::{Header, PartFile, read};
+use crate::checkpoint_file::{self, Header, PartFile, read};
 use crate::generate::{Generated, assemble, bytes};
 use crate::plan::{Plan, plan};
 use crate::run_plans::{check_groups, run_plans};
@@ -88,6 +88,11 @@ pub fn generate_durable<'a>(
     let mut generated = assemble(&plans, found, n, header.recipe)?;
     generated.resumed = resumed;
     Ok(generated)
+}
+
+/// Whether a file is a part file, by how it begins.
+pub fn is_part_file(path: &Path) -> bool {
+    checkpoint_file::is_part_file(path)
 }
 
 /// The ensemble of all base clusterings in these part files, which must belong to the same work, and the note that

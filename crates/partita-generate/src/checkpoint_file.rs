@@ -114,6 +114,13 @@ impl PartFile {
     }
 }
 
+/// Whether a file begins as part files do.
+pub(crate) fn is_part_file(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    read.is_ok() && start == MAGIC.as_bytes()
+}
+
 /// Header and records of a whole part file.
 pub(crate) fn read(path: &Path) -> Result<(Header, Vec<(usize, BaseRun)>), GenerateError> {
     let bytes = std::fs::read(path).map_err(|error| failed(path, &error))?;

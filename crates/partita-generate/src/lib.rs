@@ -61,7 +61,7 @@ mod uspec;
 
 pub use base_clusterer::BaseKind;
 pub use base_k::BaseK;
-pub use checkpoint::{Durable, generate_durable, merge_parts};
+pub use checkpoint::{Durable, generate_durable, is_part_file, merge_parts};
 pub use error::GenerateError;
 pub use generate::{BaseFacts, Generated, bytes, generate};
 pub use partita_kmeans::sprs;

@@ -1,5 +1,6 @@
 //! One set of labels for all base clusterings.
 
+use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{BaseClustering, BaseWeights, Ensemble, Partition};
 use serde::{Deserialize, Serialize};
 
@@ -132,19 +133,29 @@ impl<'a> BaseTables<'a> {
         Ok(alignment)
     }
 
-    /// [`agreement_weights`] from these tables.
-    pub fn agreement_weights(&self) -> BaseWeights {
+    /// [`agreement_matrix`] from these tables.
+    pub fn agreement_matrix(&self) -> Array2<f64> {
         let bases = self.clusters.len();
-        let mut agreement = vec![0.0; bases];
+        let mut agreement = Array2::from_elem((bases, bases), 1.0);
         for a in 0..bases {
             for b in a + 1..bases {
-                let shared = (self.table)(a, b).map_or(0.0, |t| t.nmi(Normalisation::Geometric));
-                agreement[a] += shared;
-                agreement[b] += shared;
+                let shared = (self.table)(a, b).map_or(f64::NAN, |t| t.nmi(Normalisation::Geometric));
+                (agreement[[a, b]], agreement[[b, a]]) = (shared, shared);
             }
         }
-        let others = bases.saturating_sub(1).max(1) as f64;
-        BaseWeights::new(agreement.into_iter().map(|sum| (sum / others).max(1e-3)).collect())
+        agreement
+    }
+
+    /// [`agreement_weights`] from these tables.
+    pub fn agreement_weights(&self) -> BaseWeights {
+        let agreement = self.agreement_matrix();
+        let others = self.clusters.len().saturating_sub(1).max(1) as f64;
+        let weight = |(own, row): (usize, ArrayView1<'_, f64>)| {
+            // Those that share no object agree in nothing.
+            let known = row.iter().enumerate().filter(|(other, shared)| *other != own && !shared.is_nan());
+            (known.map(|(_, shared)| shared).sum::<f64>() / others).max(1e-3)
+        };
+        BaseWeights::new(agreement.outer_iter().enumerate().map(weight).collect())
             .expect("weights of at least 0.001 are positive")
     }
 }
@@ -303,4 +314,13 @@ pub fn anmi(partition: &Partition, ensemble: &Ensemble) -> Result<f64, MetricsEr
 /// O(M² n) time.
 pub fn agreement_weights(ensemble: &Ensemble) -> BaseWeights {
     BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).agreement_weights()
+}
+
+/// The normalised mutual information (geometric) of every pair of base clusterings over the objects that both label, M × M with ones on
+/// the diagonal; NaN where no object has both labels.
+///
+/// # Cost
+/// O(M² n) time.
+pub fn agreement_matrix(ensemble: &Ensemble) -> Array2<f64> {
+    BaseTables::new(clusters(ensemble), &|a, b| Contingency::of_bases(ensemble, a, b)).agreement_matrix()
 }

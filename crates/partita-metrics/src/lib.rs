@@ -16,7 +16,7 @@
 //! | [`perplexity`] | surprise per observed label | |
 //! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
 //! | [`align`], [`align_to`], [`align_to_partition`] | common labels for all base clusterings of an ensemble | O(M² n), O(M n) |
-//! | [`anmi`], [`agreement_weights`] | mean NMI with the base clusterings; among them | O(M n), O(M² n) |
+//! | [`anmi`], [`agreement_weights`], [`agreement_matrix`] | mean NMI with the base clusterings; among them; of all pairs | O(M n), O(M² n) |
 //! | [`confidence`](confidence()) | how far the ensemble supports each label: comparable between methods | O(n M C) |
 //! | [`evidence_shares`] | how the base clusterings of each object spread over the clusters | O(n M C + n K) |
 //! | [`DensityValidity`] | whether clusters of rows are separated more than they are torn, whatever their shape (after DBCV) | O(n² d) |
@@ -54,8 +54,8 @@ mod soft;
 mod stability;
 
 pub use align::{
-    Alignment, BaseTables, Surplus, agreement_weights, align, align_by, align_to, align_to_partition, anmi,
-    best_reference,
+    Alignment, BaseTables, Surplus, agreement_matrix, agreement_weights, align, align_by, align_to, align_to_partition,
+    anmi, best_reference,
 };
 pub use confidence::{
     CALIBRATION, ClusterEvidence, calibrated_confidence, confidence, confidence_margins, evidence_shares,

@@ -10,13 +10,16 @@ use partita::ssce::Predictor;
 use partita::{BaseWeights, ObjectWeights, Outcome, WeightError};
 use partita_app::{
     ClustersAsked, Data, Experiment, Finished, Input, MethodChoice, RunRecord, TableInput, WeightSource, json_text,
+    linkage,
 };
 use pyo3::prelude::*;
 
 use crate::arguments::{Run, clusters, settings};
 use crate::call::{Done, briefly, run};
+use crate::choice::{choice_of, page_of};
 use crate::ensemble::{NativeEnsemble, nameless};
 use crate::errors::{input_error, raised};
+use crate::reading::{Sparse, sparse};
 use crate::tables::{IN_MEMORY, NativeTable};
 
 /// What is asked for.
@@ -211,13 +214,7 @@ impl NativeResult {
 
     /// The tree in SciPy's layout, (n − 1) × 4, where the method has one.
     fn tree<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
-        let merges = self.outcome().dendrogram.as_ref()?.merges();
-        let mut rows = Array2::zeros((merges.len(), 4));
-        for (mut row, merge) in rows.outer_iter_mut().zip(merges) {
-            let numbers = [f64::from(merge.left), f64::from(merge.right), merge.height, f64::from(merge.size)];
-            row.iter_mut().zip(numbers).for_each(|(cell, number)| *cell = number);
-        }
-        Some(rows.into_pyarray(py))
+        Some(linkage(self.outcome().dendrogram.as_ref()?).into_pyarray(py))
     }
 
     /// Clusters that labels may name.
@@ -234,12 +231,25 @@ impl NativeResult {
         self.finished.record.to_json().map_err(|error| raised(py, &error))
     }
 
-    /// The page about the result.
-    fn report(&self, py: Python<'_>, table: Option<PyRef<'_, NativeTable>>) -> PyResult<String> {
+    /// Pairs of objects that draws from the posterior put together, as compressed rows, where the method samples one.
+    fn similarity<'py>(&self, py: Python<'py>, least: f64) -> PyResult<Option<Sparse<'py>>> {
+        let found = briefly(py, || self.finished.similarity(least))?.map_err(|error| raised(py, &error))?;
+        Ok(found.map(|found| sparse(py, found)))
+    }
+
+    /// The page about the result, with what was found of the number of clusters (as JSON); its figures go into a folder, where one is named.
+    fn report(
+        &self,
+        py: Python<'_>,
+        table: Option<PyRef<'_, NativeTable>>,
+        choice: Option<&str>,
+        figures: Option<PathBuf>,
+    ) -> PyResult<String> {
+        let choice = choice_of(py, choice)?;
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
         let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
         let features = input.as_ref().and_then(partita_app::InputTable::features);
-        let page = briefly(py, || self.finished.report(features))?;
+        let page = briefly(py, || page_of(self.finished.report(features, choice.as_ref())?, figures.as_deref()))?;
         page.map_err(|error| raised(py, &error))
     }
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
-use partita::files;
+use partita::files::{self, LabelColumn};
 use partita::ndarray::Array2;
 use partita::{Ensemble, EnsembleBuilder, EnsembleError, Shares};
-use partita_app::{AppError, InputFile, ReadOptions, load_ensembles};
+use partita_app::{AppError, InputFile, Merged, ReadOptions, load_ensembles};
 use pyo3::prelude::*;
 
 use crate::arguments::Run;
@@ -26,7 +26,7 @@ pub(crate) struct NativeEnsemble {
     /// The files that it was read from, and how.
     pub(crate) origin: Option<(Vec<InputFile>, ReadOptions)>,
     /// The true classes, where the file has them.
-    truth: Option<Vec<Option<String>>>,
+    truth: Option<LabelColumn>,
 }
 
 impl NativeEnsemble {
@@ -36,6 +36,11 @@ impl NativeEnsemble {
 
     pub(crate) fn shared(ensemble: Arc<Ensemble>) -> Self {
         Self { ensemble, origin: None, truth: None }
+    }
+
+    /// What several files hold together.
+    pub(crate) fn merged(merged: Merged) -> Self {
+        Self { truth: merged.truth, ..Self::of(merged.ensemble) }
     }
 
     /// The files that it was read from; a name alone where it was made in memory.
@@ -146,13 +151,12 @@ impl NativeEnsemble {
             Ok((loaded, files))
         })?;
         let (loaded, files) = done.whole()?;
-        let truth = loaded.truth.map(|truth| truth.values);
-        Ok(Self { ensemble: Arc::new(loaded.ensemble), origin: Some((files, options)), truth })
+        Ok(Self { ensemble: Arc::new(loaded.ensemble), origin: Some((files, options)), truth: loaded.truth })
     }
 
-    /// Writes a file; its ending says which format.
+    /// Writes a file, with the true classes where there are some; its ending says which format.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let written = briefly(py, || files::write_ensemble(&path, &self.ensemble, None))?;
+        let written = briefly(py, || files::write_ensemble(&path, &self.ensemble, self.truth.as_ref()))?;
         written.map_err(|error| raised(py, &AppError::from(error)))
     }
 
@@ -183,7 +187,7 @@ impl NativeEnsemble {
 
     #[getter]
     fn truth(&self) -> Option<Vec<Option<String>>> {
-        self.truth.clone()
+        self.truth.as_ref().map(|truth| truth.values.clone())
     }
 
     #[getter]

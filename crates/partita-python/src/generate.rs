@@ -1,11 +1,11 @@
 //! Base clusterings of a table.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
-use partita_app::{AppError, json_text, make_ensemble, preset, recipe_from};
+use partita_app::{AppError, json_text, make_ensemble, merge_files, parse_part, preset, recipe_from};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::call::run;
 use crate::consensus::read_recipe;
 use crate::ensemble::NativeEnsemble;
 use crate::errors::{input_error, raised};
+use crate::reading::read_options;
 use crate::tables::NativeTable;
 
 /// A recipe as JSON: the default or a preset, with these fields (a JSON object) put in.
@@ -44,8 +45,8 @@ pub(crate) fn recipe_of_file(py: Python<'_>, path: PathBuf) -> PyResult<(String,
     Ok((json, seed.map(Seed::number)))
 }
 
-/// Makes the base clusterings of a recipe in JSON. Where `part_file` is named, each is kept there once it is finished, until all are, and
-/// those that are there already are not made again.
+/// Makes the base clusterings of a recipe in JSON. Where `part_file` is named, each is kept there once it is finished, and those that are
+/// there already are not made again; the file goes once all are, unless only a part of them is asked for (`2/4`).
 #[pyfunction]
 pub(crate) fn generate(
     py: Python<'_>,
@@ -53,14 +54,18 @@ pub(crate) fn generate(
     recipe: &str,
     seed: u64,
     part_file: Option<PathBuf>,
+    part: Option<&str>,
     how: Run,
 ) -> PyResult<NativeEnsemble> {
     let recipe = read_recipe(py, recipe)?;
     let held = table.hold(py)?;
     let input = table.input(&held);
+    let share = part.map(parse_part).transpose();
+    let share = share.map_err(|error| input_error(py, &format!("part={}: {error}", part.unwrap_or_default())))?;
     let durable = part_file.map(|path| {
         let mut durable = Durable::new(&path);
         durable.resume = path.exists();
+        durable.part = share.unwrap_or(durable.part);
         durable
     });
     let done = run(py, &how, |observer| {
@@ -70,8 +75,18 @@ pub(crate) fn generate(
         make_ensemble(&input, &recipe, Seed::new(seed), durable.as_ref(), how.budget(), observer)
     })?;
     let made = done.whole()?;
-    if let Some(Durable { path, .. }) = &durable {
+    if let (Some(Durable { path, .. }), None) = (&durable, share) {
         fs::remove_file(path).map_err(|error| raised(py, &AppError::io(path, "be removed", error)))?;
     }
     Ok(NativeEnsemble::of(made.ensemble))
+}
+
+/// One ensemble of part files of one job, or of ensembles, read as `options` say (a JSON object).
+#[pyfunction]
+pub(crate) fn merge(py: Python<'_>, paths: Vec<PathBuf>, options: &str, how: Run) -> PyResult<NativeEnsemble> {
+    let options = read_options(py, options)?.within(how.budget());
+    let done = run(py, &how, |observer| {
+        merge_files(&paths.iter().map(PathBuf::as_path).collect::<Vec<&Path>>(), &options, observer)
+    });
+    done?.whole().map(NativeEnsemble::merged)
 }

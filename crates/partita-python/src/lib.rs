@@ -74,7 +74,10 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(generate::recipe, module)?)?;
     module.add_function(wrap_pyfunction!(generate::recipe_of_file, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::merge, module)?)?;
     module.add_function(wrap_pyfunction!(choice::choose_k, module)?)?;
+    module.add_function(wrap_pyfunction!(choice::read_choice, module)?)?;
+    module.add_function(wrap_pyfunction!(choice::report_of_run, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::perplexity, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read_table, module)?)?;
@@ -90,5 +93,6 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::confidence, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::agreement_weights, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::agreement_matrix, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::co_association, module)?)
 }

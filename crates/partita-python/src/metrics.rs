@@ -1,17 +1,16 @@
 //! Comparison of clusterings.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use partita::coassoc::CoAssociation;
 use partita::metrics::{self, MetricsError, Scores};
-use partita::ndarray::Array2;
 use partita::{Partition, SoftPartition};
-use partita_app::AppError;
+use partita_app::{AppError, strong_pairs};
 use pyo3::prelude::*;
 
 use crate::arguments::Run;
 use crate::call::{briefly, run};
 use crate::ensemble::NativeEnsemble;
 use crate::errors::{input_error, raised};
+use crate::reading::{Numbers, sparse};
 
 fn failed(py: Python<'_>, error: MetricsError) -> PyErr {
     raised(py, &AppError::from(error))
@@ -82,28 +81,30 @@ pub(crate) fn agreement_weights<'py>(
     Ok(weights.as_slice().to_vec().into_pyarray(py))
 }
 
-/// Share of the base clusterings that put two objects together, of those that label both: n × n.
+/// The NMI of every pair of base clusterings: M × M.
+#[pyfunction]
+pub(crate) fn agreement_matrix<'py>(
+    py: Python<'py>,
+    ensemble: PyRef<'_, NativeEnsemble>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let ensemble = &ensemble.ensemble;
+    Ok(briefly(py, || metrics::agreement_matrix(ensemble))?.into_pyarray(py))
+}
+
+/// Share of the base clusterings that put two objects together, of those that label both: n × n, or compressed rows of the pairs of at
+/// least such a share.
 #[pyfunction]
 pub(crate) fn co_association<'py>(
     py: Python<'py>,
     ensemble: PyRef<'_, NativeEnsemble>,
+    least: Option<f64>,
     how: Run,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (n, ensemble, budget) = (ensemble.ensemble.objects(), &*ensemble.ensemble, how.budget());
-    let check = budget.check("the co-association", 8 * (n as u64) * (n as u64), "take fewer objects");
-    check.map_err(|error| raised(py, &AppError::from(error)))?;
-    let done = run(py, &how, |observer| {
-        let counts = CoAssociation::count(ensemble, budget, &*observer.begin("co-association"));
-        let counts = counts.map_err(|error| AppError::request(error.to_string()))?;
-        let mut shares = Array2::from_elem((n, n), 1.0);
-        for i in (0..n).take_while(|_| !observer.stop_asked()) {
-            for j in 0..i {
-                let (together, seen) = counts.pair(i, j);
-                let share = if seen == 0 { f64::NAN } else { f64::from(together) / f64::from(seen) };
-                (shares[[i, j]], shares[[j, i]]) = (share, share);
-            }
-        }
-        Ok(shares)
-    })?;
-    Ok(done.whole()?.into_pyarray(py))
+) -> PyResult<Numbers<'py>> {
+    let (ensemble, budget) = (&*ensemble.ensemble, how.budget());
+    if let Some(least) = least {
+        let done = run(py, &how, |observer| strong_pairs(ensemble, least, budget, observer))?;
+        return Ok(Numbers::Sparse(sparse(py, done.whole()?)));
+    }
+    let done = run(py, &how, |observer| partita_app::co_association(ensemble, budget, observer))?;
+    Ok(Numbers::Dense(done.whole()?.into_pyarray(py)))
 }

@@ -26,12 +26,14 @@ pub(crate) enum Numbers<'py> {
     Sparse(Sparse<'py>),
 }
 
-type Sparse<'py> = ((usize, usize), Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+pub(crate) type Sparse<'py> =
+    ((usize, usize), Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 /// Numbers, names of the columns, names of the objects and true classes where there are some.
 type Read<'py> = (Numbers<'py>, Vec<String>, Option<Vec<String>>, Option<Vec<Option<String>>>);
 
-fn sparse(py: Python<'_>, matrix: CsMat<f64>) -> Sparse<'_> {
+/// Compressed rows as NumPy arrays.
+pub(crate) fn sparse(py: Python<'_>, matrix: CsMat<f64>) -> Sparse<'_> {
     let shape = matrix.shape();
     let (starts, columns, values) = matrix.into_raw_storage();
     let places = |places: Vec<usize>| places.into_iter().map(|at| at as i64).collect::<Vec<i64>>().into_pyarray(py);

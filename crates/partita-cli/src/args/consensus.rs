@@ -26,6 +26,8 @@ Examples:
     -o names.csv
   partita consensus ensemble.npz -m nbce-gibbs -k 8 --draws draws.npz \\
     -o labels.csv
+  partita consensus ensemble.npz -m eac-average -k 8 \\
+    --tree tree.csv -o labels.csv
   partita consensus ensemble.npz -m lwgp -k 3 --features table.csv \\
     --model model.json --predict-with knn:9 -o labels.csv
   partita consensus ensemble.npz -m pcc-l2 -k 6 \\
@@ -107,6 +109,10 @@ pub(crate) struct ConsensusArgs {
     /// Pairs that a smaller share of the draws puts together are left out of --similarity.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "similarity")]
     pub(crate) least_similarity: f64,
+    /// Where the tree goes, for methods that cut one: a row a merge, as scipy.cluster.hierarchy has them (NPY, CSV, TSV,
+    /// NPZ or Parquet; left, right, height, objects).
+    #[arg(long, value_name = "TREE.npy")]
+    pub(crate) tree: Option<PathBuf>,
     /// Where a model goes that `partita predict` labels new objects with.
     #[arg(long, value_name = "MODEL.json")]
     pub(crate) model: Option<PathBuf>,

@@ -6,6 +6,9 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use partita::generate::{BaseK, BaseSpec, PRESETS, Scale};
 
+use partita_app::parse_part;
+
+use super::table::EnsembleReadArgs;
 use super::{ComputeArgs, TableArgs};
 
 /// What `--base` takes: kinds of base clusterings with how many of each.
@@ -161,11 +164,19 @@ pub(crate) struct TextArgs {
 #[command(after_help = "\
 Examples:
   partita merge ensemble.1 ensemble.2 -o ensemble.npz
-  partita merge ensemble.npz.part -o what_there_is.npz")]
+  partita merge ensemble.npz.part -o what_there_is.npz
+  partita merge seurat.csv scanpy.csv sc3.csv -o cells.npz
+
+Part files are of one job: the same table, recipe and seed. Ensembles and files of labels stand side by side: objects are
+matched by their names where all files have them, else by place, and labels of objects that a file lacks are missing.
+One ensemble alone is written in another format, or with --skip or --harden changed.")]
 pub(crate) struct MergeArgs {
-    /// Files that `partita generate --part` wrote, or the .part file of a run that was cut short.
+    /// Files that `partita generate --part` wrote, or the .part file of a run that was cut short; or ensembles and files of
+    /// labels of the same objects.
     #[arg(required = true)]
-    pub(crate) parts: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) read: EnsembleReadArgs,
     /// The ensemble to write: .csv, .npz or .parquet.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -180,25 +191,6 @@ pub(crate) struct MergeArgs {
 /// A share of the work: the index from 0, and of how many.
 pub(crate) type Part = (u32, u32);
 
-fn parse_part(text: &str) -> Result<Part, String> {
-    let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-    match numbers {
-        Some((index, of)) if (1..=of).contains(&index) => Ok((index - 1, of)),
-        _ => Err("write which part of how many, such as 2/4".into()),
-    }
-}
-
 fn parse_base(text: &str) -> Result<BaseList, String> {
     BaseSpec::list(text).map(BaseList).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_count_from_one() {
-        assert_eq!(parse_part("2/4"), Ok((1, 4)));
-        assert!(["0/4", "5/4", "2", "a/b", "-1/3"].iter().all(|text| parse_part(text).is_err()));
-    }
 }

@@ -14,7 +14,7 @@ mod values;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use partita::MemoryBudget;
 
 pub(crate) use consensus::ConsensusArgs;
@@ -63,7 +63,7 @@ pub(crate) enum Command {
     Text(TextArgs),
     /// Makes an ensemble of base clusterings from a table.
     Generate(GenerateArgs),
-    /// Joins what `generate --part` made, or makes an ensemble of what a run that was cut short has finished.
+    /// Joins what `generate --part` made, what a run that was cut short has finished, or ensembles, into one ensemble.
     Merge(MergeArgs),
     /// Finds the consensus of an ensemble.
     Consensus(ConsensusArgs),
@@ -81,7 +81,7 @@ pub(crate) enum Command {
     Modes(ModesArgs),
     /// Gives many runs, hard or soft, common columns and colours (label switching).
     Align(AlignArgs),
-    /// Compares labels with the truth.
+    /// Compares labels with the truth, or with an ensemble.
     Evaluate(EvaluateArgs),
     /// Writes a page about a run: what was found, and how far to trust it.
     Report(ReportArgs),
@@ -200,25 +200,36 @@ Examples:
   partita evaluate out/labels.csv --truth datasets/digits.csv:label
   partita evaluate labels.csv --truth truth.csv --soft soft.csv \\
     --soft-truth soft_truth.csv --json
+  partita evaluate labels.csv --ensemble ensemble.npz \\
+    --confidence confidence.csv
   partita evaluate --model model.json --held-out new_rows.csv
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
-js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation.")]
+js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation. anmi is the mean
+NMI (geometric) with the base clusterings, confidence how far they support each label, 0 to 1: labels of any tool, or
+drawn by hand, can be judged so where no truth is known.")]
+#[command(group(ArgGroup::new("against").args(["truth", "ensemble"]).multiple(true)))]
 pub(crate) struct EvaluateArgs {
     /// The labels to judge: a file, and the column if it is not called `label` and there are several.
-    #[arg(required_unless_present = "model", requires = "truth")]
+    #[arg(required_unless_present = "model", requires = "against")]
     pub(crate) labels: Option<PathBuf>,
     /// The true labels: a file, and the column if it is not called `label` and there are several. Objects are matched by
     /// name where both files have names, else by position.
     #[arg(long, value_name = "FILE[:COLUMN]", requires = "labels")]
     pub(crate) truth: Option<PathBuf>,
+    /// An ensemble of the same objects, matched in the same way: how far it agrees with the labels, and supports each.
+    #[arg(long, value_name = "ENSEMBLE", requires = "labels")]
+    pub(crate) ensemble: Option<PathBuf>,
+    /// Where the confidence of each label goes (object,label,confidence; and label_name where labels are words).
+    #[arg(long, value_name = "FILE.csv", requires = "ensemble")]
+    pub(crate) confidence: Option<PathBuf>,
     /// Score only the objects that both files have, and say how many.
-    #[arg(long, requires = "truth")]
+    #[arg(long, requires = "labels")]
     pub(crate) common: bool,
     #[command(flatten)]
     pub(crate) read: FileArgs,
     /// Probabilities to judge (object,p0,p1,…).
-    #[arg(long, value_name = "SOFT.csv", requires_all = ["soft_truth", "labels"])]
+    #[arg(long, value_name = "SOFT.csv", requires_all = ["soft_truth", "truth"])]
     pub(crate) soft: Option<PathBuf>,
     /// The true probabilities.
     #[arg(long, value_name = "FILE", requires = "soft")]
@@ -230,6 +241,9 @@ pub(crate) struct EvaluateArgs {
     /// Label rows of the model's base clusterings, matched by name; missing labels do not count.
     #[arg(long, value_name = "ENSEMBLE", requires = "model")]
     pub(crate) held_out: Option<PathBuf>,
+    /// Replace the output if it exists.
+    #[arg(long, requires = "confidence")]
+    pub(crate) force: bool,
     /// Print one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -365,7 +379,14 @@ pub(crate) struct SynthArgs {
 Examples:
   partita inspect table.csv
   partita inspect out
-  partita inspect model.json --json")]
+  partita inspect model.json --json
+  partita inspect ensemble.npz --co-association pairs.npy
+  partita inspect ensemble.npz --co-association pairs.npz \\
+    --least-share 0.5
+  partita inspect ensemble.npz --agreement agreement.csv
+
+The co-association of two objects is the share of the base clusterings that put them together, of those that label both;
+the agreement of two base clusterings is their NMI (geometric) over the objects that both label.")]
 pub(crate) struct InspectArgs {
     /// A table, an ensemble, a model, a record.json, a choice.json, or the folder of a run.
     pub(crate) file: PathBuf,
@@ -374,6 +395,20 @@ pub(crate) struct InspectArgs {
     pub(crate) kind: Option<Kind>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+    /// Where the co-association of an ensemble goes, n × n numbers (NPY, NPZ, CSV, TSV or Parquet).
+    #[arg(long, value_name = "FILE", help_heading = "Options of an ensemble")]
+    pub(crate) co_association: Option<PathBuf>,
+    /// Write only pairs of at least this share: a sparse matrix of SciPy (.npz), or lines first,second,share (.csv).
+    #[arg(long, value_name = "SHARE", requires = "co_association", help_heading = "Options of an ensemble")]
+    pub(crate) least_share: Option<f64>,
+    /// Where the agreement of all pairs of base clusterings goes, M × M numbers (CSV, TSV, NPY, NPZ or Parquet).
+    #[arg(long, value_name = "FILE", help_heading = "Options of an ensemble")]
+    pub(crate) agreement: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// Replace outputs that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Print one JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

@@ -113,6 +113,7 @@ fn wants_memory(args: &ConsensusArgs, info: &MethodInfo, named: bool) -> Option<
         (args.soft.is_some(), "--soft holds the probabilities of all objects"),
         (args.relations.is_some(), "--relations holds the probabilities of all objects"),
         (args.draws.is_some() || args.similarity.is_some(), "--draws and --similarity hold labels of all objects"),
+        (args.tree.is_some(), "--tree holds all objects"),
         (model, "--model learns from the labels of all objects"),
         (named, "the names of all objects are held"),
     ];

@@ -6,7 +6,7 @@ use partita::{Clusters, Problem, SettingMap};
 use partita_select::{Choice, ChooseSettings, EnsembleChoiceSettings};
 
 use partita_app::{
-    FileKind, InputTable, SavedChoice, Stopwatch, VERSION, choice_table, choose_of_ensemble, choose_of_table, methods,
+    FileKind, InputTable, SavedChoice, Stopwatch, choice_table, choose_of_ensemble, choose_of_table, methods,
     read_ensemble, seeds, write_json,
 };
 
@@ -25,13 +25,8 @@ pub(crate) fn choose_k(args: &ChooseArgs) -> Result<(), Failure> {
         Source::Ensemble => of_ensemble(args, &compute)?,
     };
     choice.warnings.iter().for_each(|warning| warn(warning));
-    let record = SavedChoice {
-        choice,
-        file: args.table.table.clone(),
-        seconds: stopwatch.read().seconds,
-        version: VERSION.to_owned(),
-        arguments: std::env::args().skip(1).collect(),
-    };
+    let mut record = SavedChoice::of(choice, &args.table.table, stopwatch.read().seconds);
+    record.arguments = std::env::args().skip(1).collect();
     if let Some(path) = &args.output {
         write_json(path, &record)?;
     }

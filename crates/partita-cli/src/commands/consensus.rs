@@ -84,6 +84,7 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
         args.relations.as_ref(),
         args.draws.as_ref(),
         args.similarity.as_ref(),
+        args.tree.as_ref(),
     ];
     let outputs = outputs.into_iter().flatten();
     if let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) {
@@ -112,6 +113,7 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         model: args.model.clone().map(|file| ModelOutput { file, predict_with }),
         draws: args.draws.clone(),
         similarity: args.similarity.clone().map(|file| SimilarityOutput { file, least: args.least_similarity }),
+        tree: args.tree.clone(),
         resume: false,
     }
 }

@@ -1,25 +1,34 @@
-//! `partita evaluate`: labels against the truth.
+//! `partita evaluate`: labels against the truth, and what an ensemble says of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use partita::files;
-use partita::metrics::{Scores, jensen_shannon};
-use serde_json::{Value, json};
+use partita::metrics::jensen_shannon;
+use serde_json::{Map, Value, json};
 
-use partita_app::{EvaluationInput, TextTable, default_budget, match_soft, model_json, read_ensemble};
+use partita_app::{
+    EvaluationInput, SupportInput, TextTable, default_budget, file_and_column, match_soft, model_json, read_ensemble,
+};
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
-use crate::output::{self, say};
+use crate::output::{self, check_outputs, say};
 use crate::terminal::Terminal;
 
 pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     if let (Some(model), Some(rows)) = (&args.model, &args.held_out) {
         return perplexity(args, model, rows);
     }
-    // The flags ask for both where there is no model.
-    let (Some(labels), Some(truth)) = (&args.labels, &args.truth) else { return Ok(()) };
-    scores(args, labels, truth)
+    // The flags ask for labels where there is no model.
+    let Some(labels) = &args.labels else { return Ok(()) };
+    let inputs = [Some(labels), args.truth.as_ref(), args.ensemble.as_ref()];
+    let inputs: Vec<PathBuf> = inputs.into_iter().flatten().map(|input| file_and_column(input).0).collect();
+    check_outputs(&args.confidence, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
+    let mut found = args.truth.as_deref().map_or_else(|| Ok(Map::new()), |truth| scores(args, labels, truth))?;
+    if let Some(ensemble) = &args.ensemble {
+        found.extend(support(args, labels, ensemble)?);
+    }
+    if args.json { output::print_json(&found) } else { output::print(&as_text(&found)) }
 }
 
 /// How well a model predicts label rows that it has not seen.
@@ -43,12 +52,34 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
     output::print(&format!("perplexity {at_most}{:.4} over {} labels\n", found.perplexity, found.labels))
 }
 
-fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<(), Failure> {
+/// The external indices by name.
+fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<Map<String, Value>, Failure> {
     let read = args.read.options(default_budget());
     let input = EvaluationInput { labels: labels.into(), truth: truth.into(), common: args.common, read };
-    let scores = input.scores(&Terminal)?;
-    let js = soft_score(args)?;
-    if args.json { output::print_json(&as_json(&scores, js)) } else { output::print(&as_text(&scores, js)) }
+    let mut scores = match json!(input.scores(&Terminal)?) {
+        Value::Object(scores) => scores,
+        _ => Map::new(),
+    };
+    scores.insert("js".into(), json!(soft_score(args)?));
+    Ok(scores)
+}
+
+/// How far an ensemble agrees with the labels, by name; the confidence of each goes to its file.
+fn support(args: &EvaluateArgs, labels: &Path, ensemble: &Path) -> Result<Map<String, Value>, Failure> {
+    let (labels, ensemble, common) = (labels.to_owned(), ensemble.to_owned(), args.common);
+    let input = SupportInput { labels, ensemble, common, read: args.read.options(default_budget()) };
+    let support = input.support(&Terminal)?;
+    if let Some(path) = &args.confidence {
+        support.write(path)?;
+        say(&format!("{} has the confidence of {} labels", path.display(), support.labels.len()));
+    }
+    let facts = [
+        ("anmi", json!(support.anmi)),
+        ("confidence", json!(support.mean_confidence())),
+        ("objects", json!(support.labels.len())),
+        ("base_clusterings", json!(support.base_clusterings)),
+    ];
+    Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).into_iter().collect())
 }
 
 fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {
@@ -58,27 +89,20 @@ fn soft_score(args: &EvaluateArgs) -> Result<Option<f64>, Failure> {
     Ok(Some(jensen_shannon(&found, &expected)?))
 }
 
-fn as_json(scores: &Scores, js: Option<f64>) -> Value {
-    let mut value = serde_json::to_value(scores).unwrap_or_default();
-    value["js"] = json!(js);
-    value
-}
-
-fn as_text(scores: &Scores, js: Option<f64>) -> String {
+fn as_text(found: &Map<String, Value>) -> String {
     let mut table = TextTable::new(["score", "value"]);
-    let value = serde_json::to_value(scores).unwrap_or_default();
-    for (name, score) in value.as_object().into_iter().flatten() {
+    for (name, score) in found.iter().filter(|(_, score)| !score.is_null()) {
         match score.as_object() {
             None => table.row([name.clone(), rounded(score)]),
             Some(parts) => parts.iter().for_each(|(part, score)| table.row([format!("{name} {part}"), rounded(score)])),
         }
     }
-    if let Some(js) = js {
-        table.row(["js".to_owned(), format!("{js:.4}")]);
-    }
     table.render()
 }
 
 fn rounded(score: &Value) -> String {
-    score.as_f64().map_or_else(|| score.to_string(), |score| format!("{score:.4}"))
+    match score.as_f64().filter(|_| score.is_f64()) {
+        Some(score) => format!("{score:.4}"),
+        None => score.to_string(),
+    }
 }

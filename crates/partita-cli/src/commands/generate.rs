@@ -2,26 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, LabelColumn};
-use partita::generate::{Durable, Generated, Recipe, merge_parts};
+use partita::files;
+use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use partita_app::{InputTable, Observer, ReadOptions, Stopwatch, VERSION, default_budget, make_ensemble};
+use partita_app::{InputTable, Observer, ReadOptions, Stopwatch, VERSION, default_budget, make_ensemble, merge_files};
 
 use crate::args::{GenerateArgs, MergeArgs, recipe};
 use crate::compute::Compute;
 use crate::failure::Failure;
 use crate::output::{check_outputs, print_json, say};
 use crate::terminal::{Terminal, unless_interrupted};
-
-/// What an ensemble says of its objects and base clusterings do not know; travels in part files.
-#[derive(Serialize, Deserialize)]
-struct Note {
-    objects: Option<Vec<String>>,
-    label: Option<(String, Vec<Option<String>>)>,
-}
 
 pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     let clusters = args.clusters.map(|clusters| Clusters::Exactly(clusters.get()));
@@ -34,12 +26,11 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
         return nothing_left(args, &recipe, seed);
     }
     check_outputs([&args.output], &[&args.table.table], args.force || args.resume)?;
-    let mut durable = part_file(args)?;
+    let durable = part_file(args)?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
     if let Some(warning) = table.scale_warning(recipe.scale) {
         Terminal.warn(&format!("{}: {warning}", args.table.table.display()));
     }
-    durable.note = note(&table)?;
     let stopwatch = Stopwatch::start();
     let made = make_ensemble(&table, &recipe, compute.seed, Some(&durable), compute.budget, &Terminal)?;
     let (finished, asked, path) = (made.finished, made.asked, args.output.display());
@@ -109,41 +100,15 @@ fn nothing_left(args: &GenerateArgs, recipe: &Recipe, seed: Option<Seed>) -> Res
     Ok(())
 }
 
-fn note(table: &InputTable<'_>) -> Result<String, Failure> {
-    let label = table.label().map(|label| (label.name.clone(), label.values.clone()));
-    let note = serde_json::to_string(&Note { objects: table.object_names().cloned(), label });
-    note.map_err(|error| Failure::input(format!("names and labels cannot be kept: {error}")))
-}
-
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    let inputs: Vec<&Path> = args.parts.iter().map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     check_outputs([&args.output], &inputs, args.force)?;
-    let (mut made, note) = merge_parts(&args.parts)?;
-    let note: Note = serde_json::from_str(&note)
-        .map_err(|_| Failure::input(format!("{}: `partita generate` did not write this", args.parts[0].display())))?;
-    if let Some(names) = note.objects {
-        made.ensemble = made.ensemble.with_object_names(names)?;
-    }
-    let objects = made.ensemble.objects();
-    let truth = note.label.map(|(name, values)| LabelColumn { name, values });
-    if truth.as_ref().is_some_and(|truth| truth.values.len() != objects) {
-        return Err(Failure::input(format!("{}: was altered; make it again", args.parts[0].display())));
-    }
-    files::write_ensemble(&args.output, &made.ensemble, truth.as_ref())?;
-    report(&made, &args.output);
+    let merged = merge_files(&inputs, &args.read.options(default_budget()), &Terminal)?;
+    files::write_ensemble(&args.output, &merged.ensemble, merged.truth.as_ref())?;
+    say(&format!("{} are in {}", merged.sentence(), args.output.display()));
     if args.json {
-        print_json(
-            &json!({ "n": objects, "base_clusterings": made.finished, "asked": made.asked, "version": VERSION }),
-        )?;
+        let (objects, made) = (merged.ensemble.objects(), merged.ensemble.bases().len());
+        print_json(&json!({ "n": objects, "base_clusterings": made, "asked": merged.asked, "version": VERSION }))?;
     }
     Ok(())
-}
-
-fn report(made: &Generated, path: &Path) {
-    let Generated { finished, asked, .. } = made;
-    say(&format!(
-        "{finished} of {asked} base clusterings of {} objects are in {}",
-        made.ensemble.objects(),
-        path.display()
-    ));
 }

@@ -1,17 +1,44 @@
 //! `partita inspect`: what a file holds.
 
-use partita_app::{TakenAs, default_budget};
+use partita::MemoryBudget;
+use partita_app::{
+    CoAssociationOutput, NoObserver, ReadOptions, TakenAs, default_budget, read_ensemble, write_agreement,
+};
 use serde_json::Value;
 
 use crate::args::{InspectArgs, Kind};
+use crate::compute::start_threads;
 use crate::failure::Failure;
-use crate::output;
-use crate::terminal::Terminal;
+use crate::output::{self, check_outputs};
+use crate::terminal::{Terminal, unless_interrupted};
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
-    let options = args.read.options(default_budget());
-    let facts = partita_app::inspect(&args.file, args.kind.map(taken_as), &options, &Terminal)?;
+    start_threads(args.machine.threads)?;
+    let budget = args.machine.max_memory.unwrap_or_else(default_budget);
+    let options = args.read.options(budget);
+    let outputs = [args.co_association.as_ref(), args.agreement.as_ref()];
+    check_outputs(outputs.into_iter().flatten(), &[&args.file], args.force)?;
+    // What is asked of an ensemble alone says what the file is.
+    let kind = outputs.iter().any(Option::is_some).then_some(TakenAs::Ensemble);
+    let facts = partita_app::inspect(&args.file, args.kind.map(taken_as).or(kind), &options, &Terminal)?;
+    if kind.is_some() {
+        write_matrices(args, &options, budget)?;
+        unless_interrupted(|| "what was written is whole".into())?;
+    }
     if args.json { output::print_json(&facts) } else { output::print(&as_text(&facts)) }
+}
+
+/// Writes what is asked of an ensemble.
+fn write_matrices(args: &InspectArgs, options: &ReadOptions, budget: MemoryBudget) -> Result<(), Failure> {
+    // What was taken for what is said already.
+    let ensemble = read_ensemble(&args.file, options, &NoObserver)?.ensemble;
+    if let Some(file) = args.co_association.clone() {
+        CoAssociationOutput { file, least: args.least_share }.write(&ensemble, budget, &Terminal)?;
+    }
+    if let Some(file) = &args.agreement {
+        write_agreement(file, &ensemble)?;
+    }
+    Ok(())
 }
 
 fn taken_as(kind: Kind) -> TakenAs {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use partita_app::{RunFolder, SavedChoice, curves, write_text};
-use partita_report::{Figure, Rendered};
+use partita_app::{RunFolder, SavedChoice, curves, figure_files, write_text};
+use partita_report::Rendered;
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
@@ -30,13 +30,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
 
 fn write_figures(folder: &Path, rendered: &Rendered, force: bool) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
-    let file = |figure: &Figure, ending: &str| folder.join(format!("{}.{ending}", figure.name));
-    for figure in &rendered.figures {
-        ["svg", "csv"].iter().try_for_each(|ending| may_write(&file(figure, ending), force))?;
-    }
-    for figure in &rendered.figures {
-        write_text(&file(figure, "svg"), &figure.svg)?;
-        write_text(&file(figure, "csv"), &figure.csv)?;
-    }
+    let files = figure_files(folder, rendered);
+    files.iter().try_for_each(|(path, _)| may_write(path, force))?;
+    files.iter().try_for_each(|(path, text)| write_text(path, text))?;
     Ok(())
 }

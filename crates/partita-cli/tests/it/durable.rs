@@ -117,7 +117,9 @@ fn parts_are_made_apart_and_merged() {
     generate(&["--part", "2/3", "--resume", "-o", "1of3"]).refused(&["1of3", "other work"]);
     generate(&["--seed", "1", "--part", "2/3", "-o", "other"]).fine();
     place.partita(&["merge", "1of3", "other", "-o", "m.npz"]).refused(&["other", "other work"]);
-    place.partita(&["merge", "whole.npz", "-o", "m.npz"]).refused(&["whole.npz", "part file"]);
+    place.partita(&["merge", "1of3", "whole.npz", "-o", "m.npz"]).refused(&["whole.npz", "merge the parts first"]);
+    place.file("cut", "PARTITA-");
+    place.partita(&["merge", "cut", "-o", "m.npz"]).refused(&["cut", ".npz", "part file", "make it again"]);
     assert_eq!(generate(&["--part", "4/3", "-o", "x"]).code, Some(2));
 }
 

@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod common;
 mod durable;
+mod ensembles;
 mod examples;
 mod faults;
 mod growing;

@@ -71,6 +71,10 @@ fn every_command_that_reads_rows_reads_standard_input() {
     let labels = std::fs::read(place.path("out/labels.csv")).expect("labels");
     let scores = Ended::of(fed(&place, &["evaluate", "-", "--truth", "t.csv:kind"], &labels)).fine();
     assert!(scores.contains("ari"));
+    let ensemble = std::fs::read(place.path("e.npz")).expect("an ensemble");
+    let judged = ["evaluate", "out/labels.csv", "--ensemble", "-"];
+    assert!(Ended::of(fed(&place, &judged, &ensemble)).fine().contains("anmi"));
+    Ended::of(fed(&place, &["merge", "-", "-o", "again.csv"], &ensemble)).fine();
     // It can be read once.
     let twice = ["consensus", "-", "--features", "-", "-m", "lwgp", "-k", "2"];
     Ended::of(fed(&place, &twice, ENSEMBLE.as_bytes())).refused(&["standard input", "once"]);

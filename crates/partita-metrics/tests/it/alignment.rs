@@ -4,8 +4,8 @@
 use partita_conformance::fixtures;
 use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, Partition, Seed};
 use partita_metrics::{
-    Alignment, Contingency, Normalisation, Surplus, agreement_weights, align, align_to, align_to_partition, anmi,
-    best_reference,
+    Alignment, Contingency, Normalisation, Surplus, agreement_matrix, agreement_weights, align, align_to,
+    align_to_partition, anmi, best_reference,
 };
 use rand::{RngExt, seq::SliceRandom};
 
@@ -88,6 +88,15 @@ fn weights_choose_the_reference() {
     let agreement = agreement_weights(&ensemble);
     assert!(agreement.as_slice()[2] > 0.0 && agreement.as_slice()[2] < agreement.as_slice()[0]);
     assert_eq!(agreement.as_slice()[0], agreement.as_slice()[1]);
+    let matrix = agreement_matrix(&ensemble);
+    assert_eq!(matrix, matrix.t());
+    assert!((0..matrix.nrows()).all(|u| matrix[[u, u]] == 1.0));
+    // Weights are these means, at least 0.001 each, brought to a mean of 1.
+    let means: Vec<f64> = matrix.outer_iter().map(|row| ((row.sum() - 1.0) / 2.0).max(1e-3)).collect();
+    let mean = means.iter().sum::<f64>() / 3.0;
+    for (weight, own) in agreement.as_slice().iter().zip(&means) {
+        assert!((weight - own / mean).abs() < 1e-12, "{weight} is not {own} / {mean}");
+    }
 }
 
 #[test]

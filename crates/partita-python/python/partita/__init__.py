@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from partita import metrics
 from partita._align import AlignedRuns, RunMode, align
-from partita._consensus import ClusterChoice, choose_k, consensus, methods, repeat
+from partita._consensus import ClusterChoice, choose_k, consensus, load_choice, methods, repeat, report
 from partita._ensemble import Ensemble, generate
 from partita._errors import BudgetError, InputError, Interrupted, PartitaError, PartitaWarning, SettingError
 from partita._modes import EnsembleMode, EnsembleModes, modes
 from partita._partita import __version__
-from partita._reading import inspect, read_ensemble, read_table, text
+from partita._reading import inspect, merge, read_ensemble, read_table, text
 from partita._result import ConsensusResult, Model, Relations, load_model
 from partita._rows import RowConsensus, RowFiles, scan
 from partita._synth import SyntheticTable, synth, synth_families
@@ -66,7 +66,9 @@ __all__ = [
     "dask",
     "generate",
     "inspect",
+    "load_choice",
     "load_model",
+    "merge",
     "methods",
     "metrics",
     "modes",
@@ -74,6 +76,7 @@ __all__ = [
     "read_ensemble",
     "read_table",
     "repeat",
+    "report",
     "scan",
     "spark",
     "synth",

@@ -13,7 +13,7 @@ import numpy as np
 from partita import _partita
 from partita._ensemble import Ensemble, _plain
 from partita._errors import InputError, Interrupted
-from partita._result import ConsensusResult
+from partita._result import ConsensusResult, choice_json, written
 from partita._rows import RowConsensus, RowFiles, row_consensus
 from partita._run import Run, clusters_of, seed_of
 from partita._tables import is_frame, label_column, table_of
@@ -295,7 +295,7 @@ class ClusterChoice:
     rows : list of dict
         What was measured of every number.
     record_ : dict
-        All of it, with settings and seed.
+        All of it, with settings and seed: what ``partita choose-k --json`` prints.
     """
 
     def __init__(self, record: dict[str, Any]) -> None:
@@ -304,6 +304,11 @@ class ClusterChoice:
         self.reason = str(record["reason"])
         self.criterion = str(record["criterion"])
         self.rows: list[dict[str, Any]] = record["rows"]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the JSON that ``partita report --choice`` and :func:`load_choice` read."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.record_, file, indent=2)
 
     def to_frame(self) -> Any:
         """A pandas frame of what was measured, a row a number of clusters."""
@@ -314,6 +319,38 @@ class ClusterChoice:
 
     def __repr__(self) -> str:
         return f"ClusterChoice({self.n_clusters}: {self.reason})"
+
+
+def load_choice(path: str | os.PathLike[str]) -> ClusterChoice:
+    """Reads what :meth:`ClusterChoice.save` or ``partita choose-k -o`` wrote."""
+    return ClusterChoice(json.loads(_partita.read_choice(os.fspath(path))))
+
+
+def report(
+    run: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    method: str | None = None,
+    choice: ClusterChoice | None = None,
+    figures: str | os.PathLike[str] | None = None,
+) -> str:
+    """The report about the folder of a run as one HTML page, as ``partita report`` draws it.
+
+    Parameters
+    ----------
+    run : path
+        A folder that ``partita run``, ``partita consensus -o folder/`` or :meth:`ConsensusResult.save_run` wrote.
+    path : path, optional
+        Where the page goes too.
+    method : str, optional
+        Which method, where the run has several; the first if not given.
+    choice : ClusterChoice, optional
+        What :func:`choose_k` found, for the section on the number of clusters; :func:`load_choice` reads one.
+    figures : path, optional
+        A folder for every picture as SVG and its numbers as CSV.
+    """
+    place = None if figures is None else os.fspath(figures)
+    return written(_partita.report_of_run(os.fspath(run), method, choice_json(choice), place, Run()), path)
 
 
 def choose_k(

@@ -316,11 +316,12 @@ def generate(
     n_clusters: int | None = None,
     random_state: Any = None,
     part_file: str | os.PathLike[str] | None = None,
+    part: str | None = None,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
     progress: Any = False,
 ) -> Ensemble:
-    """Makes base clusterings of a table.
+    """Makes base clusterings of a table, all or a share of them.
 
     Parameters
     ----------
@@ -352,6 +353,9 @@ def generate(
         The same seed gives the same bytes, whatever ``n_jobs`` is; 0, or that of an ensemble given as ``recipe``, if not given.
     part_file : path, optional
         Where finished base clusterings are kept until all are made, so that the same call goes on after Ctrl-C or a power cut.
+    part : str, optional
+        Make only this share of the base clusterings, such as ``"2/4"``, the second of four; ``part_file`` keeps them for
+        :func:`merge`, which joins the parts that calls, processes or machines made.
     n_jobs : int, optional
         Threads; all cores if not given.
     max_memory : int or str, optional
@@ -378,8 +382,10 @@ def generate(
         text, seed = _partita.recipe_of_file(os.fspath(recipe))
         recipe, random_state = json.loads(text), seed if random_state is None else random_state
     json_text = recipe_json(recipe, preset, n_clusters, **parts)
+    if part is not None and part_file is None:
+        raise InputError(f"part={part!r}; say with part_file= where this share of the base clusterings goes")
     run, keep = Run(n_jobs, max_memory, progress), None if part_file is None else os.fspath(part_file)
     try:
-        return Ensemble._of(_partita.generate(table_of(X), json_text, seed_of(random_state), keep, run))
+        return Ensemble._of(_partita.generate(table_of(X), json_text, seed_of(random_state), keep, part, run))
     finally:
         run.close()

@@ -102,6 +102,41 @@ def read_ensemble(
     return Ensemble._of(_partita.NativeEnsemble.read(paths, _json(options), Run(None, max_memory)))
 
 
+def merge(
+    path: str | os.PathLike[str],
+    *more: str | os.PathLike[str],
+    truth: str | bool | None = None,
+    id: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    harden: bool = False,
+    max_memory: int | str | None = None,
+) -> Ensemble:
+    """One ensemble of the parts of one job, or of several ensembles, as ``partita merge`` makes it.
+
+    Parameters
+    ----------
+    path, *more : path
+        Files that ``generate(..., part="2/4", part_file=...)`` or ``partita generate --part`` wrote, or what a call that was cut short has
+        kept; with every part there the ensemble is that of one undisturbed call. Or files that :func:`read_ensemble` takes.
+    truth, id, missing, skip, harden, max_memory
+        As for :func:`read_ensemble`, of ensembles.
+
+    Returns
+    -------
+    Ensemble
+        With the names of the objects and the true classes, where the parts have them.
+
+    Raises
+    ------
+    InputError
+        For parts of several jobs, and for what cannot be read.
+    """
+    options = read_options(truth, id, missing, skip, soft_bases=False, most_shares=8, harden=harden)
+    paths = [os.fspath(path), *(os.fspath(other) for other in more)]
+    return Ensemble._of(_partita.merge(paths, _json(options), Run(None, max_memory)))
+
+
 def read_table(
     path: str | os.PathLike[str],
     *,
@@ -158,7 +193,7 @@ def read_table(
     numbers, columns, objects, classes = _partita.read_table(
         os.fspath(path), _json(options), seed_of(random_state), Run(None, max_memory)
     )
-    return Table(_matrix(numbers), columns, objects, classes)
+    return Table(matrix_of(numbers), columns, objects, classes)
 
 
 def text(documents: Iterable[str | None], *, max_memory: int | str | None = None, **settings: Any) -> Table:
@@ -194,7 +229,7 @@ def text(documents: Iterable[str | None], *, max_memory: int | str | None = None
     numbers, words, _, empty = _partita.words_of(texts, json.dumps(settings, default=_plain), Run(None, max_memory))
     if empty:
         logger.info("%d of %d documents have none of the kept words", empty, len(texts))
-    return Table(_matrix(numbers), words, [str(name) for name in index] if named and index is not None else None)
+    return Table(matrix_of(numbers), words, [str(name) for name in index] if named and index is not None else None)
 
 
 def _text(at: int, document: Any) -> str | None:
@@ -236,14 +271,14 @@ def _json(options: dict[str, Any]) -> str:
     return json.dumps(options, default=_plain)
 
 
-def _matrix(numbers: Any) -> Any:
+def matrix_of(numbers: Any) -> Any:
     """A dense array as it is; compressed rows as SciPy has them."""
     if isinstance(numbers, np.ndarray):
         return numbers
     try:
         from scipy.sparse import csr_array
     except ImportError:
-        raise InputError("the table is sparse; install scipy, which holds such tables") from None
+        raise InputError("the numbers are sparse; install scipy, which holds them") from None
     (rows, columns), indptr, indices, data = numbers
     return csr_array((data, indices, indptr), shape=(rows, columns))
 

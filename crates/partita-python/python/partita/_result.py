@@ -6,7 +6,7 @@ import json
 import os
 import warnings
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,12 @@ from partita import _partita
 from partita._ensemble import Ensemble
 from partita._errors import InputError, PartitaWarning
 from partita._html import bars, table
+from partita._reading import matrix_of
 from partita._run import logger
 from partita._tables import is_frame, table_of
+
+if TYPE_CHECKING:
+    from partita._consensus import ClusterChoice
 
 
 class Model:
@@ -110,6 +114,23 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         return Model(text)
     except ValueError as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def choice_json(choice: ClusterChoice | None) -> str | None:
+    """What was found of the number of clusters, as the native functions take it."""
+    if choice is None:
+        return None
+    if not hasattr(choice, "record_"):
+        raise InputError(f"choice={choice!r}; give what choose_k() found, or load_choice(path)")
+    return json.dumps(choice.record_)
+
+
+def written(page: str, path: str | os.PathLike[str] | None) -> str:
+    """A page, which goes to a file too where there is one."""
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    return page
 
 
 class Relations(NamedTuple):
@@ -247,13 +268,44 @@ class ConsensusResult:
             columns.update({f"p{at}": column for at, column in enumerate(self.probabilities_.T)})
         return pd.DataFrame(columns, index=self.ensemble_.object_names)
 
-    def report(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The report as one HTML page, also written to ``path`` if there is one."""
-        page = self._native.report(self._table)
-        if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page)
-        return page
+    def similarity(self, least: float = 0.1) -> Any:
+        """The pairs of objects that draws from the posterior put together, where the method samples one (``nbce-gibbs``).
+
+        Parameters
+        ----------
+        least : float
+            Pairs that a smaller share of the draws puts together are left out; ``partita consensus --least-similarity``.
+
+        Returns
+        -------
+        sparse array of SciPy, shape (n, n)
+            The shares, with ones on the diagonal.
+        """
+        found = self._native.similarity(least)
+        if found is None:
+            raise InputError(f"{self.method} draws no partitions from a posterior; take nbce-gibbs, or metrics.co_association")
+        return matrix_of(found)
+
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        choice: ClusterChoice | None = None,
+        figures: str | os.PathLike[str] | None = None,
+    ) -> str:
+        """The report as one HTML page.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where the page goes too.
+        choice : ClusterChoice, optional
+            What :func:`choose_k` found, for the section on the number of clusters.
+        figures : path, optional
+            A folder for every picture as SVG and its numbers as CSV.
+        """
+        place = None if figures is None else os.fspath(figures)
+        return written(self._native.report(self._table, choice_json(choice), place), path)
 
     def model(self, predict_with: str | None = None) -> Model:
         """The model that labels new objects as these were labelled.
@@ -329,7 +381,16 @@ class _Restored(ConsensusResult):
     def relations(self, threshold: float = 0.0) -> Relations:
         raise InputError("a result out of a pickle has no relations; ask for them before")
 
-    def report(self, path: str | os.PathLike[str] | None = None) -> str:
+    def similarity(self, least: float = 0.1) -> Any:
+        raise InputError("a result out of a pickle has no posterior; ask before, or count its draws_")
+
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        choice: ClusterChoice | None = None,
+        figures: str | os.PathLike[str] | None = None,
+    ) -> str:
         raise InputError("a result out of a pickle draws no report; draw it before")
 
     def save_run(self, folder: str | os.PathLike[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from partita import _partita
 from partita._consensus import codes_of
 from partita._ensemble import Ensemble
 from partita._errors import InputError
-from partita._reading import named_labels
+from partita._reading import matrix_of, named_labels
 from partita._run import Run
 
 __all__ = [
@@ -127,8 +127,26 @@ def agreement_weights(ensemble: Any) -> NDArray[np.float64]:
     return _partita.agreement_weights(Ensemble(ensemble)._native)
 
 
-def co_association(ensemble: Any, max_memory: int | str | None = None) -> NDArray[np.float64]:
-    """Share of the base clusterings that put two objects together, of those that label both, shape (n, n).
+@overload
+def co_association(ensemble: Any, max_memory: int | str | None = None, *, least_share: None = None) -> NDArray[np.float64]: ...
+@overload
+def co_association(ensemble: Any, max_memory: int | str | None = None, *, least_share: float) -> Any: ...
+def co_association(ensemble: Any, max_memory: int | str | None = None, *, least_share: float | None = None) -> Any:
+    """Share of the base clusterings that put two objects together, of those that label both; ``partita inspect --co-association``.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or labels
+        What :class:`partita.Ensemble` takes.
+    max_memory : int or str, optional
+        Bytes that may be held, such as ``"4GiB"``.
+    least_share : float, optional
+        Only pairs of at least this share, which need not have n² numbers.
+
+    Returns
+    -------
+    array of shape (n, n)
+        NaN where no base clustering labels both. With ``least_share`` a sparse array of SciPy, with ones on the diagonal.
 
     Examples
     --------
@@ -138,22 +156,15 @@ def co_association(ensemble: Any, max_memory: int | str | None = None) -> NDArra
            [0.5, 1. , 0.5],
            [0. , 0.5, 1. ]])
     """
-    return _partita.co_association(Ensemble(ensemble)._native, Run(None, max_memory))
+    return matrix_of(_partita.co_association(Ensemble(ensemble)._native, least_share, Run(None, max_memory)))
 
 
 def agreement_matrix(ensemble: Any) -> NDArray[np.float64]:
-    """NMI of all pairs of base clusterings over the objects that both label, shape (M, M)."""
-    codes = Ensemble(ensemble).to_numpy().astype(np.int64)
-    count = codes.shape[1]
-    found = np.ones((count, count))
-    for a in range(count):
-        for b in range(a):
-            both = (codes[:, a] >= 0) & (codes[:, b] >= 0)
-            value = np.nan
-            if both.any():
-                value = nmi(np.ascontiguousarray(codes[both, a]), np.ascontiguousarray(codes[both, b]))
-            found[a, b] = found[b, a] = value
-    return found
+    """NMI of all pairs of base clusterings over the objects that both label, shape (M, M); ``partita inspect --agreement``.
+
+    NaN where no object has both labels.
+    """
+    return _partita.agreement_matrix(Ensemble(ensemble)._native)
 
 
 def stability(estimator: Any, X: Any = None, y: Any = None) -> float:

@@ -1,0 +1,170 @@
+"""What one can do on the command line one can do from Python, and the other way round."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+RECIPE = {"base_k": "2..6", "scale": "zscore", "random_state": 4}
+
+
+@pytest.fixture(scope="module")
+def iris_table(datasets):
+    return pt.read_table(datasets / "iris.csv", truth="label")
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_parts_of_a_job_are_merged_whoever_made_them(iris_table, datasets, command, tmp_path):
+    whole = pt.generate(iris_table, "kmeans:6,ward:3", **RECIPE)
+    parts = [tmp_path / f"part{at}" for at in (1, 2, 3)]
+    flags = ["--base", "kmeans:6,ward:3", "--base-k", "2..6", "--scale", "zscore", "--seed", 4]
+    for at, path in enumerate(parts, 1):
+        own = pt.generate(iris_table, "kmeans:6,ward:3", part=f"{at}/3", part_file=path, **RECIPE)
+        assert own.n_base_clusterings == 3 and path.exists()
+    # A part that is there is not made again.
+    assert pt.generate(iris_table, "kmeans:6,ward:3", part="2/3", part_file=parts[1], **RECIPE).names == own_names(whole, 1)
+    assert pt.merge(*parts) == whole and pt.merge(*parts).recipe == whole.recipe
+    command("merge", *parts, "-o", tmp_path / "merged.npz")
+    assert pt.read_ensemble(tmp_path / "merged.npz") == whole
+    theirs = [tmp_path / f"their{at}" for at in (1, 2)]
+    for at, path in enumerate(theirs, 1):
+        command("generate", datasets / "iris.csv", "--truth", "label", *flags, "--part", f"{at}/2", "-o", path)
+    merged = pt.merge(*theirs)
+    assert merged == whole and len(set(merged.truth)) == 3
+    merged.save(tmp_path / "saved.npz")
+    assert pt.read_ensemble(tmp_path / "saved.npz").truth == merged.truth
+    assert pt.merge(theirs[0]).n_base_clusterings == 5
+
+
+def own_names(whole, part):
+    return [name for at, name in enumerate(whole.names) if at % 3 == part]
+
+
+def test_parts_that_do_not_fit(iris_table, tmp_path):
+    path = tmp_path / "p"
+    pt.generate(iris_table, "kmeans:4", part="1/2", part_file=path, **RECIPE)
+    with pytest.raises(pt.InputError, match="part_file="):
+        pt.generate(iris_table, "kmeans:4", part="1/2")
+    with pytest.raises(pt.InputError, match="part=3/2: write which part of how many"):
+        pt.generate(iris_table, "kmeans:4", part="3/2", part_file=tmp_path / "q")
+    with pytest.raises(pt.InputError, match="other work"):
+        pt.generate(iris_table, "kmeans:4", part="2/2", part_file=path, **RECIPE)
+    pt.Ensemble([[0, 1, 1]]).save(tmp_path / "e.npz")
+    with pytest.raises(pt.InputError, match="merge the parts first"):
+        pt.merge(path, tmp_path / "e.npz")
+
+
+def test_ensembles_are_merged(labels, command, tmp_path):
+    objects = [f"o{at}" for at in range(90)]
+    pt.Ensemble(labels[:, :5], names=list("abcde"), objects=objects).save(tmp_path / "one.csv")
+    pt.Ensemble(labels[::-1, 5:], names=list("fgh"), objects=objects[::-1]).save(tmp_path / "two.csv")
+    command("merge", tmp_path / "one.csv", tmp_path / "two.csv", "-o", tmp_path / "all.npz")
+    merged = pt.merge(tmp_path / "one.csv", tmp_path / "two.csv")
+    assert merged == pt.read_ensemble(tmp_path / "all.npz") == pt.Ensemble(labels, names=list("abcdefgh"), objects=objects)
+
+
+def test_an_ensemble_judges_given_labels(labels, truth, ensemble, command, tmp_path):
+    ensemble.save(tmp_path / "e.npz")
+    (tmp_path / "l.csv").write_text("label\n" + "".join(f"{label}\n" for label in truth))
+    flags = ["--ensemble", tmp_path / "e.npz", "--confidence", tmp_path / "c.csv", "--json"]
+    said = json.loads(command("evaluate", tmp_path / "l.csv", *flags))
+    confidence = pt.metrics.confidence(truth, ensemble)
+    assert said["anmi"] == pt.metrics.anmi(truth, ensemble)
+    assert said["confidence"] == pytest.approx(confidence.mean(), abs=1e-12)
+    assert [float(row["confidence"]) for row in rows_of(tmp_path / "c.csv")] == confidence.tolist()
+
+
+def test_matrices(ensemble, command, tmp_path):
+    scipy = pytest.importorskip("scipy.sparse")
+    ensemble.save(tmp_path / "e.npz")
+    inspect = ["inspect", tmp_path / "e.npz"]
+    flags = ["--co-association", tmp_path / "all.npy", "--agreement", tmp_path / "bases.npy"]
+    command(*inspect, *flags)
+    whole = pt.metrics.co_association(ensemble)
+    assert np.array_equal(np.load(tmp_path / "all.npy"), whole)
+    assert np.array_equal(np.load(tmp_path / "bases.npy"), pt.metrics.agreement_matrix(ensemble))
+    command(*inspect, "--co-association", tmp_path / "pairs.npz", "--least-share", 0.5)
+    pairs = pt.metrics.co_association(ensemble, least_share=0.5)
+    assert np.array_equal(scipy.load_npz(tmp_path / "pairs.npz").toarray(), pairs.toarray())
+    assert np.array_equal(pairs.toarray(), np.where(whole >= 0.5, whole, 0))
+    command(*inspect, "--co-association", tmp_path / "pairs.csv", "--least-share", 0.5)
+    lines = {(int(row["first"]), int(row["second"])): float(row["share"]) for row in rows_of(tmp_path / "pairs.csv")}
+    above = np.triu(pairs.toarray(), 1)
+    assert lines == {(int(i), int(j)): above[i, j] for i, j in zip(*above.nonzero())}
+    with pytest.raises(pt.InputError, match="above 0"):
+        pt.metrics.co_association(ensemble, least_share=0)
+
+
+def test_agreement_is_the_nmi_of_pairs(labels):
+    gaps = labels.astype(float)
+    gaps[::7, 2] = np.nan
+    found = pt.metrics.agreement_matrix(gaps)
+    both = ~np.isnan(gaps[:, 2])
+    assert found[2, 5] == found[5, 2] == pt.metrics.nmi(labels[both, 2], labels[both, 5])
+    alone = pt.metrics.agreement_matrix([[0, 1, None, None], [None, None, 0, 1]])
+    assert np.isnan(alone[0, 1]) and alone[1, 1] == 1
+
+
+def test_draws_say_which_pairs_are_similar(ensemble, command, tmp_path):
+    pytest.importorskip("scipy.sparse")
+    ensemble.save(tmp_path / "e.npz")
+    flags = ["--set", "keep=20", "--similarity", tmp_path / "s.csv", "--least-similarity", 0.3, "-o", tmp_path / "l.csv"]
+    command("consensus", tmp_path / "e.npz", "-m", "nbce-gibbs", "-k", 3, *flags)
+    found = pt.consensus(ensemble, 3, "nbce-gibbs", keep=20)
+    similar = np.triu(found.similarity(0.3).toarray(), 1)
+    lines = {(int(row["first"]), int(row["second"])): float(row["similarity"]) for row in rows_of(tmp_path / "s.csv")}
+    assert lines == {(int(i), int(j)): similar[i, j] for i, j in zip(*similar.nonzero())} and lines
+    draws = found.draws_
+    assert similar[0, 1] == (draws[:, 0] == draws[:, 1]).mean()
+    with pytest.raises(pt.InputError, match="nbce-gibbs"):
+        pt.consensus(ensemble, 3, "mm").similarity()
+
+
+def test_trees(ensemble, command, tmp_path):
+    ensemble.save(tmp_path / "e.npz")
+    flags = ["-m", "eac-average", "-k", 3, "--tree", tmp_path / "tree.npy", "-o", tmp_path / "l.csv"]
+    command("consensus", tmp_path / "e.npz", *flags)
+    assert np.array_equal(np.load(tmp_path / "tree.npy"), pt.consensus(ensemble, 3, "eac-average").linkage_)
+
+
+def test_reports_with_a_choice_and_figures(ensemble, command, tmp_path):
+    result, choice = pt.consensus(ensemble, 3), pt.choose_k(ensemble, range(2, 6), random_state=3)
+    plain = result.report()
+    page = result.report(tmp_path / "page.html", choice=choice, figures=tmp_path / "figures")
+    assert (tmp_path / "page.html").read_text() == page and len(page) > len(plain)
+    pictures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {name.replace(".svg", ".csv") for name in pictures if name.endswith(".svg")} <= pictures and len(pictures) > 4
+    choice.save(tmp_path / "choice.json")
+    assert pt.load_choice(tmp_path / "choice.json").record_ == choice.record_
+
+    result.save_run(tmp_path / "run")
+    flags = ["--choice", tmp_path / "choice.json", "--figures", tmp_path / "theirs", "-o", tmp_path / "their.html"]
+    command("report", tmp_path / "run", *flags)
+    ours = pt.report(tmp_path / "run", tmp_path / "our.html", choice=choice, figures=tmp_path / "ours")
+    assert ours == (tmp_path / "our.html").read_text() == (tmp_path / "their.html").read_text()
+    assert {path.name for path in (tmp_path / "ours").iterdir()} == {path.name for path in (tmp_path / "theirs").iterdir()}
+    with pytest.raises(pt.InputError, match="load_choice"):
+        result.report(choice=tmp_path / "choice.json")
+    with pytest.raises(pt.InputError, match="no result of 'mm'"):
+        pt.report(tmp_path / "run", method="mm")
+
+
+def test_choices_go_both_ways(ensemble, command, tmp_path):
+    ensemble.save(tmp_path / "e.npz")
+    command("choose-k", tmp_path / "e.npz", "-k", "2..5", "--seed", 3, "-o", tmp_path / "theirs.json")
+    theirs, ours = pt.load_choice(tmp_path / "theirs.json"), pt.choose_k(pt.read_ensemble(tmp_path / "e.npz"), range(2, 6), random_state=3)
+    spent = {"seconds", "arguments"}
+    kept = [{name: value for name, value in choice.record_.items() if name not in spent} for choice in (theirs, ours)]
+    assert kept[0] == kept[1]
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(pt.InputError, match="not a saved choice"):
+        pt.load_choice(tmp_path / "other.json")
