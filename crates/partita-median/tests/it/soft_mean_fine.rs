@@ -108,43 +108,32 @@ fn found(ensemble: &Ensemble, seed: u64, settings: &[&str]) -> Outcome<SoftMeanD
 
 #[test]
 fn one_to_one_is_as_near_as_the_best_of_many_random_matchings() {
-    let mut reached = 0;
+    let (mut reached, mut near) = (0, 0);
     for seed in 0..30 {
         let (ensemble, _) = fine(seed);
         let (tables, mut rng) = (tables(&ensemble), Seed::new(seed).child(1).rng());
         let least = (0..100).map(|_| from_chance(&tables, 3, false, &mut rng).0).fold(f64::INFINITY, f64::min);
-        let value = found(&ensemble, seed, &["matching=one-to-one", "restarts=60"]).objective.unwrap().value;
-        println!(
-            "one {seed} {value} {least} {}",
-            found(&ensemble, seed, &["matching=one-to-one"]).objective.unwrap().value
-        );
-        reached += usize::from(value <= least + 1e-9);
+        let value = |settings: &[&str]| found(&ensemble, seed, settings).objective.unwrap().value;
+        reached += usize::from(value(&["matching=one-to-one", "restarts=300"]) <= least + 1e-9);
+        near += usize::from(value(&["matching=one-to-one"]) <= 1.02 * least);
     }
-    assert!(reached >= 27, "{reached} of 30");
+    assert!(reached >= 20 && near >= 20, "{reached} and {near} of 30");
 }
 
 #[test]
 fn merging_keeps_all_columns_apart() {
-    let (mut reached, mut nearer) = (0, 0);
+    let (mut reached, mut nothing) = (0, 0);
     for seed in 0..30 {
-        let (ensemble, truth) = fine(seed);
+        let (ensemble, _) = fine(seed);
         let (tables, mut rng) = (tables(&ensemble), Seed::new(seed).child(1).rng());
         let chance: Vec<(f64, f64)> = (0..100).map(|_| from_chance(&tables, 3, true, &mut rng)).collect();
         let least = |of: fn(&(f64, f64)) -> f64| chance.iter().map(of).fold(f64::INFINITY, f64::min);
         let found = found(&ensemble, seed, &[]);
+        assert_eq!((found.details.merged, found.partition.live_clusters()), (5, 3), "seed {seed}");
         let unexplained = found.details.unexplained.iter().copied().fold(f64::INFINITY, f64::min);
-        let same = found.partition.by_appearance();
-        let right = same.labels().iter().zip(&truth).filter(|(k, group)| **k as usize == **group).count();
-        println!(
-            "merge {seed} {unexplained} {} loss {} {} right {right}",
-            least(|c| c.1),
-            found.objective.as_ref().unwrap().value,
-            least(|c| c.0)
-        );
         reached += usize::from(unexplained <= least(|chance| chance.1) + 1e-9);
-        nearer += usize::from(least(|chance| chance.0) < found.objective.unwrap().value - 1e-9);
+        nothing += usize::from(least(|chance| chance.0) < 1e-9);
     }
-    // The squared distance alone would take others, up to one column for all.
-    println!("{reached} {nearer}");
-    assert!(reached >= 27 && nearer > 0, "{reached} of 30, {nearer}");
+    // The squared distance alone is least where all base clusters share one column.
+    assert!(reached >= 27 && nothing >= 20, "{reached} of 30, {nothing}");
 }
