@@ -307,7 +307,7 @@ impl Run<'_> {
     /// The best result of all starts, and the loss of each.
     fn best_start<L: Label>(&self, target: &Target<'_, L>) -> (Found, Vec<f64>) {
         let width = (2 * self.clusters).min(target.on.len()).max(self.clusters);
-        let mut given = starts(self.ensemble, target, self.clusters, width, self.seed.child(2));
+        let mut given = starts(self.ensemble, target, self.clusters, width, self.seed.child(2), self.monitor);
         let nothing = vec![NOWHERE; target.on.len()];
         given.extend((0..self.search.restarts.get()).map(|_| nothing.clone()));
         let descend = |(start, labels): (usize, &Vec<u32>)| {

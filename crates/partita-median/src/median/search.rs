@@ -120,18 +120,19 @@ impl<L: Label> Clustering<'_, L> {
     }
 
     /// Joins the two clusters that cost least to join, for as long as there are more than `most` or joining lowers the loss;
-    /// whether any were.
-    pub(super) fn join_clusters(&mut self, most: usize) -> bool {
+    /// whether any were. Once somebody wants to stop, only those above `most` are.
+    pub(super) fn join_clusters(&mut self, &Limits { clusters: most, monitor, .. }: &Limits<'_>) -> bool {
         let mut live: Vec<usize> = (0..self.reach()).filter(|&k| self.size(k) > 0).collect();
         let effort = live.len().saturating_pow(2) / 2 * self.target.rows.base_clusters();
-        if live.len() <= most && effort > JOINING_EFFORT {
+        let stop = || monitor.flow() == Flow::Stop;
+        if live.len() <= most && (effort > JOINING_EFFORT || stop()) {
             return false;
         }
         let mut costs: Vec<Vec<f64>> =
             (0..live.len()).map(|a| (0..a).map(|b| self.joining(live[a], live[b])).collect()).collect();
         let before = live.len();
         while let Some((a, b)) = cheapest(&costs) {
-            if costs[a][b] >= -ROUNDING && live.len() <= most {
+            if live.len() <= most && (costs[a][b] >= -ROUNDING || stop()) {
                 break;
             }
             self.join(live[b], live[a]);
@@ -150,10 +151,10 @@ impl<L: Label> Clustering<'_, L> {
 
     /// Joins clusters and moves rows until neither helps.
     pub(super) fn descend(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
-        self.join_clusters(limits.clusters);
+        self.join_clusters(limits);
         for turn in 0.. {
             let end = self.settle(limits, seed.child(turn), trace);
-            if end == End::Interrupted || !self.join_clusters(limits.clusters) {
+            if end == End::Interrupted || !self.join_clusters(limits) {
                 return end;
             }
         }

@@ -109,7 +109,7 @@ fn found(ensemble: &Ensemble, seed: u64, settings: &[&str]) -> Outcome<SoftMeanD
 #[test]
 fn one_to_one_is_as_near_as_the_best_of_many_random_matchings() {
     let (mut reached, mut near) = (0, 0);
-    for seed in 0..30 {
+    for seed in 0..15 {
         let (ensemble, _) = fine(seed);
         let (tables, mut rng) = (tables(&ensemble), Seed::new(seed).child(1).rng());
         let least = (0..100).map(|_| from_chance(&tables, 3, false, &mut rng).0).fold(f64::INFINITY, f64::min);
@@ -117,7 +117,7 @@ fn one_to_one_is_as_near_as_the_best_of_many_random_matchings() {
         reached += usize::from(value(&["matching=one-to-one", "restarts=300"]) <= least + 1e-9);
         near += usize::from(value(&["matching=one-to-one"]) <= 1.02 * least);
     }
-    assert!(reached >= 20 && near >= 20, "{reached} and {near} of 30");
+    assert!(reached >= 10 && near >= 10, "{reached} and {near} of 15");
 }
 
 #[test]
