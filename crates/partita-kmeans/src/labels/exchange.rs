@@ -17,35 +17,24 @@ enum Worth {
     Norm(f64),
 }
 
-fn log_term(count: f64) -> f64 {
-    if count > 0.0 { count * count.ln() } else { 0.0 }
-}
-
 impl Worth {
     fn term(self, count: f64) -> f64 {
         match self {
-            Self::Squares => count * count,
-            Self::Entropy => log_term(count),
-            Self::Norm(2.0) => count * count,
+            Self::Squares | Self::Norm(2.0) => count * count,
+            Self::Entropy if count > 0.0 => count * count.ln(),
+            Self::Entropy => 0.0,
             Self::Norm(p) => count.powf(p),
         }
     }
-
-    /// The worth by the sum of the terms; that of no objects is 0.
-    fn of(self, sum: f64, objects: f64) -> f64 {
-        match self {
-            _ if objects < 0.5 => 0.0,
-            Self::Squares => sum / objects,
-            Self::Entropy => sum - log_term(objects),
-            Self::Norm(2.0) => sum.sqrt(),
-            Self::Norm(p) => sum.max(0.0).powf(p.recip()),
-        }
-    }
 }
+
+/// Counts whose terms are tabulated, where they are not squares.
+const TABULATED: i64 = 1 << 16;
 
 /// The sum of terms of every base clustering and cluster, M × K, which change with every move.
 pub(super) struct Worths<'a> {
     worth: Worth,
+    terms: Vec<f64>,
     sums: Vec<f64>,
     clusters: usize,
     base_weights: &'a [f64],
@@ -72,7 +61,25 @@ impl<'a> Worths<'a> {
                 sums.iter_mut().zip(counts.of(place)).for_each(|(sum, &count)| *sum += worth.term(count as f64));
             }
         }
-        Some(Self { worth, sums, clusters, base_weights })
+        let objects = (0..clusters as u32).map(|k| counts.objects(k)).sum::<i64>();
+        let tabulated = if matches!(worth, Worth::Squares | Worth::Norm(2.0)) { 0 } else { objects.min(TABULATED) };
+        let terms = (0..tabulated).map(|count| worth.term(count as f64)).collect();
+        Some(Self { worth, terms, sums, clusters, base_weights })
+    }
+
+    fn term(&self, count: f64) -> f64 {
+        self.terms.get(count as usize).copied().unwrap_or_else(|| self.worth.term(count))
+    }
+
+    /// The worth by the sum of the terms; that of no objects is 0.
+    fn worth(&self, sum: f64, objects: f64) -> f64 {
+        match self.worth {
+            _ if objects < 0.5 => 0.0,
+            Worth::Squares => sum / objects,
+            Worth::Entropy => sum - self.term(objects),
+            Worth::Norm(2.0) => sum.sqrt(),
+            Worth::Norm(p) => sum.max(0.0).powf(p.recip()),
+        }
     }
 
     /// The cluster into which a row of this weight moves from `own`, with the largest gain; none if no move lowers the loss.
@@ -94,8 +101,8 @@ impl<'a> Worths<'a> {
                 let (size, count) = (counts.labelled(u, k) as f64, of_label[k] as f64);
                 // What the row adds to its own cluster, and would add to another: negative signs for the latter.
                 let change = if k == own as usize { -weight } else { weight };
-                let sum = sums[k] + (self.worth.term(count + change) - self.worth.term(count));
-                *gain += self.base_weights[u] * (self.worth.of(sum, size + change) - self.worth.of(sums[k], size));
+                let sum = sums[k] + (self.term(count + change) - self.term(count));
+                *gain += self.base_weights[u] * (self.worth(sum, size + change) - self.worth(sums[k], size));
             }
         }
         // Leaving lowers by weight − (…), joining raises by as much: the weights cancel.
@@ -110,7 +117,8 @@ impl<'a> Worths<'a> {
         for &(u, place) in labels {
             for (k, change) in [(from as usize, -weight), (to as usize, weight)] {
                 let count = counts.of(place)[k] as f64;
-                self.sums[u * self.clusters + k] += self.worth.term(count + change) - self.worth.term(count);
+                let more = self.term(count + change) - self.term(count);
+                self.sums[u * self.clusters + k] += more;
             }
         }
     }
