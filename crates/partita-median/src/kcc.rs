@@ -75,7 +75,8 @@ impl Default for KccSettings {
 ///
 /// `utility=c` is [`kc`](crate::kc()) to the byte. The entropy makes a label that a cluster lacks impossible, which would freeze
 /// clusters: in the first three rounds one object, a tenth and next to nothing, distributed as all are, is added to every
-/// cluster. On base clusterings with up to √n clusters all utilities lose to cuts such as lwgp.
+/// cluster. After the last round single rows move wherever that raises the utility, as in [`kc`](crate::kc()). On base clusterings
+/// with up to √n clusters all utilities lose to cuts such as lwgp.
 ///
 /// # Cost
 /// As [`kc`](crate::kc()).

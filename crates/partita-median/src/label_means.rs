@@ -27,7 +27,7 @@ pub(crate) use crate::mean_labels::MeanLabels;
 pub struct LabelMeansSettings {
     /// Independent initializations by k-means++ on label rows, every other one greedy; the best is kept.
     ///
-    /// Those of `kc` and `qmi` that differ are improved by moves of single rows (on large tables only the best of them). Beyond 10,000
+    /// Those of `kc`, `qmi` and `kcc` that differ are improved by moves of single rows (on large tables only the best of them). Beyond 10,000
     /// different rows all are tried on so many of them, and the best goes on with all.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,

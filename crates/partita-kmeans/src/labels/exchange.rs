@@ -1,30 +1,88 @@
-//! Hartigan and Wong's exchanges: single label rows move wherever that lowers the sum of squares.
+//! Hartigan and Wong's exchanges: single label rows move wherever that lowers the loss of k-means.
 
+use super::assignment::{Assignment, Utility};
 use super::counts::Counts;
 
-/// A move has to lower the sum of squares by this share of the labels that move.
+/// A move has to lower the loss by this share of the labels that move.
 const GAIN: f64 = 1e-9;
 
-/// Σ_j n_kuj² for every base clustering and cluster, M × K, which change with every move.
-pub(super) struct Squares<'a> {
-    values: Vec<f64>,
+/// What a cluster is worth by its counts of the labels of a base clustering: a sum of one term a count, and the number of objects.
+#[derive(Clone, Copy)]
+enum Worth {
+    /// Σ n² / N.
+    Squares,
+    /// Σ n ln n − N ln N.
+    Entropy,
+    /// (Σ nᵖ)^(1/p).
+    Norm(f64),
+}
+
+impl Worth {
+    fn term(self, count: f64) -> f64 {
+        match self {
+            Self::Squares | Self::Norm(2.0) => count * count,
+            Self::Entropy if count > 0.0 => count * count.ln(),
+            Self::Entropy => 0.0,
+            Self::Norm(p) => count.powf(p),
+        }
+    }
+}
+
+/// Counts whose terms are tabulated, where they are not squares.
+const TABULATED: i64 = 1 << 16;
+
+/// The sum of terms of every base clustering and cluster, M × K, which change with every move.
+pub(super) struct Worths<'a> {
+    worth: Worth,
+    terms: Vec<f64>,
+    sums: Vec<f64>,
     clusters: usize,
     base_weights: &'a [f64],
 }
 
-impl<'a> Squares<'a> {
-    pub(super) fn of(counts: &Counts, offsets: &[usize], base_weights: &'a [f64]) -> Self {
+impl<'a> Worths<'a> {
+    /// None where single rows do not move.
+    pub(super) fn of(
+        counts: &Counts,
+        offsets: &[usize],
+        base_weights: &'a [f64],
+        assignment: Assignment<'_>,
+    ) -> Option<Self> {
+        let worth = match assignment {
+            Assignment::Nearest => Worth::Squares,
+            Assignment::Utility(Utility::Entropy { .. }) => Worth::Entropy,
+            Assignment::Utility(Utility::Norm(p)) => Worth::Norm(p),
+            Assignment::Likeliest | Assignment::NormalisedCut(_) => return None,
+        };
         let clusters = counts.clusters();
-        let mut values = vec![0.0; base_weights.len() * clusters];
-        for (ends, sums) in offsets.windows(2).zip(values.chunks_exact_mut(clusters)) {
+        let mut sums = vec![0.0; base_weights.len() * clusters];
+        for (ends, sums) in offsets.windows(2).zip(sums.chunks_exact_mut(clusters)) {
             for place in ends[0]..ends[1] {
-                sums.iter_mut().zip(counts.of(place)).for_each(|(sum, &count)| *sum += (count as f64).powi(2));
+                sums.iter_mut().zip(counts.of(place)).for_each(|(sum, &count)| *sum += worth.term(count as f64));
             }
         }
-        Self { values, clusters, base_weights }
+        let objects = (0..clusters as u32).map(|k| counts.objects(k)).sum::<i64>();
+        let tabulated = if matches!(worth, Worth::Squares | Worth::Norm(2.0)) { 0 } else { objects.min(TABULATED) };
+        let terms = (0..tabulated).map(|count| worth.term(count as f64)).collect();
+        Some(Self { worth, terms, sums, clusters, base_weights })
     }
 
-    /// The cluster into which a row of this weight moves from `own`, with the largest gain; none if no move lowers the sum of squares.
+    fn term(&self, count: f64) -> f64 {
+        self.terms.get(count as usize).copied().unwrap_or_else(|| self.worth.term(count))
+    }
+
+    /// The worth by the sum of the terms; that of no objects is 0.
+    fn worth(&self, sum: f64, objects: f64) -> f64 {
+        match self.worth {
+            _ if objects < 0.5 => 0.0,
+            Worth::Squares => sum / objects,
+            Worth::Entropy => sum - self.term(objects),
+            Worth::Norm(2.0) => sum.sqrt(),
+            Worth::Norm(p) => sum.max(0.0).powf(p.recip()),
+        }
+    }
+
+    /// The cluster into which a row of this weight moves from `own`, with the largest gain; none if no move lowers the loss.
     /// `gains` are K numbers to work with.
     pub(super) fn best_move(
         &self,
@@ -38,16 +96,13 @@ impl<'a> Squares<'a> {
         for &(u, place) in labels {
             all += self.base_weights[u] * weight;
             let of_label = counts.of(place);
-            let squares = &self.values[u * self.clusters..][..self.clusters];
+            let sums = &self.sums[u * self.clusters..][..self.clusters];
             for (k, gain) in gains.iter_mut().enumerate() {
-                let size = counts.labelled(u, k) as f64;
+                let (size, count) = (counts.labelled(u, k) as f64, of_label[k] as f64);
                 // What the row adds to its own cluster, and would add to another: negative signs for the latter.
                 let change = if k == own as usize { -weight } else { weight };
-                let before = if size > 0.0 { squares[k] / size } else { 0.0 };
-                let after = size + change;
-                let square = squares[k] + 2.0 * change * of_label[k] as f64 + weight * weight;
-                let shares = if after > 0.5 { square / after } else { 0.0 };
-                *gain += self.base_weights[u] * (shares - before);
+                let sum = sums[k] + (self.term(count + change) - self.term(count));
+                *gain += self.base_weights[u] * (self.worth(sum, size + change) - self.worth(sums[k], size));
             }
         }
         // Leaving lowers by weight − (…), joining raises by as much: the weights cancel.
@@ -61,7 +116,9 @@ impl<'a> Squares<'a> {
     pub(super) fn moved(&mut self, counts: &Counts, labels: &[(usize, usize)], (from, to): (u32, u32), weight: f64) {
         for &(u, place) in labels {
             for (k, change) in [(from as usize, -weight), (to as usize, weight)] {
-                self.values[u * self.clusters + k] += 2.0 * change * counts.of(place)[k] as f64 + weight * weight;
+                let count = counts.of(place)[k] as f64;
+                let more = self.term(count + change) - self.term(count);
+                self.sums[u * self.clusters + k] += more;
             }
         }
     }
@@ -74,9 +131,9 @@ mod tests {
     use partita_core::{EnsembleBuilder, LabelRows, Seed, Silent};
     use rand::RngExt;
 
-    use super::super::{Assignment, Counts, Plan, WeightedLabelRows, kmeans};
+    use super::super::{Assignment, Counts, Plan, Utility, WeightedLabelRows, kmeans};
 
-    /// The result of k-means is a local minimum: no move of one row lowers the sum of squares.
+    /// The result of k-means is a local minimum: no move of one row lowers the loss.
     #[test]
     fn no_single_move_lowers_the_result() {
         for seed in 0..40 {
@@ -93,17 +150,24 @@ mod tests {
             let cells = cells.as_standard_layout();
             let rows = WeightedLabelRows::new(&ensemble, cells.as_slice().unwrap());
             let (count, base_weights) = (|number| NonZeroU32::new(number).unwrap(), &[1.0, 0.5, 2.0, 1.0]);
-            let assignment = Assignment::Nearest;
-            let plan =
-                Plan { clusters, base_weights, assignment, restarts: count(3), rounds: count(50), tolerance: 1e-9 };
-            let fit = kmeans(&rows, &plan, Seed::new(seed), &Silent);
-            let least = fit.counts.squares(rows.offsets(), base_weights);
-            assert!((fit.trace.last().unwrap() - least).abs() <= 1e-9 * least);
-            for (at, to) in (0..rows.len()).flat_map(|at| (0..clusters as u32).map(move |to| (at, to))) {
-                let (mut counts, weight): (Counts, i64) = (fit.counts.clone(), rows.weight(at).into());
-                counts.add(rows.places(at), fit.labels[at], -weight);
-                counts.add(rows.places(at), to, weight);
-                assert!(counts.squares(rows.offsets(), base_weights) >= least - 1e-6, "seed {seed}: row {at} to {to}");
+            for assignment in [
+                Assignment::Nearest,
+                Assignment::Utility(Utility::Entropy { smoothing: 1.0 }),
+                Assignment::Utility(Utility::Norm(2.0)),
+                Assignment::Utility(Utility::Norm(5.0)),
+            ] {
+                let plan =
+                    Plan { clusters, base_weights, assignment, restarts: count(3), rounds: count(50), tolerance: 1e-9 };
+                let fit = kmeans(&rows, &plan, Seed::new(seed), &Silent);
+                let loss = |counts: &Counts| assignment.loss(counts, rows.offsets(), base_weights);
+                let least = loss(&fit.counts);
+                assert!((fit.trace.last().unwrap() - least).abs() <= 1e-9 * least.max(1.0));
+                for (at, to) in (0..rows.len()).flat_map(|at| (0..clusters as u32).map(move |to| (at, to))) {
+                    let (mut counts, weight): (Counts, i64) = (fit.counts.clone(), rows.weight(at).into());
+                    counts.add(rows.places(at), fit.labels[at], -weight);
+                    counts.add(rows.places(at), to, weight);
+                    assert!(loss(&counts) >= least - 1e-6, "{assignment:?}, seed {seed}: row {at} to {to}");
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use partita_core::Label;
 use rayon::prelude::*;
 
 use super::counts::Counts;
-use super::exchange::Squares;
+use super::exchange::Worths;
 use super::rounds::{Plan, Rounds};
 use super::rows::WeightedLabelRows;
 use super::scores::Scores;
@@ -106,10 +106,12 @@ impl<'a, L: Label> HeldRows<'a, L> {
         (self.labels, self.counts)
     }
 
-    /// Moves single rows wherever that lowers the sum of squares, in so many passes over the rows at most; whether any moved. Rounds
-    /// do not go on from here.
+    /// Moves single rows wherever that lowers the loss, in so many passes over the rows at most; whether any moved. Rounds do not go
+    /// on from here.
     pub(super) fn exchange(&mut self, passes: u32) -> bool {
-        let mut squares = Squares::of(&self.counts, self.rows.offsets(), self.plan.base_weights);
+        let plan = self.plan;
+        let worths = Worths::of(&self.counts, self.rows.offsets(), plan.base_weights, plan.assignment);
+        let Some(mut worths) = worths else { return false };
         let (mut gains, mut any) = (vec![0.0; self.plan.clusters], false);
         for _ in 0..passes {
             let mut moved = false;
@@ -117,8 +119,8 @@ impl<'a, L: Label> HeldRows<'a, L> {
                 let (row, own) = (self.on[at] as usize, self.labels[at]);
                 let labels: Vec<(usize, usize)> = self.rows.places(row).collect();
                 let weight = f64::from(self.rows.weight(row));
-                let Some(to) = squares.best_move(&self.counts, &labels, (own, weight), &mut gains) else { continue };
-                squares.moved(&self.counts, &labels, (own, to), weight);
+                let Some(to) = worths.best_move(&self.counts, &labels, (own, weight), &mut gains) else { continue };
+                worths.moved(&self.counts, &labels, (own, to), weight);
                 self.put(at as u32, own, to);
                 moved = true;
             }

@@ -5,7 +5,6 @@ use partita_core::{Label, Monitor, Seed, Stopped};
 use rand::seq::index;
 use rayon::prelude::*;
 
-use super::assignment::Assignment;
 use super::counts::Counts;
 use super::held::HeldRows;
 use super::rounds::{Plan, Progress, Rounds, climb};
@@ -114,8 +113,7 @@ impl<L: Label> Improved<'_, L> {
 
     /// The best run after moves, with what every initialization reached.
     fn into_best(mut self, mut starts: Vec<f64>) -> Fit {
-        let passes = SCORES / self.most / self.scores();
-        let passes = if self.plan.assignment == Assignment::Nearest { passes.min(100) as u32 } else { 0 };
+        let passes = (SCORES / self.most / self.scores()).min(100) as u32;
         let fits: Vec<(usize, Fit)> = std::mem::take(&mut self.fits);
         let improved = |(restart, fit): (usize, Fit)| {
             let interrupted = fit.stopped == Stopped::Interrupted || passes == 0;

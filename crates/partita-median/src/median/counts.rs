@@ -86,6 +86,8 @@ pub(super) struct Clustering<'t, L> {
     seen: Vec<u32>,
     /// Objects of every cluster.
     sizes: Vec<u32>,
+    /// The certainty of every row when a sweep looked at it last, once there was one.
+    pub(super) certainty: Vec<f64>,
     /// Clusters that have objects.
     live: usize,
     /// Sums of every base clustering, for losses that are not linear.
@@ -105,6 +107,7 @@ impl<'t, L: Label> Clustering<'t, L> {
             seen_costs: Vec::new(),
             seen: vec![0; lines * width],
             sizes: vec![0; width],
+            certainty: Vec::new(),
             live: 0,
             sums: Vec::new(),
         };

@@ -268,6 +268,8 @@ struct Found {
     labels: Vec<u32>,
     trace: Vec<f64>,
     end: End,
+    /// The certainty of every row, where the last sweep moved none.
+    certainty: Option<Vec<f64>>,
 }
 
 impl RowVisitor for Run<'_> {
@@ -307,7 +309,7 @@ impl Run<'_> {
     /// The best result of all starts, and the loss of each.
     fn best_start<L: Label>(&self, target: &Target<'_, L>) -> (Found, Vec<f64>) {
         let width = (2 * self.clusters).min(target.on.len()).max(self.clusters);
-        let mut given = starts(self.ensemble, target, self.clusters, width, self.seed.child(2));
+        let mut given = starts(self.ensemble, target, self.clusters, width, self.seed.child(2), self.monitor);
         let nothing = vec![NOWHERE; target.on.len()];
         given.extend((0..self.search.restarts.get()).map(|_| nothing.clone()));
         let descend = |(start, labels): (usize, &Vec<u32>)| {
@@ -333,7 +335,8 @@ impl Run<'_> {
         clustering.allocate(most, seed.child(0));
         let mut trace = vec![clustering.loss()];
         let end = clustering.descend(&self.limits(), seed.child(1), &mut trace);
-        Found { labels: clustering.numbered(), trace, end }
+        let certainty = (end == End::Still).then(|| std::mem::take(&mut clustering.certainty));
+        Found { labels: clustering.numbered(), trace, end, certainty }
     }
 
     /// A result, improved by dealing out whole clusters.
@@ -344,7 +347,7 @@ impl Run<'_> {
         if end != End::Interrupted && clustering.empty_clusters(&self.limits(), seed, &mut trace) == End::Interrupted {
             end = End::Interrupted;
         }
-        Found { labels: clustering.numbered(), trace, end }
+        Found { labels: clustering.numbered(), trace, end, certainty: None }
     }
 
     fn outcome<L: Label>(
@@ -355,7 +358,7 @@ impl Run<'_> {
     ) -> Outcome<MedianDiagnostics> {
         let mut clustering = Clustering::of(target, self.clusters, &found.labels);
         let clusters = clustering.live();
-        let certainty = certainty(&mut clustering, self.clusters);
+        let certainty = found.certainty.unwrap_or_else(|| certainty(&mut clustering, self.clusters));
         let partition = Partition::new(target.rows.expand(&found.labels), clusters).expect("labels are numbered");
         let stopped = match found.end {
             End::Still => Stopped::Converged,
@@ -379,21 +382,10 @@ impl Run<'_> {
     }
 }
 
-/// How much more the next best cluster of every row costs than its own, over the larger of the two costs.
+/// The certainty of every row.
 fn certainty<L: Label>(clustering: &mut Clustering<'_, L>, most: usize) -> Vec<f64> {
-    let (mut costs, rows) = (Vec::new(), clustering.labels.len());
-    let of_row = |at: usize| {
-        let (_, choice) = clustering.place(at, most, &mut costs, false);
-        let larger = choice.cost.abs().max(choice.second.abs());
-        if choice.second == f64::INFINITY {
-            1.0
-        } else if larger > 0.0 {
-            ((choice.second - choice.cost) / larger).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
-    };
-    (0..rows).map(of_row).collect()
+    let mut costs = Vec::new();
+    (0..clustering.labels.len()).map(|at| clustering.place(at, most, &mut costs, false).1.certainty()).collect()
 }
 
 /// Bytes that a search holds at once, at most.

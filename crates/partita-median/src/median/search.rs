@@ -39,6 +39,20 @@ pub(super) struct Choice {
     pub(super) second: f64,
 }
 
+impl Choice {
+    /// How much more the next best cluster costs than the best, over the larger of the two costs.
+    pub(super) fn certainty(&self) -> f64 {
+        let larger = self.cost.abs().max(self.second.abs());
+        if self.second == f64::INFINITY {
+            1.0
+        } else if larger > 0.0 {
+            ((self.second - self.cost) / larger).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
 impl<L: Label> Clustering<'_, L> {
     /// The cheapest cluster for a row as if it were nowhere, which it joins if `moves`; and where it was.
     pub(super) fn place(&mut self, at: usize, most: usize, costs: &mut Vec<f64>, moves: bool) -> (u32, Choice) {
@@ -85,6 +99,9 @@ impl<L: Label> Clustering<'_, L> {
         for &at in order.iter().take_while(|_| !stop()) {
             let (from, choice) = self.place(at as usize, most, &mut costs, true);
             moved |= choice.best != from;
+            if let Some(certainty) = self.certainty.get_mut(at as usize) {
+                *certainty = choice.certainty();
+            }
         }
         self.recount_sums();
         moved
@@ -93,6 +110,7 @@ impl<L: Label> Clustering<'_, L> {
     /// Sweeps in orders drawn anew until nothing moves. Adds the loss after each to `trace`.
     fn settle(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
         let (mut order, mut rng) = ((0..self.labels.len() as u32).collect::<Vec<u32>>(), seed.rng());
+        self.certainty.resize(order.len(), 0.0);
         for sweep in 0..limits.sweeps {
             order.shuffle(&mut rng);
             let stop = || limits.monitor.flow() == Flow::Stop;
@@ -120,18 +138,19 @@ impl<L: Label> Clustering<'_, L> {
     }
 
     /// Joins the two clusters that cost least to join, for as long as there are more than `most` or joining lowers the loss;
-    /// whether any were.
-    pub(super) fn join_clusters(&mut self, most: usize) -> bool {
+    /// whether any were. Once somebody wants to stop, only those above `most` are.
+    pub(super) fn join_clusters(&mut self, &Limits { clusters: most, monitor, .. }: &Limits<'_>) -> bool {
         let mut live: Vec<usize> = (0..self.reach()).filter(|&k| self.size(k) > 0).collect();
         let effort = live.len().saturating_pow(2) / 2 * self.target.rows.base_clusters();
-        if live.len() <= most && effort > JOINING_EFFORT {
+        let stop = || monitor.flow() == Flow::Stop;
+        if live.len() <= most && (effort > JOINING_EFFORT || stop()) {
             return false;
         }
         let mut costs: Vec<Vec<f64>> =
             (0..live.len()).map(|a| (0..a).map(|b| self.joining(live[a], live[b])).collect()).collect();
         let before = live.len();
         while let Some((a, b)) = cheapest(&costs) {
-            if costs[a][b] >= -ROUNDING && live.len() <= most {
+            if live.len() <= most && (costs[a][b] >= -ROUNDING || stop()) {
                 break;
             }
             self.join(live[b], live[a]);
@@ -150,10 +169,10 @@ impl<L: Label> Clustering<'_, L> {
 
     /// Joins clusters and moves rows until neither helps.
     pub(super) fn descend(&mut self, limits: &Limits<'_>, seed: Seed, trace: &mut Vec<f64>) -> End {
-        self.join_clusters(limits.clusters);
+        self.join_clusters(limits);
         for turn in 0.. {
             let end = self.settle(limits, seed.child(turn), trace);
-            if end == End::Interrupted || !self.join_clusters(limits.clusters) {
+            if end == End::Interrupted || !self.join_clusters(limits) {
                 return end;
             }
         }

@@ -1,7 +1,9 @@
 //! Where a search for the median starts: cuts of an average-link tree, the base clustering that loses least, and nothing.
 
 use partita_coassoc::EvidenceRows;
-use partita_core::{Dendrogram, Ensemble, LEAF_WEIGHTS, Label, Seed, Silent, whole_multiplicities};
+use partita_core::{
+    Dendrogram, Ensemble, Flow, LEAF_WEIGHTS, Label, Monitor, ProgressCounter, Seed, whole_multiplicities,
+};
 use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rand::seq::index;
 
@@ -17,21 +19,22 @@ const LARGEST_SUM: u64 = 1 << 27;
 const CUTS: usize = 100;
 
 /// Starts of a search with at most `clusters` clusters, as labels of the target's rows; where they are not, rows are
-/// [`NOWHERE`]. A start has at most `width` clusters.
+/// [`NOWHERE`]. A start has at most `width` clusters. Once somebody wants to stop, those that are not made yet are left out.
 pub(super) fn starts<L: Label>(
     ensemble: &Ensemble,
     target: &Target<'_, L>,
     clusters: usize,
     width: usize,
     seed: Seed,
+    monitor: &dyn Monitor,
 ) -> Vec<Vec<u32>> {
-    let mut starts = tree_cuts(ensemble, target, clusters, width, seed);
-    starts.extend(medoid(target, width));
+    let mut starts = tree_cuts(ensemble, target, clusters, width, seed, monitor);
+    starts.extend(medoid(target, width, monitor));
     starts
 }
 
-/// The base clustering with the least loss; none where all have more clusters than may be.
-fn medoid<L: Label>(target: &Target<'_, L>, width: usize) -> Option<Vec<u32>> {
+/// The base clustering with the least loss, of those that were looked at; none where all have more clusters than may be.
+fn medoid<L: Label>(target: &Target<'_, L>, width: usize, monitor: &dyn Monitor) -> Option<Vec<u32>> {
     let offsets = target.rows.offsets();
     let few = (0..target.rows.bases()).filter(|&u| offsets[u + 1] - offsets[u] <= width);
     let labels = |u: usize| {
@@ -43,7 +46,8 @@ fn medoid<L: Label>(target: &Target<'_, L>, width: usize) -> Option<Vec<u32>> {
         labels
     };
     let loss = |labels: &Vec<u32>| Clustering::of(target, width, labels).loss();
-    let all = few.map(labels).map(|labels| (loss(&labels), labels));
+    let looked_at = few.take_while(|_| monitor.flow() == Flow::Continue);
+    let all = looked_at.map(labels).map(|labels| (loss(&labels), labels));
     all.reduce(|best, next| if next.0 < best.0 { next } else { best }).map(|(_, labels)| labels)
 }
 
@@ -54,6 +58,7 @@ fn tree_cuts<L: Label>(
     clusters: usize,
     width: usize,
     seed: Seed,
+    monitor: &dyn Monitor,
 ) -> Vec<Vec<u32>> {
     let chosen: Vec<usize> = if target.on.len() <= TREE_ROWS {
         (0..target.on.len()).collect()
@@ -62,14 +67,15 @@ fn tree_cuts<L: Label>(
         chosen.sort_unstable();
         chosen
     };
-    let Some(tree) = tree(ensemble, target, &chosen) else { return Vec::new() };
+    let Some(tree) = tree(ensemble, target, &chosen, monitor) else { return Vec::new() };
     let labels = |k: usize| {
         let (cut, mut labels) = (cut(&tree, k), vec![NOWHERE; target.on.len()]);
         chosen.iter().zip(cut.labels()).for_each(|(&at, &k)| labels[at] = k);
         labels
     };
     let most = clusters.min(chosen.len());
-    let losses = (1..=most.min(CUTS)).map(|k| (k, Clustering::of(target, width, &labels(k)).loss()));
+    let looked_at = (1..=most.min(CUTS)).take_while(|_| monitor.flow() == Flow::Continue);
+    let losses = looked_at.map(|k| (k, Clustering::of(target, width, &labels(k)).loss()));
     let best = losses.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(most, |(k, _)| k);
     let mut wanted = vec![best, most.min(CUTS), (2 * best).min(width).min(chosen.len())];
     wanted.sort_unstable();
@@ -77,8 +83,13 @@ fn tree_cuts<L: Label>(
     wanted.into_iter().map(labels).collect()
 }
 
-/// The average-link tree over some rows of the target.
-fn tree<L: Label>(ensemble: &Ensemble, target: &Target<'_, L>, chosen: &[usize]) -> Option<Dendrogram> {
+/// The average-link tree over some rows of the target, unless somebody wants to stop.
+fn tree<L: Label>(
+    ensemble: &Ensemble,
+    target: &Target<'_, L>,
+    chosen: &[usize],
+    monitor: &dyn Monitor,
+) -> Option<Dendrogram> {
     let row = |&at: &usize| target.on[at] as usize;
     let objects: Vec<u32> = chosen.iter().map(|at| target.rows.first(row(at)) as u32).collect();
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
@@ -91,7 +102,7 @@ fn tree<L: Label>(ensemble: &Ensemble, target: &Target<'_, L>, chosen: &[usize])
     let total = sum(&weights);
     let unit = (u64::MAX / 4 / (total.saturating_mul(total) / 4).max(1)).clamp(1, 1 << 20);
     let rows = Apart { rows: EvidenceRows::new(&ensemble.select(&objects, &bases)).ok()?, unit };
-    link_rows(&rows, &weights, Linkage::Average, &Silent).ok()
+    link_rows(&rows, &weights, Linkage::Average, &ProgressCounter::new(monitor, 1)).ok()
 }
 
 /// 1 − the share of base clusterings that join two objects, of those that label both.

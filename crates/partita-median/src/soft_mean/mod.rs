@@ -7,17 +7,17 @@ use std::num::{NonZeroU32, Saturating};
 
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, s};
 use partita_core::{
-    BaseWeights, Capabilities, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, MultiStart, ObjectWeights,
-    Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, SettingChoice, Settings, SoftBases,
-    SoftPartition, Stopped, Weights,
+    BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, MultiStart,
+    ObjectWeights, Objective, Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, SettingChoice,
+    Settings, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use partita_kmeans::labels::{base_weights, quick_partition};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::MedianError;
 use crate::error::check;
+use crate::{MEDIAN_VI, MedianError, MedianViSettings, median_vi};
 use rows::{Means, WeightedShares};
 
 /// Rounds of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
@@ -35,6 +35,13 @@ pub enum ColumnMatching {
     OneToOne,
     /// Base clusters may share a column; all go to one of the K.
     Merge,
+}
+
+impl ColumnMatching {
+    /// Whether the clusters of a base clustering that has so many may share columns.
+    fn merges(self, own: usize, clusters: usize) -> bool {
+        self == Self::Merge || self == Self::Auto && own > clusters
+    }
 }
 
 /// What the rows of the consensus may be.
@@ -70,8 +77,8 @@ pub struct SoftMeanSettings {
     pub rows: ConsensusRows,
     /// How columns are matched: search (all, until nothing improves), or stream (each once, to the mean of those before).
     pub order: MatchingOrder,
-    /// Starts: k-means on labels, base clusterings with K clusters, random matchings, by turns. All run for 3 rounds, the best quarter
-    /// goes on, and the best is kept.
+    /// Starts: k-means on labels, base clusterings with K clusters, random matchings, by turns; median-vi first where base clusters share
+    /// columns. All run for 3 rounds, the best quarter goes on, and the best is kept.
     #[setting(alias = "n_init")]
     pub restarts: NonZeroU32,
     /// Rounds of each, at most.
@@ -104,6 +111,9 @@ pub struct SoftMeanDiagnostics {
     pub merged: usize,
     /// The objective of every start that went on to the end.
     pub objectives: Vec<f64>,
+    /// Of the same starts, the share of squares that the consensus leaves, as a mean over its columns: the least is kept where base
+    /// clusters share columns.
+    pub unexplained: Vec<f64>,
 }
 
 /// The consensus memberships that are closest to those of all base clusterings, when the columns of each are matched to them.
@@ -120,6 +130,13 @@ pub struct SoftMeanDiagnostics {
 ///
 /// Matchings and rows are found in turn, so the objective falls in every round. A base clustering with more than K clusters has columns
 /// beyond the K: one-to-one spreads the shares in them evenly, merge gives every one of its clusters to one of the K.
+///
+/// Merging has an optimum of no use, since nothing is lost where all base clusters go to one column. So the search then starts from
+/// [`median_vi`] too, and of all starts it keeps the one that leaves the least share of squares, as a mean over the columns:
+///
+/// ```text
+/// (1/K) Σ_k  Σ_ui w_u v_i (x_uik − y_ik)² / Σ_ui w_u v_i (x_uik − mean of x_u·k)²,    x_u = Q_u Π_u;  1 where all x_·k are equal
+/// ```
 ///
 /// # Cost
 /// O(restarts · rounds · (n M r K + M J³)) time for r shares of an object in a base clustering; 16 n K + 12 n M r bytes.
@@ -153,7 +170,10 @@ pub fn soft_mean(
     let search = Search::new(&rows, settings, monitor);
     let runs = match settings.order {
         MatchingOrder::Stream => vec![search.stream(ensemble, seed)],
-        MatchingOrder::Search => search.multi_start(ensemble, seed),
+        MatchingOrder::Search => {
+            let (base_weights, object_weights) = weights;
+            search.multi_start(WeightedEnsemble { ensemble, base_weights, object_weights }, seed)
+        }
     };
     Ok(search.outcome(runs))
 }
@@ -166,6 +186,11 @@ struct Run {
     stopped: Stopped,
 }
 
+/// What says which of some runs is best.
+fn values(runs: &[Run], merges: bool) -> Vec<f64> {
+    runs.iter().map(|run| if merges { run.means.unexplained } else { run.means.loss }).collect()
+}
+
 struct Search<'a> {
     rows: &'a WeightedShares<'a>,
     settings: &'a SoftMeanSettings,
@@ -176,12 +201,13 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(rows: &'a WeightedShares<'a>, settings: &'a SoftMeanSettings, monitor: &'a dyn Monitor) -> Self {
-        let merges = |u: usize| match settings.matching {
-            ColumnMatching::Auto => rows.offsets[u + 1] - rows.offsets[u] > rows.clusters,
-            asked => asked == ColumnMatching::Merge,
-        };
+        let merges = |u: usize| settings.matching.merges(rows.offsets[u + 1] - rows.offsets[u], rows.clusters);
         let co_shares = (0..rows.base_weights.len()).into_par_iter().map(|u| merges(u).then(|| rows.co_shares(u)));
         Self { rows, settings, monitor, co_shares: co_shares.collect() }
+    }
+
+    fn merges(&self) -> bool {
+        self.co_shares.iter().any(Option::is_some)
     }
 
     /// Columns that a base clustering may be matched to one by one: K, or its own number where that is larger.
@@ -242,7 +268,7 @@ impl<'a> Search<'a> {
     }
 
     /// All starts for a few rounds, then the best to the end.
-    fn multi_start(&self, ensemble: &Ensemble, seed: Seed) -> Vec<Run> {
+    fn multi_start(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Vec<Run> {
         let total = u64::from(self.settings.restarts.get());
         let mut rough: Vec<Run> = Vec::new();
         for start in 0..self.settings.restarts.get() {
@@ -250,12 +276,13 @@ impl<'a> Search<'a> {
                 break;
             }
             let codes = match start % 3 {
+                0 if start == 0 && self.merges() => self.matched(&self.median(source, seed.child(0)), None),
                 2 => self.random_columns(seed.child(u64::from(start))),
-                _ => self.matched(&self.start(ensemble, start as usize, seed), None),
+                _ => self.matched(&self.start(source.ensemble, start as usize, seed), None),
             };
             rough.push(self.run(codes, ROUGH_ROUNDS.min(self.settings.rounds.get())));
         }
-        let objectives: Vec<f64> = rough.iter().map(|run| run.means.loss).collect();
+        let objectives = values(&rough, self.merges());
         let most = FINALISTS.max(rough.len() / 4);
         let finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
         let mut runs: Vec<Option<Run>> = rough.into_iter().map(Some).collect();
@@ -281,6 +308,14 @@ impl<'a> Search<'a> {
             columns
         };
         (0..self.rows.base_weights.len()).flat_map(base).collect()
+    }
+
+    /// The rows of the median by variation of information.
+    fn median(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Array2<f64> {
+        let (k, quiet) = (self.rows.clusters, ProgressCounter::new(self.monitor, 1));
+        let median = median_vi(source, Clusters::Exactly(k), seed, &MedianViSettings::default(), &quiet);
+        let median = median.expect("what soft-mean takes is what a median takes").partition;
+        one_hot(&Partition::new(median.labels().to_vec(), k).expect("a median has at most K clusters"))
     }
 
     /// The rows of a start: a base clustering with K clusters, or k-means on labels, by turns.
@@ -318,8 +353,9 @@ impl<'a> Search<'a> {
     }
 
     fn outcome(&self, runs: Vec<Run>) -> Outcome<SoftMeanDiagnostics> {
-        let objectives: Vec<f64> = runs.iter().map(|run| run.means.loss).collect();
-        let best = MultiStart::new(Sense::Minimise).best(&objectives).unwrap_or(0);
+        let objectives = values(&runs, false);
+        let unexplained: Vec<f64> = runs.iter().map(|run| run.means.unexplained).collect();
+        let best = MultiStart::new(Sense::Minimise).best(&values(&runs, self.merges())).unwrap_or(0);
         let run = runs.into_iter().nth(best).expect("at least one start");
         let soft = match self.settings.rows {
             ConsensusRows::Soft => run.means.rows,
@@ -335,7 +371,7 @@ impl<'a> Search<'a> {
             trace: run.trace,
         });
         let merged = self.co_shares.iter().flatten().count();
-        outcome.with(SoftMeanDiagnostics { merged, objectives })
+        outcome.with(SoftMeanDiagnostics { merged, objectives, unexplained })
     }
 }
 
@@ -415,11 +451,11 @@ impl Method for SoftMean {
         let pieces = Saturating(2 * rayon::current_num_threads() as u64 + 2);
         let widest = Saturating(size.largest_base_clustering as u64);
         let quick = n * Saturating(40);
-        (n * k * Saturating(8) * starts
-            + entries * Saturating(12)
-            + side * (k * pieces + widest) * Saturating(8)
-            + quick)
-            .0
+        let search = n * k * Saturating(8) * starts + side * (k * pieces + widest) * Saturating(8) + quick;
+        let median = Saturating(MEDIAN_VI.bytes(size, &MedianViSettings::default()));
+        (entries * Saturating(12)
+            + if settings.matching.merges(widest.0 as usize, k.0 as usize) { search.max(median) } else { search })
+        .0
     }
 
     fn fit(

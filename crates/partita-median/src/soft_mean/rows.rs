@@ -24,6 +24,39 @@ pub(super) struct WeightedShares<'a> {
 pub(super) struct Means {
     pub(super) rows: Array2<f64>,
     pub(super) loss: f64,
+    /// The mean over columns of the share of squares about the mean of the column that is left about the rows; 1 for a column in
+    /// which all is equal. The loss is 0 where all base clusters share one column, and this is not.
+    pub(super) unexplained: f64,
+}
+
+/// Weighted sums over objects and base clusterings: the loss, the weights, and for each of K columns the squares about the rows, the
+/// shares and their squares.
+struct ColumnSums {
+    loss: f64,
+    weight: f64,
+    columns: Vec<[f64; 3]>,
+}
+
+impl ColumnSums {
+    fn new(clusters: usize) -> Self {
+        Self { loss: 0.0, weight: 0.0, columns: vec![[0.0; 3]; clusters] }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.loss += other.loss;
+        self.weight += other.weight;
+        for (own, more) in self.columns.iter_mut().zip(&other.columns) {
+            own.iter_mut().zip(more).for_each(|(own, more)| *own += more);
+        }
+    }
+
+    fn unexplained(&self) -> f64 {
+        let of_column = |&[within, shares, squares]: &[f64; 3]| {
+            let all = squares - shares * shares / self.weight;
+            if all > 1e-9 * self.weight { within / all } else { 1.0 }
+        };
+        self.columns.iter().map(of_column).sum::<f64>() / self.columns.len() as f64
+    }
 }
 
 impl<'a> WeightedShares<'a> {
@@ -55,6 +88,7 @@ impl<'a> WeightedShares<'a> {
     fn gather(&self, object: usize, codes: &[u32], row: &mut Gathered) -> (f64, f64) {
         let (clusters, shares) = self.shares.row(object);
         row.sums.fill(0.0);
+        row.squares.fill(0.0);
         let (mut total, mut squares, mut at) = (0.0, 0.0, 0);
         while at < clusters.len() {
             let u = self.base_of[clusters[at] as usize];
@@ -70,6 +104,7 @@ impl<'a> WeightedShares<'a> {
             for column in row.touched.drain(..) {
                 let share = std::mem::take(&mut row.own[column]);
                 row.sums[column] += weight * share;
+                row.squares[column] += weight * share * share;
                 squares += weight * share * share;
             }
             total += weight;
@@ -84,20 +119,20 @@ impl<'a> WeightedShares<'a> {
         let wide = codes.iter().max().map_or(k, |&most| k.max(most as usize + 1));
         let mut rows = Array2::zeros((n, k));
         let piece = |(number, rows): (usize, &mut [f64])| {
-            let mut gathered = Gathered::new(wide);
-            let each = rows.chunks_exact_mut(k).enumerate().map(|(at, row)| {
+            let (mut gathered, mut sums) = (Gathered::new(wide), ColumnSums::new(k));
+            for (at, row) in rows.chunks_exact_mut(k).enumerate() {
                 let object = number * PIECE + at;
                 let (total, squares) = self.gather(object, codes, &mut gathered);
                 closest(row, &gathered.sums, total, hard);
-                let own: f64 = row.iter().map(|y| y * y).sum();
-                let both: f64 = row.iter().zip(&gathered.sums).map(|(y, sum)| y * sum).sum();
-                self.weight(object) * (total * own - 2.0 * both + squares).max(0.0)
-            });
-            each.sum::<f64>()
+                gathered.add_to(&mut sums, row, (self.weight(object), total), squares);
+            }
+            sums
         };
         let values = rows.as_slice_mut().expect("a new array lies in rows");
-        let losses: Vec<f64> = values.par_chunks_mut(PIECE * k).enumerate().map(piece).collect();
-        Means { rows, loss: losses.into_iter().sum() }
+        let pieces: Vec<ColumnSums> = values.par_chunks_mut(PIECE * k).enumerate().map(piece).collect();
+        let mut all = ColumnSums::new(k);
+        pieces.iter().for_each(|piece| all.add(piece));
+        Means { rows, loss: all.loss, unexplained: all.unexplained() }
     }
 
     /// Σ_i w_i share_ic y_ik for every base cluster c and column k of `rows`.
@@ -161,13 +196,29 @@ impl<'a> WeightedShares<'a> {
 struct Gathered {
     /// The weighted sum of every column.
     sums: Vec<f64>,
+    /// The weighted squares of every column.
+    squares: Vec<f64>,
     own: Vec<f64>,
     touched: Vec<usize>,
 }
 
 impl Gathered {
     fn new(columns: usize) -> Self {
-        Self { sums: vec![0.0; columns], own: vec![0.0; columns], touched: Vec::new() }
+        let zeros = vec![0.0; columns];
+        Self { sums: zeros.clone(), squares: zeros.clone(), own: zeros, touched: Vec::new() }
+    }
+
+    /// What an object of this weight costs where its row is `row`; `total` is the weight of the base clusterings that know it.
+    fn add_to(&self, sums: &mut ColumnSums, row: &[f64], (weight, total): (f64, f64), squares: f64) {
+        let own: f64 = row.iter().map(|y| y * y).sum();
+        let both: f64 = row.iter().zip(&self.sums).map(|(y, sum)| y * sum).sum();
+        sums.loss += weight * (total * own - 2.0 * both + squares).max(0.0);
+        sums.weight += weight * total;
+        for (k, (column, y)) in sums.columns.iter_mut().zip(row).enumerate() {
+            let (shares, squares) = (self.sums[k], self.squares[k]);
+            let within = (y * (total * y - 2.0 * shares) + squares).max(0.0);
+            [within, shares, squares].iter().zip(column).for_each(|(more, own)| *own += weight * more);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use partita_conformance::{draw, ensemble};
 use partita_core::{Clusters, Consensus, Ensemble, Outcome, Problem, Seed, SettingMap, Silent, consense};
 use partita_median::{KC, KCC, SEC};
+use rand::RngExt;
 
 /// a = 1 1 1 2 2 2, b = 1 1 2 2 2 2, c = 1 1 1 2 3 3.
 fn tiny() -> Ensemble {
@@ -122,5 +123,59 @@ fn the_cut_is_that_of_the_co_association() {
         };
         let expected: f64 = (0..drawn.clusters as u32).map(outside).sum();
         assert!((value(&found) - expected).abs() < 1e-9, "{seed}: {} {expected}", value(&found));
+    }
+}
+
+/// The most utility that k-means with the plain definition reaches from random partitions: every object in turn to the cluster where the
+/// whole utility is largest.
+fn most_from_chance(
+    ensemble: &Ensemble,
+    clusters: u32,
+    phi: &dyn Fn(&[f64]) -> f64,
+    normalised: bool,
+    seed: u64,
+) -> f64 {
+    let mut rng = Seed::new(seed).child(7).rng();
+    let value = |labels: &[u32]| utility(ensemble, labels, phi, normalised);
+    let climbed = |_| {
+        let mut labels: Vec<u32> = (0..ensemble.objects()).map(|_| rng.random_range(0..clusters)).collect();
+        let mut best = value(&labels);
+        loop {
+            let before = best;
+            for i in 0..labels.len() {
+                for k in 0..clusters {
+                    let own = std::mem::replace(&mut labels[i], k);
+                    let next = value(&labels);
+                    if next > best + 1e-12 { best = next } else { labels[i] = own }
+                }
+            }
+            if best <= before {
+                return best;
+            }
+        }
+    };
+    (0..100).map(climbed).fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn utilities_are_as_large_as_from_a_hundred_random_partitions() {
+    for (name, phi) in UTILITIES {
+        for normalised in [false, true] {
+            let mut reached = 0;
+            for seed in 0..8 {
+                let mut rng = Seed::new(seed).rng();
+                // Base clusterings with many more clusters than the consensus.
+                let ensemble = ensemble((0..4).map(|u| {
+                    let fine = rng.random_range(5..8u32);
+                    let label = |i: u32| if rng.random_bool(0.4) { rng.random_range(0..fine) } else { i % fine };
+                    (format!("u{u}"), (0..16).map(label).map(Some).collect())
+                }));
+                let settings = [format!("utility={name}"), format!("normalised={normalised}")];
+                let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+                let found = value(&run(&KCC, &ensemble, 3, seed, &settings));
+                reached += u32::from(found >= most_from_chance(&ensemble, 3, &phi, normalised, seed) - 1e-9);
+            }
+            assert!(reached >= 6, "{name} normalised={normalised}: {reached} of 8");
+        }
     }
 }

@@ -6,5 +6,6 @@ mod label_means;
 mod median;
 mod rows;
 mod soft_mean;
+mod soft_mean_fine;
 mod voting;
 mod weights;
