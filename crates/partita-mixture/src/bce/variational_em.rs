@@ -31,8 +31,7 @@ const ROW_TOLERANCE: f64 = 1e-4;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct BceSettings {
-    /// The Dirichlet parameter of every cluster, or where learning starts: from small values, objects that belong to few clusters,
-    /// initializations end higher.
+    /// The Dirichlet parameter of every cluster, or where learning starts.
     #[setting(range = 1e-20..=1e20)]
     pub alpha: f64,
     /// Learn α, a value for every cluster, by Newton steps.
@@ -71,7 +70,7 @@ pub struct BceDiagnostics {
 impl Default for BceSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { alpha: 0.1, learn: true, restarts: count(12), rounds: count(1000), tolerance: 1e-6, pseudo_count: 0.1 }
+        Self { alpha: 0.5, learn: true, restarts: count(12), rounds: count(1000), tolerance: 1e-6, pseudo_count: 0.1 }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{LabelTable, ascend, random_soft};
 
 const PSEUDO: f64 = 0.1;
 /// Where α begins and where it stays, as `bce` has it.
-const ALPHA: f64 = 0.1;
+const ALPHA: f64 = 0.5;
 const RANGE: (f64, f64) = (1e-3, 1e3);
 const ROW_ROUNDS: usize = 30;
 
