@@ -20,8 +20,8 @@ use crate::settings::{PccSettings, Solver};
 #[serde(default)]
 #[non_exhaustive]
 pub struct BaumEagonSettings {
-    /// Random initializations besides those made from the evidence; the lowest objective is kept. Unset: 3 up to 10,000
-    /// objects, none beyond.
+    /// Random initializations besides those made from the evidence; the lowest objective is kept. Unset: 12 up to 64
+    /// objects, 3 up to 10,000, none beyond.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: Option<NonZeroU32>,
     /// Stop when the relative violation of the optimality conditions is not above this.

@@ -34,8 +34,8 @@ pub struct PccSettings {
     /// How the objective is minimised: block (fast, parallel), greedy (the papers'), em (KL only) or growth (L2 only), both
     /// slow near the end.
     pub solver: Solver,
-    /// Random initializations besides those made from the evidence; the lowest objective is kept. Unset: 3 up to 10,000
-    /// objects, none beyond.
+    /// Random initializations besides those made from the evidence; the lowest objective is kept. Unset: 12 up to 64
+    /// objects, 3 up to 10,000, none beyond.
     ///
     /// They are drawn from Dirichlet(1). Beyond 10,000 objects the run starts from k-means on labels or from a base clustering alone,
     /// whichever has the lower objective.
@@ -75,8 +75,10 @@ impl Default for PccSettings {
 /// The most clusters that are tried unless the settings say otherwise: √n, but not more than this.
 const MOST: usize = 20;
 
-/// Random starts unless the settings say otherwise.
+/// Random starts unless the settings say otherwise, and those of few objects: the fewer there are, the more the places where single starts
+/// end differ, and the less a start costs.
 const RESTARTS: u32 = 3;
+const RESTARTS_OF_FEW: (usize, u32) = (64, 12);
 
 /// The most objects for which all pairs are read unless the settings say otherwise, and for which there are random starts.
 pub(crate) const ALL_PAIRS: usize = 10_000;
@@ -84,7 +86,11 @@ pub(crate) const ALL_PAIRS: usize = 10_000;
 impl PccSettings {
     /// Random starts for so many objects, where base clusterings can be started from or not.
     pub(crate) fn random(&self, objects: usize, bases: bool) -> u32 {
-        let usual = if objects <= ALL_PAIRS || !bases { RESTARTS } else { 0 };
+        let usual = match objects {
+            few if few <= RESTARTS_OF_FEW.0 => RESTARTS_OF_FEW.1,
+            many if many <= ALL_PAIRS || !bases => RESTARTS,
+            _ => 0,
+        };
         self.restarts.map_or(usual, NonZeroU32::get)
     }
 

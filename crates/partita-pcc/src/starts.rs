@@ -63,7 +63,7 @@ impl Start {
 }
 
 /// The starts that evidence offers (a cut of the average-link tree up to 5000 objects, k-means++ on its rows), and
-/// random ones: [`PccSettings::restarts`], 3 if unset.
+/// random ones: [`PccSettings::restarts`]; unset 12 up to 64 objects and 3 beyond.
 ///
 /// # Errors
 /// [`PccError::Tree`] if the evidence makes no tree; [`PccError::Interrupted`] if the monitor asks to stop.

@@ -39,6 +39,9 @@ struct Arguments {
     /// Drawn ensembles.
     #[arg(long, default_value_t = 200)]
     drawn: u64,
+    /// The number of the first of them: others than those that a method was made better on.
+    #[arg(long, default_value_t = 0)]
+    first: u64,
     /// Ensembles of data sets.
     #[arg(long, default_value_t = 20)]
     real: usize,
@@ -62,7 +65,8 @@ struct Arguments {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let draw = if arguments.doubt { drawn_with_doubt } else { drawn };
-    let mut cases: Vec<Case> = (0..arguments.drawn).map(|number| draw(number, arguments.most)).collect();
+    let mut cases: Vec<Case> =
+        (arguments.first..arguments.first + arguments.drawn).map(|number| draw(number, arguments.most)).collect();
     cases.extend(real(arguments.real)?);
     println!(
         "{} ensembles, {} starts of every reference or {:.0e} steps\n",

@@ -17,7 +17,7 @@ pub struct NbceGibbs;
 /// NBCE by collapsed Gibbs sampling, [`nbce_gibbs`].
 pub static NBCE_GIBBS: NbceGibbs = NbceGibbs;
 
-const WHOLE: &str = "it samples a cluster for every object, each of which counts once; nbce-vb takes them";
+const WHOLE: &str = "its draws part an object from its copies, and only a whole weight is a number of copies: repeat the rows, or take nbce-vb";
 
 static INFO: MethodInfo = MethodInfo {
     name: "nbce-gibbs",

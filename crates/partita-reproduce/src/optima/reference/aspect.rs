@@ -5,7 +5,7 @@ use partita::rand::rngs::StdRng;
 
 use super::{LabelTable, ascend, simplex};
 
-/// Σ over ordered pairs c_yz ln Σ_r p_r B_ry B_rz.
+/// Σ over pairs c_yz ln Σ_r p_r B_ry B_rz: half the sum over ordered ones.
 pub(super) fn penca(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let n = table.rows.len();
     let together = |i: usize, j: usize| if i == j { 0.0 } else { table.pair(i, j)[0] };
@@ -20,7 +20,7 @@ pub(super) fn penca(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f6
         let mut quotient = Array2::zeros((n, n));
         for ((at, &p), &c) in p.indexed_iter().zip(&counts) {
             if c > 0.0 {
-                value += c * p.max(1e-300).ln();
+                value += 0.5 * c * p.max(1e-300).ln();
                 quotient[at] = c / p.max(1e-300);
             }
         }
