@@ -130,7 +130,7 @@ mod tests {
         assert!(vocabulary.refusal(&bases).is_none());
         let said = vocabulary.warnings(&bases).join("\n");
         for words in
-            ["'T cell' and 't-cell' are different", "has the name 'B', 'NK', 't-cell'", "labels 'Unknown' are taken"]
+            ["'T cell' and 't-cell' are different", "has the name 'B', 'NK', 't-cell'", "labels 'Unknown' count"]
         {
             assert!(said.contains(words), "{said}");
         }
