@@ -228,7 +228,9 @@ struct PairSums {
 impl PairSums {
     fn zero(offsets: &[usize]) -> Self {
         let side = offsets[offsets.len() - 1];
-        Self { cells: vec![0.0; side * side], first_unlabelled: None }
+        // Written and not only reserved: pages that are read before they are written are mapped twice, and the second time every
+        // thread of the process is interrupted.
+        Self { cells: std::iter::repeat_n(0.0, side * side).collect(), first_unlabelled: None }
     }
 }
 

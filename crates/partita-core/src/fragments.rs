@@ -31,10 +31,18 @@ impl Fragments {
     /// What every fragment counts in a tree of whole numbers: its objects, or the sum of their weights by [`whole_multiplicities`], of
     /// which products of two are still fine enough.
     pub fn leaf_weights(&self, multiplicities: Option<&[f64]>) -> Vec<u32> {
-        let Some(weights) = multiplicities else { return self.weights.clone() };
+        match multiplicities {
+            None => self.weights.clone(),
+            Some(_) => whole_multiplicities(&self.masses(multiplicities), LEAF_WEIGHTS),
+        }
+    }
+
+    /// What every fragment counts: its objects, or the sum of their weights.
+    pub fn masses(&self, multiplicities: Option<&[f64]>) -> Vec<f64> {
+        let Some(weights) = multiplicities else { return self.weights.iter().copied().map(f64::from).collect() };
         let mut sums = vec![0.0; self.weights.len()];
         self.of_object.iter().zip(weights).for_each(|(&leaf, weight)| sums[leaf as usize] += weight);
-        whole_multiplicities(&sums, LEAF_WEIGHTS)
+        sums
     }
 
     /// The fragment of every object, n values.

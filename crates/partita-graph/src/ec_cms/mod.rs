@@ -3,17 +3,20 @@
 mod evidence;
 mod propagation;
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use partita_core::ndarray::Array2;
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Dendrogram, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, Outcome,
-    Partition, Problem, ProblemSize, Settings, SoftBases, Weights,
+    Capabilities, Clusters, FitError, Flow, Method, MethodInfo, Monitor, Outcome, Partition, Problem, ProblemSize,
+    Settings, SoftBases, WeightedEnsemble, Weights,
 };
-use partita_linkage::{Linkage, cut, link};
-use rayon::prelude::*;
+use partita_linkage::{Linkage, LinkageError, Rows, cut, link_rows, unfold};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::rows::check;
+use crate::similar_rows::{Objects, surety};
 use crate::spectral::GRAPH;
 use evidence::Evidence;
 use propagation::{Propagated, propagate};
@@ -78,11 +81,12 @@ pub struct EcCmsDiagnostics {
 /// values that other publications took. Take `lwea` where you have no truth to tune it on.
 ///
 /// # Cost
-/// O(n² M) for the evidence, O(s³) for every connected component of s objects of the certain pairs, O(n Σ s²) a round; 56 n² bytes and
-/// up to as much again for a component of all objects.
+/// O(f² M) for the evidence of f different label rows, O(s³) for every connected component of s of them, O(f Σ s²) a round; 56 f² bytes
+/// and up to as much again for a component of all.
 ///
 /// # Differences from the paper
-/// Missing labels, weights, components one by one. C is the symmetric matrix between 0 and 1 of the last round.
+/// Missing labels, weights (an object of weight w is w objects with its row), different rows once, components one by one. C is the
+/// symmetric matrix between 0 and 1 of the last round. Objects with the same row come together first.
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, there are more than [`EC_CMS_OBJECTS`] objects, an object has no label, a setting is out of
@@ -94,13 +98,14 @@ pub struct EcCmsDiagnostics {
 #[doc(alias = "EC-CMS")]
 #[doc(alias = "ECCMS")]
 #[doc(alias = "co-association matrix self-enhancement")]
-pub fn ec_cms(
-    ensemble: &Ensemble,
-    weights: Option<&BaseWeights>,
+pub fn ec_cms<'a>(
+    source: impl Into<WeightedEnsemble<'a>>,
     clusters: usize,
     settings: &EcCmsSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<EcCmsDiagnostics>, GraphError> {
+    let source = source.into();
+    let ensemble = source.ensemble;
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     check(ensemble, clusters)?;
     let objects = ensemble.objects();
@@ -110,59 +115,90 @@ pub fn ec_cms(
     if monitor.tick(0, u64::from(settings.rounds)) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let evidence = Evidence::new(ensemble, weights, settings.theta, settings.alpha, monitor)?;
+    let fragments = ensemble.fragments();
+    let evidence = Evidence::new(source, &fragments, settings.theta, settings.alpha, monitor)?;
     let found = propagate(&evidence, settings.lambda, settings.rounds, settings.tolerance, monitor)?;
+    let members = |range: &Range<usize>| range.clone().map(|at| fragments.weights()[evidence.order[at]] as usize).sum();
     let diagnostics = EcCmsDiagnostics {
         components: evidence.components.len(),
-        largest_component: evidence.components.iter().map(ExactSizeIterator::len).max().unwrap_or(0),
+        largest_component: evidence.components.iter().map(members).max().unwrap_or(0),
         last_change: found.change,
     };
-    let mut place = vec![0; objects];
-    evidence.order.iter().enumerate().for_each(|(at, &object)| place[object] = at);
+    let mut place = vec![0; evidence.order.len()];
+    evidence.order.iter().enumerate().for_each(|(at, &row)| place[row] = at);
     drop(evidence);
-    finished(&found, &place, clusters, diagnostics)
-}
-
-/// The cut of the tree of what was propagated; `place` is where each object is in the matrix.
-fn finished(
-    found: &Propagated,
-    place: &[usize],
-    clusters: usize,
-    diagnostics: EcCmsDiagnostics,
-) -> Result<Outcome<EcCmsDiagnostics>, GraphError> {
-    let tree = tree(&found.matrix, place)?;
+    let leaves = fragments.leaf_weights(source.multiplicities());
+    let objects = Objects { fragments: &fragments, leaves: &leaves, multiplicities: &source.each_multiplicity() };
+    let similarities = Similarities { matrix: &found.matrix, place, unit: objects.unit().min(UNIT) };
+    let tree = link_rows(&similarities, &leaves, Linkage::Average, monitor).map_err(|error| match error {
+        LinkageError::Interrupted => GraphError::Interrupted,
+        other => GraphError::Linkage(other),
+    })?;
+    let tree = unfold(&tree, fragments.of_object());
     let partition = cut(&tree, clusters);
-    let certainty = certainty(&found.matrix, place, &partition);
+    let certainty = similarities.certainty(&partition, objects);
     let mut outcome = Outcome::hard(partition, certainty, found.stopped);
     outcome.rounds = u64::from(found.rounds);
     outcome.dendrogram = Some(tree);
     Ok(outcome.with(diagnostics))
 }
 
-fn tree(similarity: &Array2<f64>, place: &[usize]) -> Result<Dendrogram, GraphError> {
-    let n = place.len();
-    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-    // So coarse that the order of additions does not decide which of two pairs is nearer.
-    let apart = |x: f64| ((1.0 - x) * 65536.0).round() / 65536.0;
-    let condensed = pairs.map(|(i, j)| apart(similarity[[place[i], place[j]]])).collect();
-    link(condensed, n, Linkage::Average).map_err(GraphError::Linkage)
+/// What a similarity of 1 counts: so coarse that the order of additions does not decide which of two pairs is nearer.
+const UNIT: u64 = 1 << 16;
+
+/// What was propagated, by label row.
+struct Similarities<'a> {
+    matrix: &'a Array2<f64>,
+    /// Where every row is in the matrix.
+    place: Vec<usize>,
+    unit: u64,
 }
 
-/// For every object the mean similarity to its own cluster, itself left out, over the sum of that and the best other's.
-fn certainty(similarity: &Array2<f64>, place: &[usize], partition: &Partition) -> Vec<f64> {
-    let sizes = partition.sizes();
-    let one = |i: usize| {
-        let mut sums = vec![0.0; sizes.len()];
-        for (j, &label) in partition.labels().iter().enumerate().filter(|(j, _)| *j != i) {
-            sums[label as usize] += similarity[[place[i], place[j]]];
+impl Similarities<'_> {
+    /// The similarity of two objects that have these rows.
+    fn of(&self, i: usize, j: usize) -> f64 {
+        self.matrix[[self.place[i], if i == j { self.place.len() } else { self.place[j] }]]
+    }
+
+    /// For every object the mean similarity to its own cluster, itself left out, over the sum of that and the best other's.
+    fn certainty(&self, partition: &Partition, objects: Objects<'_>) -> Vec<f64> {
+        // Objects with the same row may be in different clusters where there are more clusters than rows.
+        let mut masses: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for ((&row, &k), weight) in
+            objects.fragments.of_object().iter().zip(partition.labels()).zip(objects.multiplicities)
+        {
+            *masses.entry((row, k)).or_default() += weight;
         }
-        let own = partition.labels()[i] as usize;
-        let mean = |k: usize| sums[k] / (sizes[k] - usize::from(k == own)).max(1) as f64;
-        let other = (0..sizes.len()).filter(|&k| k != own).map(mean).fold(0.0, f64::max);
-        let own = if sizes[own] > 1 { mean(own) } else { 1.0 };
-        if own + other > 0.0 { (own / (own + other)).clamp(0.0, 1.0) } else { 0.0 }
-    };
-    (0..place.len()).into_par_iter().map(one).collect()
+        let sizes = objects.sizes(partition);
+        objects.each(partition, |row, own, weight| {
+            let mut alike = vec![0.0; sizes.len()];
+            for (&(other, k), mass) in &masses {
+                alike[k as usize] += mass * self.of(row, other as usize);
+            }
+            let itself = weight.min(1.0);
+            alike[own] -= itself * self.of(row, row);
+            let mut seen = sizes.clone();
+            seen[own] -= itself;
+            let unit = self.unit as f64;
+            alike.iter_mut().chain(&mut seen).for_each(|sum| *sum *= unit);
+            surety(&mut alike, &mut seen, own, 0.0, sizes[own] <= itself)
+        })
+    }
+}
+
+impl Rows for Similarities<'_> {
+    fn objects(&self) -> usize {
+        self.place.len()
+    }
+
+    fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    fn fill(&self, object: usize, row: &mut [u32]) {
+        let unit = self.unit as f64;
+        row.iter_mut().enumerate().for_each(|(other, to)| *to = ((1.0 - self.of(object, other)) * unit).round() as u32);
+    }
 }
 
 /// Ensemble clustering via co-association matrix self-enhancement: [`ec_cms`].
@@ -185,9 +221,7 @@ static INFO: MethodInfo = MethodInfo {
         cuts_tree: true,
         seeded: false,
         soft_bases: SoftBases::Refused("which pairs are certain is said by labels; lwea takes shares"),
-        object_weights: Weights::Refused(
-            "its rounds tell an object from its copies, which are certain pairs; lwea takes them",
-        ),
+        object_weights: Weights::Native,
         ..GRAPH.capabilities
     },
     ..GRAPH
@@ -219,7 +253,7 @@ impl Method for EcCms {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<EcCmsDiagnostics>, FitError> {
         let clusters = problem.given_clusters(INFO.name)?;
-        Ok(ec_cms(problem.ensemble, problem.weights, clusters, settings, monitor)?)
+        Ok(ec_cms(problem.weighted(), clusters, settings, monitor)?)
     }
 }
 
@@ -227,7 +261,7 @@ impl Method for EcCms {
 mod tests {
     use super::*;
     use partita_conformance::draw;
-    use partita_core::{EnsembleBuilder, Seed, Silent};
+    use partita_core::{EnsembleBuilder, ObjectWeights, Seed, Silent};
     use rand::RngExt;
 
     /// The inverse of a matrix by elimination.
@@ -271,24 +305,59 @@ mod tests {
         f
     }
 
+    /// Different rows that stand for some objects each, once, against every object for itself.
     #[test]
-    fn components_one_by_one_are_all_objects_at_once() {
+    fn rows_and_components_one_by_one_are_all_objects_at_once() {
         for seed in 0..100 {
-            let ensemble = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
+            let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
+            let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
+            let ensemble = drawn.select(&(0..drawn.objects().min(40) as u32).collect::<Vec<_>>(), &bases);
             let (n, alpha, lambda) =
                 (ensemble.objects(), [0.5, 0.8, 1.0][seed as usize % 3], [0.01, 0.4, 20.0][seed as usize / 3 % 3]);
-            let evidence = Evidence::new(&ensemble, None, 0.4, alpha, &Silent).unwrap();
+            let weights = ObjectWeights::new((0..n).map(|i| [1.0, 1.0, 2.0, 3.0][(i + seed as usize) % 4]).collect());
+            let source = WeightedEnsemble { object_weights: Some(&weights.unwrap()), ..(&ensemble).into() };
+            let evidence = Evidence::new(source, &ensemble.fragments(), 0.4, alpha, &Silent).unwrap();
             let found = propagate(&evidence, lambda, 15, 0.0, &Silent).unwrap();
-            let a = evidence.weighted.mapv(f64::abs);
-            let expected = naive(&evidence.certain, &a, lambda, 15);
-            let gap = found.matrix.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let place: Vec<usize> =
+                evidence.masses.iter().enumerate().flat_map(|(p, mass)| vec![p; *mass as usize]).collect();
+            let all = place.len();
+            let column =
+                |i: usize, j: usize| if i != j && place[i] == place[j] { evidence.order.len() } else { place[j] };
+            let a = Array2::from_shape_fn((all, all), |(i, j)| evidence.weighted[[place[i], column(i, j)]].abs());
+            let certain = |(i, j): (usize, usize)| match (i == j, place[i] == place[j]) {
+                (true, _) => 0.0,
+                (_, true) => 1.0,
+                _ => evidence.certain[[place[i], place[j]]],
+            };
+            let expected = naive(&Array2::from_shape_fn((all, all), certain), &a, lambda, 15);
+            let gap = |((i, j), x): ((usize, usize), &f64)| (x - found.matrix[[place[i], column(i, j)]]).abs();
+            let gap = expected.indexed_iter().map(gap).fold(0.0, f64::max);
             assert!(gap < 1e-10, "seed {seed}: {gap}");
-            assert!(evidence.components.iter().map(ExactSizeIterator::len).sum::<usize>() == n);
-            let apart = |range: &std::ops::Range<usize>| {
-                (0..n).filter(|i| !range.contains(i)).all(|i| range.clone().all(|j| evidence.certain[[i, j]] == 0.0))
+            let f = evidence.order.len();
+            assert!(evidence.components.iter().map(ExactSizeIterator::len).sum::<usize>() == f);
+            let apart = |range: &Range<usize>| {
+                (0..f).filter(|i| !range.contains(i)).all(|i| range.clone().all(|j| evidence.certain[[i, j]] == 0.0))
             };
             assert!(evidence.components.iter().all(apart), "seed {seed}");
         }
+    }
+
+    /// What all rows share with each other is as their labels say, also what two objects of one row share.
+    #[test]
+    fn evidence_is_that_of_pairs_of_objects() {
+        let mut builder = EnsembleBuilder::new(4);
+        builder.push("a", [Some(0), Some(0), Some(1), Some(0)]).unwrap();
+        builder.push("b", [Some(0), Some(1), Some(1), Some(0)]).unwrap();
+        let ensemble = builder.finish().unwrap();
+        let evidence = Evidence::new((&ensemble).into(), &ensemble.fragments(), 1e9, 0.5, &Silent).unwrap();
+        let place = |object: usize| {
+            evidence.order.iter().position(|&row| row == ensemble.fragments().of_object()[object] as usize).unwrap()
+        };
+        assert_eq!(evidence.masses[place(0)], 2.0);
+        let weighted = |i: usize, j: usize| evidence.weighted[[place(i), j]];
+        assert!((weighted(0, 3) + 1.0).abs() < 1e-6 && weighted(0, place(0)) == 1.0);
+        assert!((weighted(0, place(1)) + 0.5).abs() < 1e-6 && (weighted(1, place(2)) + 0.5).abs() < 1e-6);
+        assert_eq!(weighted(0, place(2)), 0.0);
     }
 
     #[test]
@@ -300,7 +369,7 @@ mod tests {
             builder.push(format!("u{u}"), (0..90).map(label).collect::<Vec<_>>()).unwrap();
         }
         let ensemble = builder.finish().unwrap();
-        let found = ec_cms(&ensemble, None, 3, &EcCmsSettings::default(), &Silent).unwrap();
+        let found = ec_cms(&ensemble, 3, &EcCmsSettings::default(), &Silent).unwrap();
         assert!((0..90).all(|i| found.partition.labels()[i] == found.partition.labels()[i % 3]));
         assert!(found.certainty.iter().all(|c| (0.5..=1.0).contains(c)) && found.details.components > 1);
         assert_eq!(found.dendrogram.unwrap().objects(), 90);
@@ -310,7 +379,7 @@ mod tests {
     fn too_many_objects_are_refused_with_what_to_take() {
         let mut builder = EnsembleBuilder::new(EC_CMS_OBJECTS + 1);
         builder.push("a", (0..=EC_CMS_OBJECTS).map(|i| Some((i % 2) as u32)).collect::<Vec<_>>()).unwrap();
-        let error = ec_cms(&builder.finish().unwrap(), None, 2, &EcCmsSettings::default(), &Silent).unwrap_err();
+        let error = ec_cms(&builder.finish().unwrap(), 2, &EcCmsSettings::default(), &Silent).unwrap_err();
         assert!(error.to_string().contains("20001 objects") && error.to_string().contains("lwea"), "{error}");
     }
 }
