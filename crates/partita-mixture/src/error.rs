@@ -1,6 +1,7 @@
 //! Errors of the mixtures.
 
 use partita_core::{BudgetError, EnsembleError, FitError, PassError, ProblemSize, Settings, SettingsError};
+use partita_linkage::LinkageError;
 
 /// Rows or settings that no mixture can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -44,6 +45,9 @@ pub enum MixtureError {
     /// Too little memory.
     #[error(transparent)]
     Budget(#[from] BudgetError),
+    /// No tree of the draws.
+    #[error(transparent)]
+    Linkage(#[from] LinkageError),
     /// A mixture of nothing.
     #[error("a mixture needs at least one cluster")]
     NoClusters,

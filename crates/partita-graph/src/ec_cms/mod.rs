@@ -19,7 +19,7 @@ use crate::rows::check;
 use crate::similar_rows::{Objects, surety};
 use crate::spectral::GRAPH;
 use evidence::Evidence;
-use propagation::{Propagated, propagate};
+use propagation::propagate;
 
 /// Most objects that [`ec_cms`] takes.
 pub const EC_CMS_OBJECTS: usize = 20_000;

@@ -80,6 +80,28 @@ impl NbcePrior {
         }
     }
 
+    /// The logarithm of [`shares`](Self::shares) for w objects that go to the same cluster, up to a constant.
+    ///
+    /// ```text
+    /// symmetric       Γ(α0/K + N_k + w) / Γ(α0/K + N_k)
+    /// ```
+    /// and of stick-breaking likewise: each factor x becomes Γ(x + w) / Γ(x).
+    pub(crate) fn log_shares(self, sizes: &[f64], w: f64, alpha0: f64) -> Vec<f64> {
+        let clusters = sizes.len();
+        if self == Self::Symmetric {
+            return sizes.iter().map(|size| log_rise(alpha0 / clusters as f64 + size, w)).collect();
+        }
+        let (mut after, mut left) = (sizes.iter().sum::<f64>(), 0.0);
+        let mut share = |(k, size): (usize, &f64)| {
+            let whole = log_rise(1.0 + alpha0 + after, w);
+            after = (after - size).max(0.0);
+            let share = if k + 1 == clusters { left } else { left + log_rise(1.0 + size, w) - whole };
+            left += log_rise(alpha0 + after, w) - whole;
+            share
+        };
+        sizes.iter().enumerate().map(&mut share).collect()
+    }
+
     /// E π given clusters of these sizes.
     pub(crate) fn expected_shares(self, sizes: &[f64], alpha0: f64) -> Vec<f64> {
         let clusters = sizes.len();
@@ -120,6 +142,17 @@ impl NbcePrior {
             }
         }
     }
+}
+
+/// The most factors that a product is quicker with than logarithms of the gamma function.
+const FACTORS: f64 = 16.0;
+
+/// ln Γ(x + more) − ln Γ(x): the logarithm of x for one more.
+pub(crate) fn log_rise(x: f64, more: f64) -> f64 {
+    if more.fract() == 0.0 && more <= FACTORS && x < 1e15 {
+        return (0..more as u32).map(|one| x + f64::from(one)).product::<f64>().ln();
+    }
+    ln_gamma(x + more) - ln_gamma(x)
 }
 
 /// ln p(labels | z), θ marginalised, for counts of labels by cluster that need not be whole.

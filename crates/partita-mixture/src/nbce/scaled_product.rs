@@ -26,6 +26,13 @@ impl ScaledProduct {
         }
     }
 
+    /// Multiplies by factors of any size, given by their logarithms, but for a factor that is the same for all.
+    pub(crate) fn raise(&mut self, logs: &[f64]) {
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.mantissas.iter_mut().zip(logs).for_each(|(mantissa, log)| *mantissa *= (log - top).exp());
+        self.renormalise();
+    }
+
     /// Writes the products in proportion, the largest between 1 and 2, and returns their sum.
     pub(crate) fn weights(&self, weights: &mut [f64]) -> f64 {
         let top = self.exponents.iter().copied().max().unwrap_or(0);

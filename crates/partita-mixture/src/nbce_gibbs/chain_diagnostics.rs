@@ -6,7 +6,8 @@ use partita_core::{CredibleBall, Objective, Outcome, Partition, Posterior, Sense
 use serde::Serialize;
 
 use super::convergence::{effective_samples, r_hat};
-use super::partition_samples::{PartitionLoss, PartitionSamples};
+use super::partition_loss::PartitionLoss;
+use super::partition_samples::PartitionSamples;
 use crate::nbce::likelihood::RowLikelihood;
 
 /// The R-hat above which chains are said to disagree, and the effective draws below which there are too few.

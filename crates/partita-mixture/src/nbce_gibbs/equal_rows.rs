@@ -2,34 +2,43 @@
 
 use partita_core::{Fragments, Partition};
 
-/// The same partition when objects with equal label rows go where most of them are; ties go to the smaller number.
-pub(crate) fn majority_by_row(partition: &Partition, row_of: &[u32], rows: usize) -> Partition {
-    let mut votes = vec![0u32; rows * partition.clusters()];
-    for (&label, &row) in partition.labels().iter().zip(row_of) {
-        votes[row as usize * partition.clusters() + label as usize] += 1;
+/// The same partition when objects with equal label rows go where most of them are by weight; ties go to the smaller number.
+pub(crate) fn majority_by_row(partition: &Partition, weights: &[f64], fragments: &Fragments) -> Partition {
+    let clusters = partition.clusters();
+    let mut votes = vec![0.0; fragments.weights().len() * clusters];
+    for ((&label, weight), &row) in partition.labels().iter().zip(weights).zip(fragments.of_object()) {
+        votes[row as usize * clusters + label as usize] += weight;
     }
-    let most = |row: &u32| {
-        let votes = &votes[*row as usize * partition.clusters()..][..partition.clusters()];
-        (0..votes.len()).fold(0, |best, k| if votes[k] > votes[best] { k } else { best }) as u32
-    };
-    Partition::new(row_of.iter().map(most).collect(), partition.clusters()).expect("labels of the same clusters")
+    let most = |votes: &[f64]| (0..votes.len()).fold(0, |best, k| if votes[k] > votes[best] { k } else { best }) as u32;
+    let labels: Vec<u32> = votes.chunks_exact(clusters).map(most).collect();
+    Partition::new(fragments.expand(&labels), clusters).expect("labels of the same clusters")
 }
 
-/// Gives objects with equal label rows their mean.
-pub(crate) fn mean_by_row(values: &[f64], fragments: &Fragments) -> Vec<f64> {
+/// Gives objects with equal label rows their mean by weight.
+pub(crate) fn mean_by_row(values: &[f64], weights: &[f64], fragments: &Fragments) -> Vec<f64> {
     let mut means = vec![0.0; fragments.weights().len()];
-    values.iter().zip(fragments.of_object()).for_each(|(value, &row)| means[row as usize] += value);
-    means.iter_mut().zip(fragments.weights()).for_each(|(mean, &weight)| *mean = (*mean / f64::from(weight)).min(1.0));
+    for ((value, weight), &row) in values.iter().zip(weights).zip(fragments.of_object()) {
+        means[row as usize] += value * weight;
+    }
+    let sums = fragments.masses(Some(weights));
+    means.iter_mut().zip(sums).for_each(|(mean, sum)| *mean = (*mean / sum).min(1.0));
     fragments.expand(&means)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita_core::EnsembleBuilder;
 
     #[test]
     fn equal_rows_go_where_most_are() {
-        let partition = Partition::new(vec![0, 1, 1, 0, 1], 2).unwrap();
-        assert_eq!(majority_by_row(&partition, &[0, 0, 0, 1, 1], 2).labels(), [1, 1, 1, 0, 0]);
+        let mut builder = EnsembleBuilder::new(5);
+        builder.push("a", [Some(0), Some(0), Some(0), Some(1), Some(1)]).unwrap();
+        let (ensemble, partition) = (builder.finish().unwrap(), Partition::new(vec![0, 1, 1, 0, 1], 2).unwrap());
+        let labels = |weights: [f64; 5]| majority_by_row(&partition, &weights, &ensemble.fragments()).labels().to_vec();
+        assert_eq!(labels([1.0; 5]), [1, 1, 1, 0, 0]);
+        assert_eq!(labels([3.0, 1.0, 1.0, 1.0, 2.0]), [0, 0, 0, 1, 1]);
+        let means = mean_by_row(&[1.0, 0.5, 0.0, 0.25, 0.75], &[2.0, 1.0, 1.0, 1.0, 1.0], &ensemble.fragments());
+        assert_eq!(means, [0.625, 0.625, 0.625, 0.5, 0.5]);
     }
 }

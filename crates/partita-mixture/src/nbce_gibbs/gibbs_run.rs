@@ -71,8 +71,10 @@ pub(crate) fn gibbs_run<L: Label>(
     let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
     let soft = rows.ensemble().memberships().map(|shares| (shares, rows.offsets()));
     let mut drawn = soft.map(|_| labels.to_owned());
+    let object_weights = rows.weights().iter().any(|weight| *weight != 1.0).then_some(rows.weights());
     let mut state = GibbsState::new(
-        (labels, rows.offsets(), rows.base_weights()),
+        (labels, rows.offsets()),
+        (rows.base_weights(), object_weights),
         start,
         clusters,
         settings.prior,

@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use partita_core::Label;
 use partita_core::ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use rand::{Rng, RngExt};
-use statrs::function::gamma::ln_gamma;
 
 use super::slice_sampling::slice;
 use crate::nbce::hyperparameters::Hyperparameters;
-use crate::nbce::prior::{NbcePrior, log_labels};
+use crate::nbce::prior::{NbcePrior, log_labels, log_rise};
 use crate::nbce::scaled_product::{RENORMALISE_AFTER, ScaledProduct};
 use crate::shared::log_probabilities::{lines, totals_by_base};
 use crate::shared::sufficient_statistics::SufficientStatistics;
@@ -21,36 +20,36 @@ pub(crate) struct GibbsState<'a, L> {
     pub(crate) offsets: &'a [usize],
     /// How many labels one of every base clustering counts, where they differ.
     pub(crate) base_weights: Option<&'a [f64]>,
+    /// How many objects one stands for, where they differ: multiples of a unit in which sums are exact.
+    object_weights: Option<&'a [f64]>,
     pub(crate) prior: NbcePrior,
     pub(crate) hyperparameters: Hyperparameters,
     pub(crate) z: Vec<u32>,
-    /// Whole numbers.
+    /// Whole numbers, or sums of weights of objects.
     pub(crate) counts: SufficientStatistics,
-    /// β + N, ΣJ lines of K values; with weights ω of base clusterings ln Γ(β + ω N + ω) − ln Γ(β + ω N).
+    /// β + N, ΣJ lines of K values; with weights ω of base clusterings ln Γ(β + ω N + ω) − ln Γ(β + ω N). Not kept where objects have
+    /// weights.
     labels: Vec<f64>,
     /// Labels that are there, M lines of K values.
     totals: Vec<f64>,
-    /// 1 / (J_u β + N), M lines of K values; with weights ln Γ(J_u β + ω N) − ln Γ(J_u β + ω N + ω).
+    /// 1 / (J_u β + N), M lines of K values; with weights ln Γ(J_u β + ω N) − ln Γ(J_u β + ω N + ω). Not kept where objects have weights.
     inverse: Vec<f64>,
+    /// J_u β.
+    pub(super) pseudo_totals: Vec<f64>,
     product: ScaledProduct,
     weights: Vec<f64>,
 }
 
 impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn new(
-        (rows, offsets, base_weights): (ArrayView2<'a, L>, &'a [usize], Option<&'a [f64]>),
+        (rows, offsets): (ArrayView2<'a, L>, &'a [usize]),
+        (base_weights, object_weights): (Option<&'a [f64]>, Option<&'a [f64]>),
         z: Vec<u32>,
         clusters: usize,
         prior: NbcePrior,
         hyperparameters: Hyperparameters,
     ) -> Self {
-        let mut counts = SufficientStatistics::zero(offsets[offsets.len() - 1], clusters);
-        let mut one = vec![0.0; clusters];
-        for (row, &k) in rows.outer_iter().zip(&z) {
-            one[k as usize] = 1.0;
-            counts.add(lines(row, offsets), &one);
-            one[k as usize] = 0.0;
-        }
+        let counts = SufficientStatistics::zero(offsets[offsets.len() - 1], clusters);
         let (product, weights) = (ScaledProduct::new(clusters), vec![0.0; clusters]);
         let totals = totals_by_base(&counts.labels, offsets, clusters);
         let (labels, inverse) = (counts.labels.clone(), totals.clone());
@@ -58,6 +57,7 @@ impl<'a, L: Label> GibbsState<'a, L> {
             rows: rows.into(),
             offsets,
             base_weights,
+            object_weights,
             prior,
             hyperparameters,
             z,
@@ -65,22 +65,33 @@ impl<'a, L: Label> GibbsState<'a, L> {
             labels,
             totals,
             inverse,
+            pseudo_totals: Vec::new(),
             product,
             weights,
         };
-        state.set(hyperparameters);
+        state.recount();
         state
+    }
+
+    /// How many objects one stands for.
+    pub(crate) fn weight(&self, object: usize) -> f64 {
+        self.object_weights.map_or(1.0, |weights| weights[object])
     }
 
     /// Takes other labels of all objects, which stay in their clusters.
     pub(crate) fn observe(&mut self, labels: &Array2<L>) {
+        self.rows = labels.clone().into();
+        self.recount();
+    }
+
+    fn recount(&mut self) {
         let clusters = self.weights.len();
         let mut counts = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], clusters);
-        for (row, &k) in labels.outer_iter().zip(&self.z) {
-            counts.sizes[k as usize] += 1.0;
-            lines(row, self.offsets).for_each(|line| counts.labels[line * clusters + k as usize] += 1.0);
+        for (i, (row, &k)) in self.rows.outer_iter().zip(&self.z).enumerate() {
+            counts.sizes[k as usize] += self.weight(i);
+            lines(row, self.offsets).for_each(|line| counts.labels[line * clusters + k as usize] += self.weight(i));
         }
-        (self.rows, self.counts) = (labels.clone().into(), counts);
+        self.counts = counts;
         self.totals = totals_by_base(&self.counts.labels, self.offsets, clusters);
         self.set(self.hyperparameters);
     }
@@ -89,6 +100,11 @@ impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn set(&mut self, hyperparameters: Hyperparameters) {
         self.hyperparameters = hyperparameters;
         let clusters = self.weights.len();
+        let labels = self.offsets.windows(2).map(|ends| (ends[1] - ends[0]) as f64);
+        self.pseudo_totals = labels.map(|labels| labels * hyperparameters.beta).collect();
+        if self.object_weights.is_some() {
+            return;
+        }
         for (u, ends) in self.offsets.windows(2).enumerate() {
             for at in ends[0] * clusters..ends[1] * clusters {
                 self.labels[at] = self.of_label(u, self.counts.labels[at]);
@@ -107,7 +123,7 @@ impl<'a, L: Label> GibbsState<'a, L> {
 
     /// The same of all labels of base clustering `u` that are there.
     fn of_total(&self, u: usize, total: f64) -> f64 {
-        let pseudo_total = pseudo_total(self.offsets, u, self.hyperparameters.beta);
+        let pseudo_total = self.pseudo_totals[u];
         match self.base_weights {
             None => 1.0 / (pseudo_total + total),
             Some(weights) => -log_rise(pseudo_total + weights[u] * total, weights[u]),
@@ -135,6 +151,9 @@ impl<'a, L: Label> GibbsState<'a, L> {
 
     /// Writes the conditional of an object that is in no cluster into `weights`, and returns its sum.
     fn conditional(&mut self, object: usize) -> f64 {
+        if self.object_weights.is_some() {
+            return self.conditional_of_weight(object);
+        }
         let row = self.rows.row(object);
         let clusters = self.weights.len();
         let others = (self.z.len() - 1) as f64;
@@ -170,25 +189,47 @@ impl<'a, L: Label> GibbsState<'a, L> {
             let inverse = &self.inverse[u * clusters..][..clusters];
             logs.iter_mut().zip(label).zip(inverse).for_each(|((log, label), inverse)| *log += label + inverse);
         }
-        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for (mantissa, log) in self.product.mantissas.iter_mut().zip(logs) {
-            *mantissa *= (log - top).exp();
-        }
-        self.product.renormalise();
+        self.product.raise(&logs);
         self.product.weights(&mut self.weights)
     }
 
-    /// Adds `one` object with the labels of object `i` to cluster `k`.
-    pub(crate) fn count(&mut self, i: usize, k: usize, one: f64) {
-        let clusters = self.weights.len();
+    /// [`conditional`](Self::conditional) of an object that stands for w: the odds of w objects that go to the same cluster.
+    fn conditional_of_weight(&mut self, object: usize) -> f64 {
+        let (clusters, w, beta) = (self.weights.len(), self.weight(object), self.hyperparameters.beta);
+        let mut logs = self.prior.log_shares(&self.counts.sizes, w, self.hyperparameters.alpha0);
+        for (u, label) in self.rows.row(object).iter().enumerate() {
+            let Some(j) = label.cluster() else { continue };
+            let (counts, totals) =
+                (&self.counts.labels[(self.offsets[u] + j) * clusters..], &self.totals[u * clusters..]);
+            let weight = self.base_weights.map_or(1.0, |weights| weights[u]);
+            for (k, log) in logs.iter_mut().enumerate() {
+                *log += log_rise(beta + weight * counts[k], weight * w)
+                    - log_rise(self.pseudo_totals[u] + weight * totals[k], weight * w);
+            }
+        }
+        self.product.mantissas.fill(1.0);
+        self.product.exponents.fill(0);
+        self.product.raise(&logs);
+        self.product.weights(&mut self.weights)
+    }
+
+    /// Puts object `i` into cluster `k`, or takes it out where `sign` is −1.
+    pub(crate) fn count(&mut self, i: usize, k: usize, sign: f64) {
+        let (clusters, one) = (self.weights.len(), sign * self.weight(i));
+        let (plain, cached) = (self.base_weights.is_none(), self.object_weights.is_none());
         self.counts.sizes[k] += one;
         for u in 0..self.rows.ncols() {
             let Some(j) = self.rows[[i, u]].cluster() else { continue };
             let (at, of_base) = ((self.offsets[u] + j) * clusters + k, u * clusters + k);
             self.counts.labels[at] += one;
-            self.labels[at] = self.of_label(u, self.counts.labels[at]);
             self.totals[of_base] += one;
-            self.inverse[of_base] = self.of_total(u, self.totals[of_base]);
+            if cached && plain {
+                self.labels[at] = self.hyperparameters.beta + self.counts.labels[at];
+                self.inverse[of_base] = 1.0 / (self.pseudo_totals[u] + self.totals[of_base]);
+            } else if cached {
+                self.labels[at] = self.of_label(u, self.counts.labels[at]);
+                self.inverse[of_base] = self.of_total(u, self.totals[of_base]);
+            }
         }
     }
 
@@ -212,16 +253,6 @@ impl<'a, L: Label> GibbsState<'a, L> {
     pub(crate) fn live(&self) -> u32 {
         self.counts.sizes.iter().filter(|size| **size > 0.0).count() as u32
     }
-}
-
-/// ln Γ(x + more) − ln Γ(x): the logarithm of x for one more.
-pub(super) fn log_rise(x: f64, more: f64) -> f64 {
-    ln_gamma(x + more) - ln_gamma(x)
-}
-
-/// J_u β.
-fn pseudo_total(offsets: &[usize], u: usize, beta: f64) -> f64 {
-    (offsets[u + 1] - offsets[u]) as f64 * beta
 }
 
 /// The first index whose cumulative weight exceeds `mark`.
@@ -265,7 +296,7 @@ mod tests {
         let offsets = ensemble.offsets();
         for (prior, name) in [(NbcePrior::Symmetric, "fsd"), (NbcePrior::StickBreaking, "tsb")] {
             let rows = bytes(ensemble.rows());
-            let mut state = GibbsState::new((rows, &offsets, None), z.clone(), 6, prior, HYPERPARAMETERS);
+            let mut state = GibbsState::new((rows, &offsets), (None, None), z.clone(), 6, prior, HYPERPARAMETERS);
             for i in [0, 9, 23] {
                 state.count(i, z[i] as usize, -1.0);
                 let sum = state.conditional(i);
@@ -307,24 +338,31 @@ mod tests {
         Partition::new(z, clusters).unwrap().by_appearance().labels().to_vec()
     }
 
-    /// 100,000 sweeps over 6 objects, with and without split–merge moves and weights of base clusterings: total variation from the
-    /// exact posterior of partitions below 0.02.
+    /// 100,000 sweeps over 6 objects, with and without split–merge moves and weights of base clusterings and objects: total variation from
+    /// the exact posterior of partitions below 0.02.
     #[test]
     fn partitions_are_drawn_from_the_posterior() {
         const SWEEPS: u32 = 100_000;
         let both = [NbcePrior::Symmetric, NbcePrior::StickBreaking];
-        let cases = [(0, false), (2, false), (0, true), (2, true)];
-        let cases = cases
-            .into_iter()
-            .flat_map(|(moves, weighted)| [(3, both[0], moves, weighted), (4, both[1], moves, weighted)]);
-        for (seed, prior, moves, weighted) in cases {
+        // Moves, weights of base clusterings, weights of objects.
+        let cases = [
+            (0, false, false),
+            (2, false, false),
+            (0, true, false),
+            (2, true, false),
+            (0, false, true),
+            (2, true, true),
+        ];
+        let cases = cases.into_iter().flat_map(|case| [(3, both[0], case), (4, both[1], case)]);
+        for (seed, prior, (moves, weighted, objects_weighted)) in cases {
             let drawn = fixture::drawn(seed);
             let bases: Vec<u32> = (0..drawn.bases().len() as u32).collect();
             let ensemble = drawn.select(&[0, 1, 2, 3, 4, 5], &bases);
             let (offsets, given) = (ensemble.offsets(), [2.3, 0.4, 1.0, 0.7, 1.5, 0.2, 1.9, 0.9, 1.1, 1.0]);
             let weights = weighted.then(|| &given[..bases.len()]);
-            let of = (bytes(ensemble.rows()), &offsets[..], weights);
-            let mut state = GibbsState::new(of, vec![0; 6], 4, prior, HYPERPARAMETERS);
+            let object_weights = objects_weighted.then_some(&[1.0, 2.0, 0.5, 1.0, 3.0, 1.5][..]);
+            let of = (bytes(ensemble.rows()), &offsets[..]);
+            let mut state = GibbsState::new(of, (weights, object_weights), vec![0; 6], 4, prior, HYPERPARAMETERS);
             let mut rng = Seed::new(seed).rng();
             let mut seen: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
             for _ in 0..SWEEPS {
@@ -332,14 +370,51 @@ mod tests {
                 (0..moves).for_each(|_| _ = state.split_or_merge(&mut rng));
                 *seen.entry(partition(state.z.clone(), 4)).or_insert(0.0) += 1.0 / f64::from(SWEEPS);
             }
-            let exact = exact(&WeightedRows::unfolded(&ensemble), 4, prior, weights);
+            let rows = WeightedRows::unfolded(&ensemble).with_object_weights(object_weights);
+            let exact = exact(&rows, 4, prior, weights);
             let distance = |(z, p): (&Vec<u32>, &f64)| (p - seen.get(z).copied().unwrap_or(0.0)).abs();
             let variation = 0.5 * exact.iter().map(distance).sum::<f64>();
             assert!(
                 variation < 0.02,
-                "{prior:?}, {moves} moves, weights {weighted}: {variation} over {} partitions",
+                "{prior:?}, {moves} moves, weights {weighted} {objects_weighted}: {variation} over {} partitions",
                 exact.len()
             );
+        }
+    }
+
+    /// An object of weight 2 has the log joint, and the odds, of two objects that stay together.
+    #[test]
+    fn an_object_of_weight_two_is_two_objects() {
+        let ensemble = fixture::drawn(7);
+        let (offsets, n) = (ensemble.offsets(), ensemble.objects());
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        order.push(0);
+        let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+        let twice = ensemble.select(&order, &bases);
+        let mut weights = vec![1.0; n];
+        weights[0] = 2.0;
+        for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
+            let joint = |first: u32| {
+                let mut z: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+                z[0] = first;
+                let of = (bytes(ensemble.rows()), &offsets[..]);
+                let one = GibbsState::new(of, (None, Some(&weights)), z.clone(), 5, prior, HYPERPARAMETERS);
+                z.push(first);
+                let two = GibbsState::new((bytes(twice.rows()), &offsets), (None, None), z, 5, prior, HYPERPARAMETERS);
+                let (one_joint, two_joint) = (one.log_joint(HYPERPARAMETERS), two.log_joint(HYPERPARAMETERS));
+                assert!((one_joint - two_joint).abs() < 1e-12 * two_joint.abs(), "{prior:?}: {one_joint} {two_joint}");
+                (one, one_joint)
+            };
+            let (mut state, joints) = (joint(0).0, (0..5).map(|k| joint(k).1).collect::<Vec<f64>>());
+            state.count(0, 0, -1.0);
+            let sum = state.conditional(0);
+            let mut odds = joints;
+            normalise(&mut odds);
+            state
+                .weights
+                .iter()
+                .zip(odds)
+                .for_each(|(weight, p)| assert!((weight / sum - p).abs() < 1e-10, "{prior:?}"));
         }
     }
 
@@ -349,7 +424,8 @@ mod tests {
         let (offsets, mut rng) = (ensemble.offsets(), Seed::new(1).rng());
         let rows = bytes(ensemble.rows());
         let mut state = GibbsState::new(
-            (rows, &offsets, None),
+            (rows, &offsets),
+            (None, None),
             vec![0; ensemble.objects()],
             5,
             NbcePrior::StickBreaking,
@@ -361,7 +437,8 @@ mod tests {
             state.learn(&mut rng);
         }
         let fresh = GibbsState::new(
-            (rows, &offsets, None),
+            (rows, &offsets),
+            (None, None),
             state.z.clone(),
             5,
             NbcePrior::StickBreaking,

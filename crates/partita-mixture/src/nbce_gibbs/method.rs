@@ -2,7 +2,7 @@
 
 use std::num::Saturating;
 
-use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, Weights};
+use partita_core::{Capabilities, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize};
 
 use super::chain_diagnostics::NbceGibbsDiagnostics;
 use super::sampler::nbce_gibbs;
@@ -17,8 +17,6 @@ pub struct NbceGibbs;
 /// NBCE by collapsed Gibbs sampling, [`nbce_gibbs`].
 pub static NBCE_GIBBS: NbceGibbs = NbceGibbs;
 
-const WHOLE: &str = "its draws part an object from its copies, and only a whole weight is a number of copies: repeat the rows, or take nbce-vb";
-
 static INFO: MethodInfo = MethodInfo {
     name: "nbce-gibbs",
     summary: "nonparametric mixture by Gibbs sampling: finds K itself and says how sure it is",
@@ -27,12 +25,7 @@ static INFO: MethodInfo = MethodInfo {
     time: "chains · sweeps · n M K + kept² n",
     memory: "n M + 4 n · kept + 8 chains · (ΣJ + 2 M) K + 4 kept K² bytes",
     remedy: "allow fewer clusters, set keep or sweeps lower, or take nbce-vb",
-    capabilities: Capabilities {
-        soft: false,
-        posterior: true,
-        object_weights: Weights::Refused(WHOLE),
-        ..NBCE.capabilities
-    },
+    capabilities: Capabilities { soft: false, posterior: true, ..NBCE.capabilities },
     ..NBCE
 };
 
@@ -67,7 +60,7 @@ fn bytes(size: &ProblemSize, settings: &NbceGibbsSettings) -> u64 {
     let kept = chains * Saturating(u64::from(settings.keep.get().min(settings.sweeps.get())));
     let length = Saturating(u64::from(settings.burn_in)) + Saturating(u64::from(settings.sweeps.get()));
     let draws = n * (m * Saturating(2) + kept * Saturating(20) + k * Saturating(32) + Saturating(80))
-        + kept * k * k * Saturating(4);
+        + kept * k * k * Saturating(8);
     let pairs = match settings.summary {
         Summary::AverageLink => n * (n * Saturating(4) + kept * Saturating(2) + k * Saturating(4) + Saturating(24)),
         _ => Saturating(0),

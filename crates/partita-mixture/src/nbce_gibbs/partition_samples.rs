@@ -1,12 +1,12 @@
 //! Posterior samples of partitions, and point estimates from them: MAP, Binder loss, variation of information.
 
 use partita_core::ndarray::Array2;
-use partita_core::{CredibleBall, Partition, SoftPartition};
-use partita_linkage::{Linkage, cut, link_f32};
+use partita_core::{CredibleBall, LEAF_WEIGHTS, Partition, Silent, SoftPartition, whole_multiplicities};
+use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::overlaps::Overlaps;
+use super::partition_loss::{CostTerms, PartitionLoss};
 use crate::error::MixtureError;
 
 /// The most objects whose co-assignment is held pair by pair.
@@ -24,23 +24,13 @@ const EFFORT: usize = 4_000_000_000;
 /// Rounds of the greedy search.
 const SEARCH_ROUNDS: usize = 20;
 
-/// What a wrong partition costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum PartitionLoss {
-    /// The share of pairs of objects that one partition puts together and the other apart.
-    Binder,
-    /// Variation of information, nats.
-    Vi,
-}
-
-/// Partitions drawn from a posterior.
+/// Partitions drawn from a posterior, of objects that may stand for several.
 ///
 /// ```text
 /// loss(a, b) = Σ_k g(a_k) + Σ_m g(b_m) − 2 Σ_km g(n_km)
 /// Binder: g(x) = x² / (n (n − 1))        VI: g(x) = x ln x / n
 /// ```
+/// for n the sum of the weights.
 ///
 /// # References
 /// Binder, *Bayesian cluster analysis*, 1978; Wade, Ghahramani, *Bayesian cluster analysis: point estimation and
@@ -52,6 +42,8 @@ pub enum PartitionLoss {
 pub struct PartitionSamples {
     samples: Vec<Partition>,
     log_joint: Vec<f64>,
+    /// How many objects each stands for, where they differ.
+    weights: Option<Vec<f64>>,
 }
 
 impl PartitionSamples {
@@ -63,7 +55,16 @@ impl PartitionSamples {
         assert!(!samples.is_empty() && samples.len() == log_joint.len(), "one log density a sample");
         assert!(samples.iter().all(|s| s.objects() == samples[0].objects()), "samples are of the same objects");
         let samples = samples.iter().map(Partition::by_appearance).collect();
-        Self { samples, log_joint }
+        Self { samples, log_joint, weights: None }
+    }
+
+    /// The same where an object stands for as many as its weight says.
+    pub(crate) fn with_weights(self, weights: Option<Vec<f64>>) -> Self {
+        Self { weights, ..self }
+    }
+
+    fn terms(&self, loss: PartitionLoss) -> CostTerms<'_> {
+        CostTerms::new(loss, self.objects(), self.weights.as_deref())
     }
 
     /// The samples, clusters numbered by appearance.
@@ -90,11 +91,11 @@ impl PartitionSamples {
     /// # Cost
     /// O(samples · n).
     pub fn expected_loss(&self, loss: PartitionLoss, partition: &Partition) -> f64 {
-        self.mean_loss(&cost_terms(loss, self.objects()), partition)
+        self.mean_loss(&self.terms(loss), partition)
     }
 
-    fn mean_loss(&self, g: &[f64], partition: &Partition) -> f64 {
-        self.samples.iter().map(|sample| distance(g, partition, sample)).sum::<f64>() / self.samples.len() as f64
+    fn mean_loss(&self, terms: &CostTerms<'_>, partition: &Partition) -> f64 {
+        self.samples.iter().map(|sample| terms.distance(partition, sample)).sum::<f64>() / self.samples.len() as f64
     }
 
     /// The sample with the least expected loss; the first of equals. Where there are many objects, not every sample
@@ -103,10 +104,10 @@ impl PartitionSamples {
     /// # Cost
     /// O(samples² · n), at most about 4·10⁹ steps, in parallel.
     pub fn best(&self, loss: PartitionLoss) -> usize {
-        let (g, count) = (cost_terms(loss, self.objects()), self.samples.len());
+        let (terms, count) = (self.terms(loss), self.samples.len());
         let affordable = (EFFORT / (count * self.objects())).clamp(1, count);
         let tried: Vec<usize> = (0..affordable).map(|c| c * count / affordable).collect();
-        let losses: Vec<f64> = tried.par_iter().map(|&s| self.mean_loss(&g, &self.samples[s])).collect();
+        let losses: Vec<f64> = tried.par_iter().map(|&s| self.mean_loss(&terms, &self.samples[s])).collect();
         tried[(0..affordable).fold(0, |best, at| if losses[at] < losses[best] { at } else { best })]
     }
 
@@ -117,20 +118,19 @@ impl PartitionSamples {
     /// O(samples · n · K) time a round and samples · K² numbers.
     #[must_use]
     pub fn search(&self, loss: PartitionLoss, start: &Partition, clusters: usize) -> Partition {
-        let g = cost_terms(loss, self.objects());
-        let steps: Vec<f64> = g.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let terms = self.terms(loss);
         let width = clusters.max(start.clusters());
         let mut labels = start.by_appearance().labels().to_vec();
-        let mut overlaps = Overlaps::of(&self.samples, &labels, width);
+        let mut overlaps = Overlaps::of(&self.samples, self.weights.as_deref(), &labels, width);
         let mut costs = vec![0.0; width];
         for _ in 0..SEARCH_ROUNDS {
             let mut moved = false;
             for i in 0..labels.len() {
                 let from = labels[i] as usize;
-                overlaps.count(i, from, false);
-                overlaps.costs(i, &steps, &mut costs);
+                overlaps.count(i, from, -1.0);
+                overlaps.costs(i, &terms, &mut costs);
                 let best = (0..width).fold(from, |best, k| if costs[k] < costs[best] - 1e-12 { k } else { best });
-                overlaps.count(i, best, true);
+                overlaps.count(i, best, 1.0);
                 labels[i] = best as u32;
                 moved |= best != from;
             }
@@ -161,17 +161,12 @@ impl PartitionSamples {
     pub fn average_link(&self, loss: PartitionLoss, clusters: usize) -> Result<Partition, MixtureError> {
         let n = self.objects();
         check_pairs(n)?;
-        let rows = self.by_object();
-        let apart = |i: usize, j: usize| {
-            let together = rows[i].iter().zip(&rows[j]).filter(|(a, b)| a == b).count();
-            1.0 - together as f32 / self.samples.len() as f32
-        };
-        let condensed: Vec<Vec<f32>> =
-            (0..n).into_par_iter().map(|i| (i + 1..n).map(|j| apart(i, j)).collect()).collect();
-        let tree = link_f32(condensed.concat(), n, Linkage::Average).expect("one finite distance a pair");
-        let g = cost_terms(loss, n);
+        let apart = Apart { rows: self.by_object(), samples: self.samples.len() as u64 };
+        let leaves = self.weights.as_ref().map_or_else(|| vec![1; n], |w| whole_multiplicities(w, LEAF_WEIGHTS));
+        let tree = link_rows(&apart, &leaves, Linkage::Average, &Silent).map_err(MixtureError::Linkage)?;
+        let terms = self.terms(loss);
         let cuts: Vec<Partition> = (1..=clusters.min(n)).map(|k| cut(&tree, k)).collect();
-        let losses: Vec<f64> = cuts.par_iter().map(|cut| self.mean_loss(&g, cut)).collect();
+        let losses: Vec<f64> = cuts.par_iter().map(|cut| self.mean_loss(&terms, cut)).collect();
         let best = (0..cuts.len()).fold(0, |best, k| if losses[k] < losses[best] { k } else { best });
         Ok(cuts[best].by_appearance())
     }
@@ -181,8 +176,8 @@ impl PartitionSamples {
     /// # Cost
     /// O(samples · n).
     pub fn credible_ball(&self, centre: &Partition, level: f64) -> CredibleBall {
-        let g = cost_terms(PartitionLoss::Vi, self.objects());
-        let distances: Vec<f64> = self.samples.par_iter().map(|sample| distance(&g, centre, sample)).collect();
+        let terms = self.terms(PartitionLoss::Vi);
+        let distances: Vec<f64> = self.samples.par_iter().map(|sample| terms.distance(centre, sample)).collect();
         let clusters: Vec<usize> = self.samples.iter().map(Partition::live_clusters).collect();
         CredibleBall::of(level, &distances, &clusters)
     }
@@ -193,20 +188,17 @@ impl PartitionSamples {
     /// O(samples · n · K).
     pub fn memberships(&self, partition: &Partition) -> SoftPartition {
         let clusters = partition.clusters();
-        let overlaps = Overlaps::of(&self.samples, partition.labels(), clusters);
+        let overlaps = Overlaps::of(&self.samples, self.weights.as_deref(), partition.labels(), clusters);
         let mut rows = Array2::<f64>::zeros((self.objects(), clusters));
         for (i, mut row) in rows.outer_iter_mut().enumerate() {
             let own = partition.labels()[i] as usize;
             for (s, sample) in self.samples.iter().enumerate() {
                 let together = overlaps.of_sample(s, sample.labels()[i] as usize);
                 for (k, share) in row.iter_mut().enumerate() {
-                    let itself = u32::from(k == own);
+                    let itself = if k == own { overlaps.weight(i).min(1.0) } else { 0.0 };
+                    let others = overlaps.size(k) - itself;
                     // An object alone in its cluster is together with itself.
-                    let (together, all) = match overlaps.size(k) - itself {
-                        0 => (itself, 1),
-                        others => (together[k] - itself, others),
-                    };
-                    *share += f64::from(together) / f64::from(all);
+                    *share += if others > 0.0 { (together[k] - itself) / others } else { f64::from(k == own) };
                 }
             }
             let sum = row.sum();
@@ -222,16 +214,17 @@ impl PartitionSamples {
     /// How sure every object's place is: the mean share of samples that put it together with the other members of
     /// its cluster, and for an object alone the share of samples in which it is alone.
     pub fn certainty(&self, partition: &Partition) -> Vec<f64> {
-        let overlaps = Overlaps::of(&self.samples, partition.labels(), partition.clusters());
+        let overlaps = Overlaps::of(&self.samples, self.weights.as_deref(), partition.labels(), partition.clusters());
         let sizes: Vec<Vec<usize>> = self.samples.iter().map(Partition::sizes).collect();
         let object = |(i, &k): (usize, &u32)| {
-            let others = overlaps.size(k as usize) - 1;
+            let itself = overlaps.weight(i).min(1.0);
+            let others = overlaps.size(k as usize) - itself;
             let share = |(s, sample): (usize, &Partition)| {
                 let place = sample.labels()[i] as usize;
-                if others == 0 {
+                if others <= 0.0 {
                     return f64::from(sizes[s][place] == 1);
                 }
-                f64::from(overlaps.of_sample(s, place)[k as usize] - 1) / f64::from(others)
+                (overlaps.of_sample(s, place)[k as usize] - itself) / others
             };
             self.samples.iter().enumerate().map(share).sum::<f64>() / self.samples.len() as f64
         };
@@ -239,26 +232,28 @@ impl PartitionSamples {
     }
 }
 
-/// g(0), …, g(n).
-fn cost_terms(loss: PartitionLoss, objects: usize) -> Vec<f64> {
-    let n = objects as f64;
-    let g = |x: usize| {
-        let x = x as f64;
-        match loss {
-            PartitionLoss::Binder => x * x / (n * (n - 1.0)).max(1.0),
-            PartitionLoss::Vi if x > 0.0 => x * x.ln() / n,
-            PartitionLoss::Vi => 0.0,
-        }
-    };
-    (0..=objects).map(g).collect()
+/// How many samples put two objects apart.
+struct Apart {
+    /// The cluster of every object in every sample.
+    rows: Vec<Vec<u16>>,
+    samples: u64,
 }
 
-fn distance(g: &[f64], a: &Partition, b: &Partition) -> f64 {
-    let width = b.clusters();
-    let mut cells = vec![0u32; a.clusters() * width];
-    a.labels().iter().zip(b.labels()).for_each(|(&k, &m)| cells[k as usize * width + m as usize] += 1);
-    let sides = |partition: &Partition| partition.sizes().iter().map(|&size| g[size]).sum::<f64>();
-    (sides(a) + sides(b) - 2.0 * cells.iter().map(|&cell| g[cell as usize]).sum::<f64>()).max(0.0)
+impl Rows for Apart {
+    fn objects(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn unit(&self) -> u64 {
+        self.samples
+    }
+
+    fn fill(&self, object: usize, row: &mut [u32]) {
+        let own = &self.rows[object];
+        for (to, other) in row.iter_mut().zip(&self.rows) {
+            *to = own.iter().zip(other).filter(|(a, b)| a != b).count() as u32;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -319,10 +314,37 @@ mod tests {
     fn losses_are_what_they_are_called() {
         let samples = samples(1);
         for loss in [PartitionLoss::Binder, PartitionLoss::Vi] {
-            let g = cost_terms(loss, 12);
+            let terms = CostTerms::new(loss, 12, None);
             for (a, b) in samples.samples.iter().zip(&samples.samples[1..]) {
-                assert!((distance(&g, a, b) - by_definition(loss, a, b)).abs() < 1e-12);
+                assert!((terms.distance(a, b) - by_definition(loss, a, b)).abs() < 1e-12);
             }
+        }
+    }
+
+    /// An object of weight 2 is two objects in losses, memberships, certainty and the tree.
+    #[test]
+    fn weights_are_copies() {
+        let once = samples(2);
+        let twice = |sample: &Partition| {
+            let labels = sample.labels().iter().chain(&sample.labels()[..3]).copied().collect();
+            Partition::new(labels, sample.clusters()).unwrap()
+        };
+        let copied = PartitionSamples::new(once.samples.iter().map(twice).collect(), once.log_joint.clone());
+        let weights: Vec<f64> = (0..12).map(|i| if i < 3 { 2.0 } else { 1.0 }).collect();
+        let weighted = once.clone().with_weights(Some(weights));
+        let (centre, near) = (weighted.samples[0].clone(), |a: f64, b: f64| (a - b).abs() < 1e-12);
+        for loss in [PartitionLoss::Binder, PartitionLoss::Vi] {
+            assert!(near(weighted.expected_loss(loss, &centre), copied.expected_loss(loss, &twice(&centre))));
+            assert_eq!(twice(&weighted.average_link(loss, 4).unwrap()), copied.average_link(loss, 4).unwrap());
+            let (found, start) = (weighted.search(loss, &centre, 4), twice(&centre));
+            let lost = copied.expected_loss(loss, &start) - copied.expected_loss(loss, &twice(&found));
+            assert!(lost >= -1e-12, "{loss:?}: {lost}");
+        }
+        let (one, two) = (weighted.certainty(&centre), copied.certainty(&twice(&centre)));
+        let (soft, all) = (weighted.memberships(&centre), copied.memberships(&twice(&centre)));
+        for i in 0..12 {
+            assert!(near(one[i], two[i]), "certainty of {i}");
+            assert!((0..centre.clusters()).all(|k| near(soft.rows()[[i, k]], all.rows()[[i, k]])), "shares of {i}");
         }
     }
 

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use super::chain_diagnostics::{NbceDraws, NbceGibbsDiagnostics, with_diagnostics};
 use super::equal_rows::{majority_by_row, mean_by_row};
 use super::gibbs_run::{GibbsRun, KeptDraw, gibbs_run};
-use super::partition_samples::{PartitionLoss, PartitionSamples};
+use super::partition_loss::PartitionLoss;
+use super::partition_samples::PartitionSamples;
 use super::settings::{NbceGibbsSettings, Summary};
 use crate::error::MixtureError;
 use crate::nbce::likelihood::{likelihood, merged_model};
@@ -30,11 +31,13 @@ const SEARCH_EFFORT: usize = 2_000_000_000;
 /// ```
 ///
 /// The product runs over the labels that are there. Weights ω of base clusterings temper the likelihood: a label counts ω_u times, so
-/// that its factor is Γ(β + ω N + ω) / Γ(β + ω N) over the same of all labels. After each sweep a few split–merge moves (Dahl's) part or join whole
+/// that its factor is Γ(β + ω N + ω) / Γ(β + ω N) over the same of all labels. An object of weight w is w objects with its labels that
+/// stay together, so that each factor x of its odds becomes Γ(x + w) / Γ(x), w being any number. After each sweep a few split–merge moves (Dahl's) part or join whole
 /// clusters. Chains run in parallel; each has its own stream of chance.
 ///
 /// # Cost
-/// O(n · M · K) time a sweep and chain; (ΣJ + 2 M) K numbers a chain and 4 n bytes a kept partition.
+/// O(n · M · K) time a sweep and chain, with weights of objects some ten times as long; (ΣJ + 2 M) K numbers a chain and 4 n bytes a
+/// kept partition.
 ///
 /// # Differences from the paper
 /// Eq. 5 lacks the δ: only the observed label's count is in the product. Stick-breaking is truncated at v_K = 1, and
@@ -55,7 +58,10 @@ pub fn nbce_draws<'a>(
     MixtureError::check(settings, &ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let length = u64::from(settings.burn_in) + u64::from(settings.sweeps.get());
     let progress = ProgressCounter::new(monitor, length * u64::from(settings.chains.get()));
-    let rows = WeightedRows::unfolded(ensemble).with_base_weights(of.shares().map(<[f64]>::to_vec));
+    let weights = of.multiplicities().map(exact);
+    let rows = WeightedRows::unfolded(ensemble)
+        .with_base_weights(of.shares().map(<[f64]>::to_vec))
+        .with_object_weights(weights.as_deref());
     let chain = |chain: u32| match ensemble.rows() {
         LabelRows::Bytes(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
         LabelRows::Words(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
@@ -71,13 +77,22 @@ pub fn nbce_draws<'a>(
         samples: PartitionSamples::new(
             kept.iter().map(|kept| kept.partition.clone()).collect(),
             kept.iter().map(|kept| kept.log_joint).collect(),
-        ),
+        )
+        .with_weights(weights),
         hyperparameters: kept.iter().map(|kept| (kept.hyperparameters.alpha0, kept.hyperparameters.beta)).collect(),
         log_joint: runs.iter().map(|run| run.log_joint.clone()).collect(),
         moved,
         clusters: runs.into_iter().map(|run| run.clusters).collect(),
         stopped: if interrupted { Stopped::Interrupted } else { Stopped::RoundLimit },
     })
+}
+
+/// The weights in multiples of a unit that is so large that sums over all objects are exact: a cluster that lost its last object has no
+/// weight, and none is negative. Whole numbers below 2²⁴ stay what they are.
+fn exact(weights: &[f64]) -> Vec<f64> {
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    let unit = (largest.log2().floor() - 23.0).exp2();
+    weights.iter().map(|weight| (weight / unit).round().max(1.0) * unit).collect()
 }
 
 /// A Dirichlet-process mixture of label rows with at most `clusters` clusters, by collapsed Gibbs sampling
@@ -110,17 +125,17 @@ pub fn nbce_gibbs<'a>(
     settings: &NbceGibbsSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<NbceGibbsDiagnostics>, MixtureError> {
-    // Objects are sampled one by one, each of which counts once.
-    let of = WeightedEnsemble { object_weights: None, ..of.into() };
+    let of: WeightedEnsemble<'_> = of.into();
     let ensemble = of.ensemble;
     let draws = nbce_draws(of, clusters, seed, settings, monitor)?;
     let fragments = ensemble.fragments();
     let chosen = summarise(&draws.samples, clusters, settings)?;
-    let partition = majority_by_row(&chosen, fragments.of_object(), fragments.weights().len());
+    let weights = of.each_multiplicity();
+    let partition = majority_by_row(&chosen, &weights, &fragments);
     let (partition, model) = fit(of, &partition, clusters, &draws, settings.prior);
     let mut outcome = Outcome::hard(partition, vec![0.0; ensemble.objects()], draws.stopped);
     let certainty = draws.samples.certainty(&outcome.partition);
-    outcome.certainty = mean_by_row(&certainty, &fragments);
+    outcome.certainty = mean_by_row(&certainty, &weights, &fragments);
     let fit = likelihood(&outcome.partition, clusters, &WeightedRows::of_tempered(of), &model);
     outcome.model = Some(Arc::new(model.weighted(of.shares())));
     Ok(with_diagnostics(outcome, fit, draws, settings.burn_in))
@@ -151,7 +166,7 @@ fn fit(
     draws: &NbceDraws,
     prior: NbcePrior,
 ) -> (Partition, RowModel) {
-    let rows = WeightedRows::unfolded(of.ensemble);
+    let rows = WeightedRows::unfolded(of.ensemble).with_object_weights(of.multiplicities());
     let mut labels = partition.by_appearance().labels().to_vec();
     order_by_size(&rows, &mut labels, clusters);
     let mean = |pick: fn(&(f64, f64)) -> f64| {

@@ -4,7 +4,8 @@ use partita_core::Label;
 use rand::{Rng, RngExt, seq::SliceRandom};
 use statrs::function::gamma::ln_gamma;
 
-use super::gibbs_state::{GibbsState, log_rise};
+use super::gibbs_state::GibbsState;
+use crate::nbce::prior::log_rise;
 
 /// The counts of one of two clusters that share some objects between them; labels count as often as their base clusterings weigh.
 struct SideCounts {
@@ -90,28 +91,26 @@ impl<L: Label> GibbsState<'_, L> {
     }
 
     fn join(&self, side: &mut SideCounts, object: usize) {
-        side.size += 1.0;
+        let weight = self.weight(object);
+        side.size += weight;
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
-                let one = self.base_weights.map_or(1.0, |weights| weights[u]);
+                let one = weight * self.base_weights.map_or(1.0, |weights| weights[u]);
                 side.labels[self.offsets[u] + j] += one;
                 side.totals[u] += one;
             }
         }
     }
 
-    /// ln of the size of a side times the probability of an object's labels, given those on it.
+    /// ln of the size of a side times the probability of an object's labels, given those on it; of as many objects as it stands for.
     fn log_weight(&self, side: &SideCounts, object: usize) -> f64 {
-        let beta = self.hyperparameters.beta;
-        let mut log = side.size.ln();
+        let (beta, weight) = (self.hyperparameters.beta, self.weight(object));
+        let mut log = log_rise(side.size, weight);
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
-                let pseudo_total = (self.offsets[u + 1] - self.offsets[u]) as f64 * beta;
-                let (label, all) = (beta + side.labels[self.offsets[u] + j], pseudo_total + side.totals[u]);
-                log += match self.base_weights {
-                    None => (label / all).ln(),
-                    Some(weights) => log_rise(label, weights[u]) - log_rise(all, weights[u]),
-                };
+                let (label, all) = (beta + side.labels[self.offsets[u] + j], self.pseudo_totals[u] + side.totals[u]);
+                let one = weight * self.base_weights.map_or(1.0, |weights| weights[u]);
+                log += if one == 1.0 { (label / all).ln() } else { log_rise(label, one) - log_rise(all, one) };
             }
         }
         log
@@ -127,9 +126,8 @@ impl<L: Label> GibbsState<'_, L> {
         };
         let beta = self.hyperparameters.beta;
         let labels: f64 = first.labels.iter().zip(&second.labels).map(|(&x, &y)| gain(beta, x, y)).sum();
-        let pseudo_totals = self.offsets.windows(2).map(|ends| (ends[1] - ends[0]) as f64 * beta);
-        let totals: f64 =
-            pseudo_totals.zip(first.totals.iter().zip(&second.totals)).map(|(low, (&x, &y))| gain(low, x, y)).sum();
+        let pairs = self.pseudo_totals.iter().zip(first.totals.iter().zip(&second.totals));
+        let totals: f64 = pairs.map(|(&low, (&x, &y))| gain(low, x, y)).sum();
         let mut sizes = self.counts.sizes.clone();
         (sizes[a as usize], sizes[b as usize]) = (first.size, second.size);
         let parted = self.prior.log_partition(&sizes, self.hyperparameters.alpha0);

@@ -112,6 +112,11 @@ impl<'a> WeightedRows<'a> {
         Self { base_weights, ..self }
     }
 
+    /// The same where a row stands for as many objects as its weight says.
+    pub(crate) fn with_object_weights(self, weights: Option<&[f64]>) -> Self {
+        Self { weights: weights.map_or(self.weights, <[f64]>::to_vec), ..self }
+    }
+
     fn folded(ensemble: &Ensemble, weight: impl Fn(usize) -> f64) -> Self {
         let fragments = ensemble.fragments();
         let mut weights = vec![0.0; fragments.weights().len()];
