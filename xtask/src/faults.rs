@@ -21,7 +21,8 @@ const PAGE: &str = "docs/reliability.md";
 
 /// Runs the tests of faults with so many kills, and makes the table of what they say.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let mut cargo = workspace.cargo(["test", "--quiet", "--package", "partita-cli", "--test", "it", "faults::"]);
+    // With the whole workspace named, what the tests have built is used.
+    let mut cargo = workspace.cargo(["test", "--quiet", "--workspace", "--test", "it", "faults::"]);
     cargo.args(["--", "--nocapture"]).env("PARTITA_KILLS", arguments.kills.to_string());
     let said = shell::tee(&mut cargo)?;
     let mut rows: Vec<&str> = said.lines().filter_map(|line| line.split_once("fault: ").map(|(_, row)| row)).collect();

@@ -82,7 +82,7 @@ pub fn base_weights_from(file: &Path, bases: &[BaseClustering]) -> Result<BaseWe
             file,
             match error {
                 WeightError::Value { place, value } => {
-                    format!("the weight of '{}' is {value}; weights are 0 or above", bases[place].name())
+                    format!("the weight of '{}' is {value}; {}", bases[place].name(), WeightError::RULE)
                 }
                 other => other.to_string(),
             },
@@ -149,7 +149,7 @@ fn weights_in_order(file: &Path, words: &[Option<String>], ensemble: &Ensemble) 
     ObjectWeights::new(weights).map_err(|error| match error {
         WeightError::Value { place, value } => {
             let called = row_name(place, ensemble.object_names());
-            AppError::content(file, format!("the weight of the object in {called} is {value}; weights are 0 or above"))
+            AppError::content(file, format!("the weight of the object in {called} is {value}; {}", WeightError::RULE))
         }
         other => AppError::content(file, other.to_string()),
     })

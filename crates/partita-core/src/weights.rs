@@ -19,8 +19,8 @@ pub struct ObjectWeights(Vec<f64>);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightError {
-    /// A weight that is negative or not a number.
-    #[error("weight {place} is {value}; weights are 0 or above")]
+    /// A weight that is negative, not a number, or so near 0 that its inverse is none.
+    #[error("weight {place} is {value}; {}", Self::RULE)]
     Value {
         /// Its place, from 0.
         place: usize,
@@ -32,7 +32,7 @@ pub enum WeightError {
     AllZero,
     /// Sums of weights would be rounded.
     #[error(
-        "the weights add up to {sum}; sums are exact up to 2^53 = 9007199254740992, so divide all weights by a number"
+        "the weights add up to {sum:e}; sums are exact up to 2^53 = 9007199254740992, so divide all weights by a number"
     )]
     Sum {
         /// Their sum.
@@ -40,11 +40,17 @@ pub enum WeightError {
     },
 }
 
+impl WeightError {
+    /// What a weight may be.
+    pub const RULE: &str = "weights are 0 or above, and what is below 1e-300 is to be written as 0";
+}
+
 /// The largest sum up to which whole numbers are exact.
 const MOST: f64 = (1u64 << 53) as f64;
 
 fn check(weights: &[f64]) -> Result<(), WeightError> {
-    if let Some(place) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+    let fits = |weight: f64| weight == 0.0 || (weight.is_finite() && weight >= 1e-300);
+    if let Some(place) = weights.iter().position(|&weight| !fits(weight)) {
         return Err(WeightError::Value { place, value: weights[place] });
     }
     if weights.iter().all(|&weight| weight == 0.0) { Err(WeightError::AllZero) } else { Ok(()) }
@@ -224,6 +230,7 @@ mod tests {
         assert_eq!(BaseWeights::new(vec![1.0, 0.0, 3.0]).unwrap().as_slice(), [0.5, 0.0, 1.5]);
         assert_eq!(BaseWeights::new(vec![1.0, -2.0]), Err(WeightError::Value { place: 1, value: -2.0 }));
         assert_eq!(BaseWeights::new(vec![0.0, 0.0]), Err(WeightError::AllZero));
+        assert!(ObjectWeights::new(vec![1.0, 1e-320]).unwrap_err().to_string().contains("is to be written as 0"));
         assert!(BaseWeights::new(vec![f64::NAN]).is_err() && BaseWeights::new(vec![f64::INFINITY]).is_err());
         assert!(BaseWeights::new(vec![0.1; 3]).unwrap().are_even());
         assert_eq!(BaseWeights::new(vec![1e308, 1e308, 5e307]).unwrap().whole(10), Some(vec![2, 2, 1]));

@@ -54,7 +54,7 @@ impl Asked {
                 py,
                 &match error {
                     WeightError::Value { place, value } => {
-                        format!("base_weights[{place}] is {value}; weights are 0 or above")
+                        format!("base_weights[{place}] is {value}; {}", WeightError::RULE)
                     }
                     other => format!("base_weights: {other}"),
                 },
