@@ -235,7 +235,7 @@ pub enum FileError {
         columns: usize,
     },
     /// The labels do not make an ensemble.
-    #[error("{}: {source}", .path.display())]
+    #[error("{}: {}", .path.display(), plain(&.source.to_string()))]
     Ensemble {
         /// The file.
         path: PathBuf,

@@ -63,7 +63,7 @@ pub(crate) fn consensus(bytes: &[u8]) {
 }
 
 /// Settings of a method: most as they are, others anywhere in their ranges and a little outside.
-fn settings(method: &dyn Consensus, from: &mut Bytes<'_>) -> SettingMap {
+pub(crate) fn settings(method: &dyn Consensus, from: &mut Bytes<'_>) -> SettingMap {
     let mut map = Map::new();
     for SettingInfo { name, values, .. } in method.settings() {
         if from.one_in(3) {
@@ -106,7 +106,7 @@ fn whole(range: &SettingRange, from: &mut Bytes<'_>) -> Value {
     }
 }
 
-fn ensemble(from: &mut Bytes<'_>) -> Option<Ensemble> {
+pub(crate) fn ensemble(from: &mut Bytes<'_>) -> Option<Ensemble> {
     let (n, m) = (1 + from.below(MOST.0), 1 + from.below(MOST.1));
     let mut builder = EnsembleBuilder::new(n);
     for u in 0..m {

@@ -12,6 +12,7 @@
 //! | `sums` | sums of row passes that other processes made, and their jobs |
 //! | `consensus` | a small ensemble (hard, soft, weighted, with missing labels), any method, any settings |
 //!
+//! [`CommandLine`] is what `consensus` runs, for a program of any version: `fuzz_program` among the examples.
 //! [`Campaign`] mutates seeds and runs a target for so many executions or so long.
 //!
 //! ```
@@ -26,6 +27,7 @@
 
 mod bytes;
 mod campaign;
+mod command_line;
 mod consensus;
 mod input_file;
 mod mutation;
@@ -39,6 +41,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use campaign::{Campaign, Failure, Report};
+pub use command_line::CommandLine;
 pub use mutation::mutated;
 
 /// How long one execution may take.
