@@ -1,9 +1,7 @@
 //! Where a search for the median starts: cuts of an average-link tree, the base clustering that loses least, and nothing.
 
 use partita_coassoc::EvidenceRows;
-use partita_core::{
-    Dendrogram, Ensemble, Flow, LEAF_WEIGHTS, Label, Monitor, ProgressCounter, Seed, whole_multiplicities,
-};
+use partita_core::{Dendrogram, Ensemble, Flow, LEAF_WEIGHTS, Label, Monitor, Seed, whole_multiplicities};
 use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rand::seq::index;
 
@@ -102,7 +100,7 @@ fn tree<L: Label>(
     let total = sum(&weights);
     let unit = (u64::MAX / 4 / (total.saturating_mul(total) / 4).max(1)).clamp(1, 1 << 20);
     let rows = Apart { rows: EvidenceRows::new(&ensemble.select(&objects, &bases)).ok()?, unit };
-    link_rows(&rows, &weights, Linkage::Average, &ProgressCounter::new(monitor, 1)).ok()
+    link_rows(&rows, &weights, Linkage::Average, monitor).ok()
 }
 
 /// 1 − the share of base clusterings that join two objects, of those that label both.
