@@ -183,9 +183,9 @@ const FINALISTS: usize = 3;
 
 /// Units of progress: of every row that starts are tried on, to make them, for their descents and for the last part of the best; of
 /// every row, where there are more.
-const MADE: u64 = 2;
-const DESCENTS: u64 = 3;
-const LAST: u64 = 5;
+const MADE: u64 = 20;
+const DESCENTS: u64 = 50;
+const LAST: u64 = 100;
 const ALL: u64 = 5;
 
 struct Run<'a> {
@@ -201,6 +201,8 @@ struct Run<'a> {
 /// Rows in clusters, with the loss after each sweep that led there.
 struct Found {
     labels: Vec<u32>,
+    /// The loss against every base clustering.
+    losses: Vec<f64>,
     trace: Vec<f64>,
     end: End,
     /// The certainty of every row, where the last sweep moved none.
@@ -213,14 +215,13 @@ impl RowVisitor for Run<'_> {
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
         let objects: u64 = (0..rows.len()).map(|row| u64::from(rows.weight(row))).sum();
         let terms = Terms::new(self.loss, objects as usize);
-        let all: Vec<u32> = (0..rows.len() as u32).collect();
         let some = sample(rows.len(), self.seed.child(0));
         let rest = if some.is_some() { ALL * rows.len() as u64 } else { 0 };
-        let target = Target::new(rows, some.as_deref().unwrap_or(&all), &self.base_weights, self.loss, &terms);
-        let tried = (MADE + DESCENTS + LAST) * target.on.len() as u64;
+        let target = Target::new(rows, some.as_deref(), &self.base_weights, self.loss, &terms);
+        let tried = (MADE + DESCENTS + LAST) * target.len() as u64;
         let progress = ProgressCounter::new(self.monitor, tried + rest);
         let (mut best, losses) = self.best_start(&target, &progress);
-        let whole = Target::new(rows, &all, &self.base_weights, self.loss, &terms);
+        let whole = Target::new(rows, None, &self.base_weights, self.loss, &terms);
         if let Some(some) = some {
             let mut labels = vec![NOWHERE; rows.len()];
             some.iter().zip(&best.labels).for_each(|(&row, &k)| labels[row as usize] = k);
@@ -246,10 +247,10 @@ impl Run<'_> {
 
     /// The best result of all starts, and the loss of each.
     fn best_start<L: Label>(&self, target: &Target<'_, L>, progress: &ProgressCounter<'_>) -> (Found, Vec<f64>) {
-        let (width, rows) = ((2 * self.clusters).min(target.on.len()).max(self.clusters), target.on.len() as u64);
+        let (width, rows) = ((2 * self.clusters).min(target.len()).max(self.clusters), target.len() as u64);
         let mut given =
             starts(self.ensemble, target, self.clusters, width, self.seed.child(2), &progress.part(MADE * rows));
-        let nothing = vec![NOWHERE; target.on.len()];
+        let nothing = vec![NOWHERE; target.len()];
         given.extend((0..self.search.restarts.get()).map(|_| nothing.clone()));
         let share = DESCENTS * rows / given.len() as u64;
         let descend = |(start, labels): (usize, &Vec<u32>)| {
@@ -286,7 +287,8 @@ impl Run<'_> {
         let mut trace = vec![clustering.loss()];
         let end = clustering.descend(&self.limits(monitor), seed.child(1), &mut trace);
         let certainty = (end == End::Still).then(|| std::mem::take(&mut clustering.certainty));
-        Found { labels: clustering.numbered(), trace, end, certainty }
+        let (labels, losses) = clustering.numbered();
+        Found { labels, losses, trace, end, certainty }
     }
 
     /// A result, improved by dealing out whole clusters.
@@ -298,7 +300,8 @@ impl Run<'_> {
         if end != End::Interrupted && clustering.empty_clusters(&limits, seed, &mut trace) == End::Interrupted {
             end = End::Interrupted;
         }
-        Found { labels: clustering.numbered(), trace, end, certainty: None }
+        let (labels, losses) = clustering.numbered();
+        Found { labels, losses, trace, end, certainty: None }
     }
 
     fn outcome<L: Label>(
@@ -307,9 +310,9 @@ impl Run<'_> {
         found: Found,
         objective_by_restart: Vec<f64>,
     ) -> Outcome<MedianDiagnostics> {
-        let mut clustering = Clustering::of(target, self.clusters, &found.labels);
-        let clusters = clustering.live();
-        let certainty = found.certainty.unwrap_or_else(|| certainty(&mut clustering, self.clusters));
+        let clusters = found.labels.iter().max().map_or(0, |&last| last as usize + 1);
+        let again = || certainty(&mut Clustering::of(target, self.clusters, &found.labels), self.clusters);
+        let certainty = found.certainty.unwrap_or_else(again);
         let partition = Partition::new(target.rows.expand(&found.labels), clusters).expect("labels are numbered");
         let stopped = match found.end {
             End::Still => Stopped::Converged,
@@ -324,10 +327,10 @@ impl Run<'_> {
                 .warnings
                 .push(format!("it stopped at its limit of {sweeps} sweeps, before nothing moved; set sweeps higher"));
         }
-        let (name, value) = (self.loss.name(), clustering.loss());
+        let (name, value) = (self.loss.name(), target.mean(&found.losses));
         outcome.objective = Some(Objective { name, sense: Sense::Minimise, value, trace: found.trace });
         let base = |(base, loss): (&partita_core::BaseClustering, f64)| BaseLoss { base: base.name().to_owned(), loss };
-        let mut base_losses: Vec<BaseLoss> = self.ensemble.bases().iter().zip(clustering.losses()).map(base).collect();
+        let mut base_losses: Vec<BaseLoss> = self.ensemble.bases().iter().zip(found.losses).map(base).collect();
         base_losses.sort_by(|a, b| a.loss.total_cmp(&b.loss).then_with(|| a.base.cmp(&b.base)));
         outcome.with(MedianDiagnostics { clusters, base_losses, objective_by_restart })
     }
