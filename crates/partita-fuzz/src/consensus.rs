@@ -95,13 +95,14 @@ fn value(values: &SettingValues, from: &mut Bytes<'_>) -> Value {
     }
 }
 
-/// A whole number: an end of the range, a small one, or any.
+/// A whole number: an end of the range or of its type, a small one, or any.
 fn whole(range: &SettingRange, from: &mut Bytes<'_>) -> Value {
     match from.byte() % 8 {
         0 => json!(range.low as u64),
         1 => json!(range.high as u64),
         2 => json!(from.number()),
         3 => json!((range.high / 2.0) as u64),
+        4 => json!(u32::MAX),
         _ => json!((range.low as u64).saturating_add(u64::from(from.byte() % 16))),
     }
 }

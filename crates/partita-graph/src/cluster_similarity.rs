@@ -166,11 +166,40 @@ pub(crate) mod tests {
         Overlap::count(&PassRunner::new(&EnsembleRows::new(ensemble), &Silent)).unwrap()
     }
 
+    /// Σ_i Z_ic Z_id / d_i, where the strengths of an object's base clusters add up to d_i.
+    pub(crate) fn shared(ensemble: &Ensemble, strengths: &[f64]) -> Array2<f64> {
+        let source = EnsembleRows::new(ensemble);
+        Overlap::shared(&PassRunner::new(&source, &Silent), strengths).unwrap().into_table()
+    }
+
     /// a = 1 1 1 2 2 2, b = 1 1 2 2 2 2, c = 1 1 1 2 3 3.
     pub(crate) fn tiny() -> Ensemble {
         let columns = [[1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 2, 2], [1, 1, 1, 2, 3, 3]];
         let named = columns.iter().zip(["a", "b", "c"]);
         ensemble(named.map(|(column, name)| (name.to_owned(), column.iter().map(|&label| Some(label)).collect())))
+    }
+
+    /// How far every object is in every base cluster, n × ΣJ: as similar as its own cluster of that base clustering is.
+    pub(crate) fn refined(ensemble: &Ensemble, similarity: &Array2<f64>) -> Array2<f64> {
+        let (offsets, base_of) = (ensemble.offsets(), bases_of(&ensemble.offsets()));
+        Array2::from_shape_fn((ensemble.objects(), base_of.len()), |(i, c)| {
+            let u = base_of[c];
+            ensemble.label(i, u).map_or(0.0, |label| similarity[[c, label + offsets[u]]])
+        })
+    }
+
+    /// Holds a cluster graph to D^-½ Bᵀ D⁻¹ B D^-½ of edges B, whose first rows are objects, and what base clusters add to the places
+    /// of their objects for all eigenvectors to D⁻¹ B D^-½.
+    pub(crate) fn assert_cut_of(ensemble: &Ensemble, edges: &Array2<f64>, graph: &Array2<f64>, table: &Array2<f64>) {
+        let sums = |axis| edges.sum_axis(Axis(axis)).mapv(|sum: f64| sum.max(1e-300));
+        let (rows, columns) = (sums(1), sums(0));
+        let half = edges / &columns.mapv(f64::sqrt);
+        let whole = &half / &rows.view().insert_axis(Axis(1));
+        assert!((&whole.t().dot(&half) - graph).iter().all(|x| x.abs() < 1e-10));
+        let places = refined(ensemble, &Array2::eye(columns.len())).dot(table) / columns.sum().sqrt();
+        for (i, place) in places.outer_iter().enumerate() {
+            assert!(place.iter().zip(whole.row(i)).all(|(a, b)| (a / rows[i] - b).abs() < 1e-10), "{i}");
+        }
     }
 
     fn close(found: f64, expected: f64) {
@@ -199,7 +228,7 @@ pub(crate) mod tests {
     }
 
     /// The definitions, over objects, step by step.
-    fn naive(ensemble: &Ensemble, steps: u32) -> (Array2<f64>, Array2<f64>) {
+    pub(crate) fn naive(ensemble: &Ensemble, steps: u32) -> (Array2<f64>, Array2<f64>) {
         let (offsets, n) = (ensemble.offsets(), ensemble.objects());
         let side = offsets[offsets.len() - 1];
         let base = |c: usize| offsets.iter().rposition(|&start| start <= c).unwrap();

@@ -1,12 +1,22 @@
 //! The labels of all rows of a fit by passes, for ensembles in memory.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Outcome, Partition, PassRunner, RowFit, SoftPartition};
+use partita_core::{Ensemble, EnsembleRows, Outcome, Partition, PassRunner, RowFit, Silent, SoftPartition};
 
 use crate::GraphError;
 
+/// A fit over the rows of an ensemble in memory, as its outcome.
+pub(crate) fn in_memory<D>(
+    ensemble: &Ensemble,
+    fit: impl FnOnce(&PassRunner<'_>) -> Result<RowFit<D>, GraphError>,
+) -> Result<Outcome<D>, GraphError> {
+    let rows = EnsembleRows::new(ensemble);
+    let rows = PassRunner::new(&rows, &Silent);
+    collected(&rows, fit(&rows)?)
+}
+
 /// The outcome of a fit over these rows.
-pub(crate) fn collected<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, GraphError> {
+fn collected<D>(rows: &PassRunner<'_>, fit: RowFit<D>) -> Result<Outcome<D>, GraphError> {
     let objects = rows.source().rows() as usize;
     let (mut labels, mut certainty, mut soft) = (Vec::with_capacity(objects), Vec::new(), Vec::new());
     fit.label(rows, &mut |_, assigned| {

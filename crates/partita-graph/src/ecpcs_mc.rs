@@ -5,9 +5,9 @@ use std::num::Saturating;
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{
-    Assigned, BaseWeights, Capabilities, Clusters, ClustersError, EnsembleRows, FitError, Flow, Label, Method,
-    MethodInfo, Monitor, Outcome, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
-    Seed, Settings, Silent, SoftBases, SoftPartition, WeightedEnsemble, Weights,
+    Assigned, BaseWeights, Capabilities, Clusters, FitError, Flow, Label, Method, MethodInfo, Monitor, Outcome,
+    PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed, Settings, Silent,
+    SoftBases, SoftPartition, WeightedEnsemble, Weights,
 };
 use partita_kmeans::embedded::{Grouping, Search, kmeans};
 use partita_spectral::{LanczosSettings, top_eigenpairs};
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::cluster_similarity::{self, bases_of, jaccard, live, overlaps, propagated};
-use crate::collect::collected;
+use crate::collect::in_memory;
 use crate::rows::{by_base, check};
 use crate::soft::soft_bytes;
-use crate::spectral::{GRAPH, counted};
+use crate::spectral::{GRAPH, counted_for};
 
 /// Settings of [`ecpcs_mc`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -92,9 +92,7 @@ pub fn ecpcs_mc<'a>(
     if source.is_fractional() {
         return ecpcs_mc_shares(source, clusters, seed, settings, monitor);
     }
-    let rows = EnsembleRows::new(source.ensemble);
-    let rows = PassRunner::new(&rows, &Silent);
-    collected(&rows, ecpcs_mc_rows(&rows, source.base_weights, clusters, seed, settings, monitor)?)
+    in_memory(source.ensemble, |rows| ecpcs_mc_rows(rows, source.base_weights, clusters, seed, settings, monitor))
 }
 
 /// [`ecpcs_mc`] of shares and weighted objects: base clusters are compared by the extended Jaccard index, and scores are of shares.
@@ -138,13 +136,7 @@ pub fn ecpcs_mc_rows(
     settings: &EcpcsMcSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<MetaClusters>, GraphError> {
-    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
-    ClustersError::check(clusters, objects)?;
-    if monitor.tick(0, 3) == Flow::Stop {
-        return Err(GraphError::Interrupted);
-    }
-    let overlap = counted(rows)?;
+    let overlap = counted_for(rows, clusters, settings, monitor)?;
     let found = Grouped::of((&overlap, &jaccard(&overlap)), weights, clusters, seed, settings, monitor)?;
     let mut fit = RowFit::new(clusters, found.grouping.stopped, found.scores, found.details);
     fit.rounds = found.grouping.trace.len() as u64;

@@ -1,22 +1,19 @@
 //! GP-MGLA: a cut of objects and base clusters in which base clusters with common neighbours are linked too.
 
 use partita_coassoc::Overlap;
-use partita_core::ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
-use partita_core::{
-    BaseWeights, Clusters, ClustersError, EnsembleRows, FitError, Flow, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, Silent, WeightedEnsemble,
-};
-use partita_kmeans::embedded::Search;
-use partita_spectral::{LanczosSettings, lanczos};
+use partita_core::ndarray::{Array2, Axis};
+use partita_core::{BaseWeights, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings, WeightedEnsemble};
+use partita_metrics::{Contingency, Normalisation};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::bipartite::{inverse_roots, multiply};
-use crate::cluster_similarity::{self, bases_of, common_links, jaccard, live};
-use crate::collect::collected;
-use crate::row_cut;
+use crate::bipartite::inverse_roots;
+use crate::cluster_similarity::{bases_of, common_links, jaccard, live};
+use crate::collect::in_memory;
+use crate::link_method::{EmbeddedSettings, LinkMethod};
+use crate::row_cut::{grouped_by, leading, lifted};
 use crate::rows::by_base;
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted};
+use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for};
 
 /// Settings of [`gp_mgla`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -29,20 +26,15 @@ pub struct GpMglaSettings {
     /// How much the agreement of a base clustering with the others tells: its exponent (paper: β).
     #[setting(range = 0.0..=100.0)]
     pub beta: f64,
-    /// Independent initializations of k-means; the lowest loss is kept.
-    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
-    pub restarts: u32,
-    /// The most rounds of k-means.
-    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
-    pub rounds: u32,
-    /// Stop k-means when its loss falls by less than this share.
-    #[setting(range = 0.0.., alias = "tol")]
-    pub tolerance: f64,
+    /// How k-means goes about.
+    #[setting(flatten)]
+    #[serde(flatten)]
+    pub embedded: EmbeddedSettings,
 }
 
 impl Default for GpMglaSettings {
     fn default() -> Self {
-        Self { alpha: 0.5, beta: 2.0, restarts: 10, rounds: 100, tolerance: 1e-6 }
+        Self { alpha: 0.5, beta: 2.0, embedded: EmbeddedSettings::default() }
     }
 }
 
@@ -84,9 +76,7 @@ pub fn gp_mgla<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let source = source.into();
-    let rows = EnsembleRows::new(source.ensemble);
-    let rows = PassRunner::new(&rows, &Silent);
-    collected(&rows, gp_mgla_rows(&rows, source.base_weights, clusters, seed, settings, monitor)?)
+    in_memory(source.ensemble, |rows| gp_mgla_rows(rows, source.base_weights, clusters, seed, settings, monitor))
 }
 
 /// [`gp_mgla`] over label rows that are not held: three passes and one for every round of k-means.
@@ -101,32 +91,23 @@ pub fn gp_mgla_rows(
     settings: &GpMglaSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
-    ClustersError::check(clusters, objects)?;
-    if monitor.tick(0, u64::from(settings.rounds) + 1) == Flow::Stop {
-        return Err(GraphError::Interrupted);
-    }
-    let graph = LinkedGraph::new(&counted(rows)?, weights, settings);
+    let graph = LinkedGraph::new(&counted_for(rows, clusters, settings, monitor)?, weights, settings);
     let matrix = graph.matrix(Overlap::shared(rows, &graph.strengths)?.into_table());
-    let side = graph.strengths.len();
-    let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| multiply(matrix.view(), x, y);
-    let pairs = lanczos(side, clusters.min(side), product, seed.child(0), &LanczosSettings::default())?;
-    let (&GpMglaSettings { restarts, rounds, tolerance, .. }, table) = (settings, graph.lifted(&pairs.vectors));
-    let search = Search { clusters, restarts, rounds, tolerance };
-    let fit = row_cut::grouped(rows, &table, &graph.strengths, &search, seed, monitor)?;
-    let eigenvalues = pairs.values.to_vec();
-    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None, moved: None }))
+    let pairs = leading(matrix.view(), clusters, seed)?;
+    let table = lifted(&pairs.vectors, &graph.roots, &graph.strengths, graph.total);
+    let search = settings.embedded.search(clusters);
+    grouped_by(rows, (&pairs, &table), &graph.strengths, &search, seed, monitor)
 }
 
-/// Edges of base clusters, and their degrees.
+/// Edges of base clusters.
 struct LinkedGraph {
     /// Weight of the edges to the objects of every base cluster.
     strengths: Vec<f64>,
     /// SACT, ΣJ × ΣJ.
     links: Array2<f64>,
-    /// Column sums of B.
-    degrees: Vec<f64>,
+    /// D^-½ of the column sums D of B, and the root of their sum, which makes the trivial eigenvector put a 1 into every row.
+    roots: Vec<f64>,
+    total: f64,
 }
 
 impl LinkedGraph {
@@ -142,8 +123,9 @@ impl LinkedGraph {
         live.iter().for_each(|&c| links[[c, c]] = 1.0);
         let strengths: Vec<f64> = counts.iter().map(|count| settings.alpha * count).collect();
         let own = overlap.sizes().into_iter().zip(&strengths).map(|(size, strength)| size * strength);
-        let degrees = own.zip(links.sum_axis(Axis(1))).map(|(own, links)| own + links).collect();
-        Self { strengths, links, degrees }
+        let degrees: Vec<f64> = own.zip(links.sum_axis(Axis(1))).map(|(own, links)| own + links).collect();
+        let (roots, total) = (inverse_roots(&degrees, &vec![1.0; degrees.len()]), degrees.iter().sum::<f64>().sqrt());
+        Self { strengths, links, roots, total }
     }
 
     /// D^-½ Bᵀ D⁻¹ B D^-½ from the part of the objects, Σ_i Z_ic Z_id / d_i.
@@ -151,112 +133,47 @@ impl LinkedGraph {
         shared.indexed_iter_mut().for_each(|((c, d), x)| *x *= self.strengths[c] * self.strengths[d]);
         let own = self.links.sum_axis(Axis(1)).mapv(|sum| if sum > 0.0 { 1.0 / sum } else { 0.0 });
         let mut matrix = self.links.t().dot(&(&self.links * &own.insert_axis(Axis(1)))) + shared;
-        let root = inverse_roots(&self.degrees, &vec![1.0; self.degrees.len()]);
-        matrix.indexed_iter_mut().for_each(|((c, d), x)| *x *= root[c] * root[d]);
+        matrix.indexed_iter_mut().for_each(|((c, d), x)| *x *= self.roots[c] * self.roots[d]);
         matrix
     }
-
-    /// What a base cluster adds to the place of its objects, so that the trivial eigenvector puts a 1 into every row.
-    fn lifted(&self, vectors: &Array2<f64>) -> Array2<f64> {
-        let root = inverse_roots(&self.degrees, &vec![1.0; self.degrees.len()]);
-        let total = self.degrees.iter().sum::<f64>().sqrt();
-        let mut table = vectors.as_standard_layout().into_owned();
-        for ((mut line, root), strength) in table.outer_iter_mut().zip(&root).zip(&self.strengths) {
-            line.mapv_inplace(|x| x * root * strength * total);
-        }
-        table
-    }
 }
 
-/// How much every base clustering counts for its agreement with the others.
+/// How much every base clustering counts for its agreement with the others; one of a single cluster agrees with none.
 fn influence(overlap: &Overlap, beta: f64) -> Vec<f64> {
-    let bases = overlap.offsets().len() - 1;
-    let mut sums = vec![0.0; bases];
-    for u in 0..bases {
-        for v in u + 1..bases {
-            let shared = nmi_max(overlap.of_bases(u, v));
-            sums[u] += shared;
-            sums[v] += shared;
-        }
-    }
+    let bases = 0..overlap.offsets().len() - 1;
+    let shared = |u: usize, v: usize| {
+        let counts = overlap.of_bases(u.min(v), u.max(v));
+        let table = Contingency::of_counts(counts.nrows(), counts.ncols(), |j, k| counts[[j, k]] as u64).ok();
+        table.filter(|table| table.mutual_information() > 0.0).map_or(0.0, |table| table.nmi(Normalisation::Max))
+    };
+    let sum = |u: usize| bases.clone().filter(|&v| v != u).map(|v| shared(u, v)).sum::<f64>();
+    let sums: Vec<f64> = bases.clone().map(sum).collect();
     let most = sums.iter().copied().fold(0.0, f64::max);
-    let of = |sum: &f64| if most > 0.0 { (sum / most).powf(beta).max(1e-3) } else { 1.0 };
-    sums.iter().map(of).collect()
+    sums.iter().map(|sum| if most > 0.0 { (sum / most).powf(beta).max(1e-3) } else { 1.0 }).collect()
 }
-
-/// Mutual information of a table of counts over the larger of the two entropies; 0 where both are 0.
-fn nmi_max(counts: ArrayView2<'_, f64>) -> f64 {
-    let term = |x: &f64| if *x > 0.0 { x * x.ln() } else { 0.0 };
-    let sum = |counts: &mut dyn Iterator<Item = f64>| counts.map(|x| term(&x)).sum::<f64>();
-    let (rows, columns) = (counts.sum_axis(Axis(1)), counts.sum_axis(Axis(0)));
-    let (whole, joint) = (term(&counts.sum()), sum(&mut counts.iter().copied()));
-    let (rows, columns) = (sum(&mut rows.into_iter()), sum(&mut columns.into_iter()));
-    let larger = whole - rows.min(columns);
-    if larger > 0.0 { ((joint + whole - rows - columns) / larger).clamp(0.0, 1.0) } else { 0.0 }
-}
-
-/// [`gp_mgla`] as a method.
-#[derive(Debug)]
-pub struct GpMgla;
 
 /// Graph partitioning with multi-granularity link analysis, [`gp_mgla`].
-pub static GP_MGLA: GpMgla = GpMgla;
-
-static INFO: MethodInfo = MethodInfo {
-    name: "gp-mgla",
-    summary: "normalised cut of objects and base clusters, these linked by common neighbours, all weighed by agreement",
-    reference: "Huang, Lai and Wang 2015, Neurocomputing 170",
-    time: "nM² + nK² + (ΣJ)³",
-    memory: "nK + (ΣJ)²",
-    ..SPECTRAL
+pub static GP_MGLA: LinkMethod<GpMglaSettings> = LinkMethod {
+    info: &MethodInfo {
+        name: "gp-mgla",
+        summary: "normalised cut of objects and base clusters, these linked by common neighbours, all weighed by agreement",
+        reference: "Huang, Lai and Wang 2015, Neurocomputing 170",
+        time: "nM² + nK² + (ΣJ)³",
+        memory: "nK + (ΣJ)²",
+        ..SPECTRAL
+    },
+    fit: |source, clusters, seed, settings, monitor| gp_mgla(source, clusters, seed, settings, monitor),
+    fit_rows: gp_mgla_rows,
+    embedded: |settings| &settings.embedded,
 };
-
-impl Method for GpMgla {
-    type Settings = GpMglaSettings;
-    type Diagnostics = SpectralDiagnostics;
-    type Error = FitError;
-
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn bytes(&self, size: &ProblemSize, settings: &GpMglaSettings) -> u64 {
-        self.row_bytes(size, settings).saturating_add((size.objects as u64).saturating_mul(24))
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &GpMglaSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(gp_mgla(problem.weighted(), clusters, problem.seed, settings, monitor)?)
-    }
-
-    fn fit_rows(
-        &self,
-        problem: &RowProblem<'_>,
-        settings: &GpMglaSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(gp_mgla_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
-    }
-
-    fn row_bytes(&self, size: &ProblemSize, settings: &GpMglaSettings) -> u64 {
-        row_cut::bytes(size, settings.restarts).saturating_add(cluster_similarity::bytes(size.base_clusters as u64))
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster_similarity::tests::{overlap, tiny};
-    use crate::{HbgfSettings, hbgf_rows};
+    use crate::cluster_similarity::tests::{assert_cut_of, naive, overlap, refined, shared, tiny};
     use partita_conformance::draw;
     use partita_core::Ensemble;
-    use partita_core::ndarray::Array1;
+    use partita_core::ndarray::{Array1, concatenate};
 
     #[test]
     fn tiny_agreement_to_its_printed_digits() {
@@ -265,69 +182,30 @@ mod tests {
         }
     }
 
-    /// B of the definition, objects and then base clusters, object by object.
-    fn edges(ensemble: &Ensemble, alpha: f64, beta: f64) -> Array2<f64> {
-        let (offsets, n) = (ensemble.offsets(), ensemble.objects());
-        let (counts, base_of) = (influence(&overlap(ensemble), beta), bases_of(&offsets));
-        let side = base_of.len();
-        let inside = |i: usize, c: usize| ensemble.label(i, base_of[c]) == Some(c - offsets[base_of[c]]);
-        let near = Array2::from_shape_fn((side, side), |(c, d)| {
-            let seen = |i: usize| ensemble.label(i, base_of[c]).and(ensemble.label(i, base_of[d])).is_some();
-            let both = (0..n).filter(|&i| inside(i, c) && inside(i, d)).count() as f64;
-            let any = (0..n).filter(|&i| seen(i) && (inside(i, c) || inside(i, d))).count() as f64;
-            if both > 0.0 { both / any } else { 0.0 }
-        });
-        let mut links = Array2::from_shape_fn((side, side), |(c, d)| {
-            (0..side).map(|e| counts[base_of[e]] * near[[c, e]].min(near[[d, e]])).sum::<f64>()
+    /// B of the definition, objects and then base clusters.
+    fn edges(ensemble: &Ensemble, settings: &GpMglaSettings) -> Array2<f64> {
+        let (influence, base_of) = (influence(&overlap(ensemble), settings.beta), bases_of(&ensemble.offsets()));
+        let counts = Array1::from_iter(base_of.iter().map(|&u| influence[u]));
+        let one_hot = refined(ensemble, &Array2::eye(counts.len()));
+        let mut near = naive(ensemble, 0).1;
+        near.diag_mut().assign(&one_hot.sum_axis(Axis(0)).mapv(|size| size.min(1.0)));
+        let mut links = Array2::from_shape_fn(near.dim(), |(c, d)| {
+            (0..counts.len()).map(|e| counts[e] * near[[c, e]].min(near[[d, e]])).sum::<f64>()
         });
         links /= links.iter().copied().fold(0.0, f64::max);
-        (0..side).for_each(|c| links[[c, c]] = near[[c, c]]);
-        Array2::from_shape_fn((n + side, side), |(x, c)| match x.checked_sub(n) {
-            Some(d) => links[[d, c]],
-            None => alpha * counts[base_of[c]] * f64::from(u8::from(inside(x, c))),
-        })
+        links.diag_mut().assign(&near.diag());
+        concatenate![Axis(0), one_hot * counts * settings.alpha, links]
     }
 
     #[test]
     fn the_linear_form_is_that_of_all_edges() {
         for seed in 0..120 {
-            let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
-            let ensemble = &drawn.ensemble;
+            let ensemble = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
             let settings = GpMglaSettings { alpha: 0.1 + (seed % 7) as f64, ..GpMglaSettings::default() };
-            let dense = edges(ensemble, settings.alpha, settings.beta);
-            let graph = LinkedGraph::new(&overlap(ensemble), None, &settings);
-            let source = EnsembleRows::new(ensemble);
-            let shared = Overlap::shared(&PassRunner::new(&source, &Silent), &graph.strengths).unwrap();
-            let (rows, columns) = (dense.sum_axis(Axis(1)), dense.sum_axis(Axis(0)));
-            let part = |power: f64| {
-                let scale = |x: usize, c: usize| rows[x].max(1e-300).powf(-power) * columns[c].max(1e-300).powf(-0.5);
-                Array2::from_shape_fn(dense.dim(), |(x, c)| dense[[x, c]] * scale(x, c))
-            };
-            let (half, whole) = (part(0.5), part(1.0));
-            let matrix = graph.matrix(shared.into_table());
-            assert!((&half.t().dot(&half) - &matrix).iter().all(|x| x.abs() < 1e-10), "{seed}");
-            // The place of an object, D⁻¹ B D^-½ v, is the sum of what its base clusters add over its degree.
-            let lifted = graph.lifted(&Array2::eye(columns.len())) / columns.sum().sqrt();
-            for i in 0..ensemble.objects() {
-                let own = (0..columns.len()).filter(|&c| dense[[i, c]] > 0.0);
-                let sum = own.fold(Array1::<f64>::zeros(columns.len()), |sum, c| sum + lifted.row(c)) / rows[i];
-                assert!(sum.iter().zip(whole.row(i)).all(|(a, b)| (a - b).abs() < 1e-10), "{seed} {i}");
-            }
-        }
-    }
-
-    #[test]
-    fn without_links_and_influence_it_is_hbgf() {
-        for seed in 0..20 {
-            let drawn = draw(Seed::new(seed), 0.1);
-            let source = EnsembleRows::new(&drawn.ensemble);
-            let rows = PassRunner::new(&source, &Silent);
-            let settings = GpMglaSettings { alpha: 1e6, beta: 0.0, ..GpMglaSettings::default() };
-            let linked = gp_mgla_rows(&rows, None, 3, Seed::new(1), &settings, &Silent).unwrap();
-            let plain = hbgf_rows(&rows, None, 3, Seed::new(1), &HbgfSettings::default(), &Silent).unwrap();
-            let spectral = plain.details.spectral.expect("the spectral cut");
-            let values = linked.details.eigenvalues.iter().zip(&spectral.eigenvalues);
-            assert!(values.into_iter().all(|(a, b)| (a - b).abs() < 1e-4), "{seed}");
+            let graph = LinkedGraph::new(&overlap(&ensemble), None, &settings);
+            let matrix = graph.matrix(shared(&ensemble, &graph.strengths));
+            let all = lifted(&Array2::eye(graph.roots.len()), &graph.roots, &graph.strengths, graph.total);
+            assert_cut_of(&ensemble, &edges(&ensemble, &settings), &matrix, &all);
         }
     }
 }

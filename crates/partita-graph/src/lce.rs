@@ -1,26 +1,23 @@
 //! LCE: link-based cluster ensemble, a cut of objects and base clusters in which similar base clusters share their objects.
 
-use std::num::Saturating;
-
 use partita_coassoc::{Overlap, share_products};
-use partita_core::ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, ClustersError, EnsembleRows, FitError, Flow, Method, MethodInfo, Monitor,
-    Outcome, PassRunner, Problem, ProblemSize, RowFit, RowProblem, Seed, Settings, Silent, SoftBases, WeightedEnsemble,
-    Weights,
+    BaseWeights, Capabilities, Clusters, Flow, MethodInfo, Monitor, Outcome, PassRunner, ProblemSize, RowFit, Seed,
+    Settings, SoftBases, WeightedEnsemble, Weights,
 };
-use partita_kmeans::embedded::Search;
-use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
+use partita_spectral::Eigenpairs;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::bipartite::{Embedding, inverse_roots, multiply};
-use crate::cluster_similarity::{self, connected_triples, jaccard, overlaps};
-use crate::collect::collected;
+use crate::bipartite::{Embedding, inverse_roots};
+use crate::cluster_similarity::{connected_triples, jaccard, overlaps};
+use crate::collect::in_memory;
+use crate::link_method::{EmbeddedSettings, LinkMethod};
 use crate::row_cut;
 use crate::rows::{Rows, by_base};
 use crate::soft::transferred;
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted, grouped};
+use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for, grouped};
 
 /// Settings of [`lce`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -30,20 +27,15 @@ pub struct LceSettings {
     /// Similarity of the two most similar base clusters (paper: DC); with 0 this is hbgf.
     #[setting(range = 0.0..=1.0, alias = "dc")]
     pub decay: f64,
-    /// Independent initializations of k-means; the lowest loss is kept.
-    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
-    pub restarts: u32,
-    /// The most rounds of k-means.
-    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
-    pub rounds: u32,
-    /// Stop k-means when its loss falls by less than this share.
-    #[setting(range = 0.0.., alias = "tol")]
-    pub tolerance: f64,
+    /// How k-means goes about.
+    #[setting(flatten)]
+    #[serde(flatten)]
+    pub embedded: EmbeddedSettings,
 }
 
 impl Default for LceSettings {
     fn default() -> Self {
-        Self { decay: 0.9, restarts: 10, rounds: 100, tolerance: 1e-6 }
+        Self { decay: 0.9, embedded: EmbeddedSettings::default() }
     }
 }
 
@@ -88,9 +80,7 @@ pub fn lce<'a>(
     if source.is_fractional() {
         return lce_shares(source, clusters, seed, settings, monitor);
     }
-    let rows = EnsembleRows::new(source.ensemble);
-    let rows = PassRunner::new(&rows, &Silent);
-    collected(&rows, lce_rows(&rows, source.base_weights, clusters, seed, settings, monitor)?)
+    in_memory(source.ensemble, |rows| lce_rows(rows, source.base_weights, clusters, seed, settings, monitor))
 }
 
 /// [`lce`] of weighted objects, in memory: R = Z S for shares Z of 0 and 1.
@@ -104,7 +94,7 @@ fn lce_shares(
     let ensemble = source.ensemble;
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::each_object(ensemble, clusters, source.each_multiplicity())?;
-    if monitor.tick(0, u64::from(settings.rounds) + 1) == Flow::Stop {
+    if monitor.tick(0, 1) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
     let (overlap, index) = overlaps(source)?;
@@ -123,11 +113,7 @@ fn lce_shares(
     let table = memberships.lifted(&pairs.vectors, &degrees);
     let embedded = transferred(&shares, &per_degree, table.view());
     let embedding = Embedding { rows: embedded, values: pairs.values.to_vec(), next: pairs.next };
-    Ok(grouped(&rows, embedding, &search(settings, clusters), seed, monitor))
-}
-
-fn search(settings: &LceSettings, clusters: usize) -> Search {
-    Search { clusters, restarts: settings.restarts, rounds: settings.rounds, tolerance: settings.tolerance }
+    Ok(grouped(&rows, embedding, &settings.embedded.search(clusters), seed, monitor))
 }
 
 /// [`lce`] over label rows that are not held: three passes and one for every round of k-means.
@@ -142,13 +128,7 @@ pub fn lce_rows(
     settings: &LceSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
-    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
-    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
-    ClustersError::check(clusters, objects)?;
-    if monitor.tick(0, u64::from(settings.rounds) + 1) == Flow::Stop {
-        return Err(GraphError::Interrupted);
-    }
-    let overlap = counted(rows)?;
+    let overlap = counted_for(rows, clusters, settings, monitor)?;
     let strengths = by_base(overlap.offsets(), weights);
     let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &strengths, settings.decay);
     let degrees = memberships.degrees(&overlap);
@@ -156,10 +136,8 @@ pub fn lce_rows(
     let shared = Overlap::shared(rows, &memberships.strengths)?.into_table();
     let pairs = memberships.leading(&shared, &degrees, clusters, seed)?;
     let table = memberships.lifted(&pairs.vectors, &degrees);
-    let search = search(settings, clusters);
-    let fit = row_cut::grouped(rows, &table, &memberships.strengths, &search, seed, monitor)?;
-    let eigenvalues = pairs.values.to_vec();
-    Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None, moved: None }))
+    let search = settings.embedded.search(clusters);
+    row_cut::grouped_by(rows, (&pairs, &table), &memberships.strengths, &search, seed, monitor)
 }
 
 /// How far the objects of a base cluster are in the clusters of its base clustering, S = blockdiag(ω_u Sim_u).
@@ -200,9 +178,7 @@ impl Memberships {
         clusters: usize,
         seed: Seed,
     ) -> Result<Eigenpairs, GraphError> {
-        let (graph, side) = (self.graph(shared, degrees), degrees.len());
-        let product = |x: ArrayView2<'_, f64>, y: ArrayViewMut2<'_, f64>| multiply(graph.view(), x, y);
-        Ok(lanczos(side, clusters.min(side), product, seed.child(0), &LanczosSettings::default())?)
+        row_cut::leading(self.graph(shared, degrees).view(), clusters, seed)
     }
 
     /// S D^-½ V, scaled so that the trivial eigenvector puts a 1 into every row.
@@ -217,12 +193,13 @@ impl Memberships {
     }
 }
 
-/// [`lce`] as a method.
-#[derive(Debug)]
-pub struct Lce;
-
 /// Link-based cluster ensemble, [`lce`].
-pub static LCE: Lce = Lce;
+pub static LCE: LinkMethod<LceSettings> = LinkMethod {
+    info: &INFO,
+    fit: |source, clusters, seed, settings, monitor| lce(source, clusters, seed, settings, monitor),
+    fit_rows: lce_rows,
+    embedded: |settings| &settings.embedded,
+};
 
 static INFO: MethodInfo = MethodInfo {
     name: "lce",
@@ -240,61 +217,13 @@ static INFO: MethodInfo = MethodInfo {
     ..SPECTRAL
 };
 
-impl Method for Lce {
-    type Settings = LceSettings;
-    type Diagnostics = SpectralDiagnostics;
-    type Error = FitError;
-
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn bytes(&self, size: &ProblemSize, settings: &LceSettings) -> u64 {
-        let [n, ..] = size.saturating();
-        (n * Saturating(24) + Saturating(self.row_bytes(size, settings))).0
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &LceSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lce(problem.weighted(), clusters, problem.seed, settings, monitor)?)
-    }
-
-    fn fit_rows(
-        &self,
-        problem: &RowProblem<'_>,
-        settings: &LceSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<RowFit<SpectralDiagnostics>, FitError> {
-        let clusters = problem.given_clusters(INFO.name)?;
-        Ok(lce_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
-    }
-
-    fn row_bytes(&self, size: &ProblemSize, settings: &LceSettings) -> u64 {
-        row_cut::bytes(size, settings.restarts).saturating_add(cluster_similarity::bytes(size.base_clusters as u64))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster_similarity::tests::{overlap, tiny};
+    use crate::cluster_similarity::tests::{assert_cut_of, overlap, refined, shared, tiny};
     use crate::{HbgfSettings, hbgf_rows};
     use partita_conformance::draw;
-    use partita_core::Ensemble;
-
-    /// R of the definition, n × ΣJ.
-    fn refined(ensemble: &Ensemble, similarity: &Array2<f64>) -> Array2<f64> {
-        let offsets = ensemble.offsets();
-        let base = |c: usize| offsets.partition_point(|&start| start <= c) - 1;
-        Array2::from_shape_fn((ensemble.objects(), similarity.nrows()), |(i, c)| {
-            ensemble.label(i, base(c)).map_or(0.0, |label| similarity[[c, label + offsets[base(c)]]])
-        })
-    }
+    use partita_core::Silent;
 
     #[test]
     fn tiny_memberships_to_their_printed_digits() {
@@ -319,27 +248,10 @@ mod tests {
             let overlap = overlap(ensemble);
             let dense = refined(ensemble, &connected_triples(&jaccard(&overlap), 0.9));
             let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &vec![1.0; dense.ncols()], 0.9);
-            let source = EnsembleRows::new(ensemble);
             let degrees = memberships.degrees(&overlap);
-            let shared = Overlap::shared(&PassRunner::new(&source, &Silent), &memberships.strengths).unwrap();
-            let graph = memberships.graph(&shared.into_table(), &degrees);
-            let (rows, columns) = (dense.sum_axis(Axis(1)), dense.sum_axis(Axis(0)));
-            let mut left = dense.clone();
-            left.indexed_iter_mut().for_each(|((i, c), x)| *x /= rows[i] * columns[c].sqrt().max(1e-300));
-            let mut right = dense.clone();
-            right.indexed_iter_mut().for_each(|((_, c), x)| *x /= columns[c].sqrt().max(1e-300));
-            assert!((&left.t().dot(&right) - &graph).iter().all(|x| x.abs() < 1e-10), "{seed}");
-            // The embedding of objects: D⁻¹ R D^-½ v is proportional to the mean of the lines of an object's labels.
-            let vectors = Array2::eye(dense.ncols());
-            let table = memberships.lifted(&vectors, &degrees);
-            let (offsets, scale) = (ensemble.offsets(), degrees.iter().sum::<f64>().sqrt());
-            for i in 0..ensemble.objects() {
-                let labels = (0..ensemble.bases().len()).filter_map(|u| Some(ensemble.label(i, u)? + offsets[u]));
-                let sum =
-                    labels.fold(Array2::zeros((1, dense.ncols())), |sum, c| sum + table.row(c).insert_axis(Axis(0)));
-                let close = |(c, x): (usize, &f64)| (x / scale / rows[i] - left[[i, c]]).abs() < 1e-10;
-                assert!(sum.iter().enumerate().all(close), "{seed} {i}");
-            }
+            let graph = memberships.graph(&shared(ensemble, &memberships.strengths), &degrees);
+            let table = memberships.lifted(&Array2::eye(dense.ncols()), &degrees);
+            assert_cut_of(ensemble, &dense, &graph, &table);
         }
     }
 
@@ -349,10 +261,9 @@ mod tests {
             let drawn = draw(seed, 0.2);
             let settings = LceSettings { decay: 0.0, ..LceSettings::default() };
             let found = lce(&drawn.ensemble, drawn.clusters, seed, &settings, &Silent).unwrap();
-            let source = EnsembleRows::new(&drawn.ensemble);
-            let rows = PassRunner::new(&source, &Silent);
-            let fit = hbgf_rows(&rows, None, drawn.clusters, seed, &HbgfSettings::default(), &Silent).unwrap();
-            let expected = collected(&rows, fit).unwrap();
+            let plain = HbgfSettings::default();
+            let fit = |rows: &PassRunner<'_>| hbgf_rows(rows, None, drawn.clusters, seed, &plain, &Silent);
+            let expected = in_memory(&drawn.ensemble, fit).unwrap();
             assert_eq!(found.partition.by_appearance(), expected.partition.by_appearance(), "{}", seed.number());
         }
     }

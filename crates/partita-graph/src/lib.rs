@@ -49,6 +49,7 @@ mod hbgf;
 mod hgpa;
 mod hypergraph;
 mod lce;
+mod link_method;
 mod lwgp;
 #[cfg(feature = "metis")]
 mod mcla;
@@ -70,11 +71,12 @@ pub use cspa::{CSPA, CspaDiagnostics, CspaSettings, cspa};
 pub use ec_cms::{EC_CMS, EC_CMS_OBJECTS, EcCms, EcCmsDiagnostics, EcCmsSettings, ec_cms};
 pub use ecpcs_mc::{ECPCS_MC, EcpcsMc, EcpcsMcSettings, MetaClusters, ecpcs_mc, ecpcs_mc_rows};
 pub use error::GraphError;
-pub use gp_mgla::{GP_MGLA, GpMgla, GpMglaSettings, gp_mgla, gp_mgla_rows};
+pub use gp_mgla::{GP_MGLA, GpMglaSettings, gp_mgla, gp_mgla_rows};
 pub use hbgf::{HBGF, HbgfCut, HbgfDiagnostics, HbgfSettings, hbgf, hbgf_rows};
 pub use hgpa::{HGPA, HgpaDiagnostics, HgpaSettings, hgpa};
 pub use hypergraph::NetObjective;
-pub use lce::{LCE, Lce, LceSettings, lce, lce_rows};
+pub use lce::{LCE, LceSettings, lce, lce_rows};
+pub use link_method::{EmbeddedSettings, LinkMethod};
 pub use lwgp::{LWGP, LwgpSettings, lwgp, lwgp_each, lwgp_rows};
 #[cfg(feature = "metis")]
 pub use mcla::{MCLA, MclaDiagnostics, MclaSettings, mcla, mcla_rows};

@@ -4,12 +4,12 @@
 use std::num::Saturating;
 
 use partita_coassoc::Overlap;
-use partita_core::ndarray::Array2;
+use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
     BLOCK_ROWS, Monitor, PassRunner, ProblemSize, ProgressCounter, RowFit, RowSample, Seed, sums_under_way,
 };
 use partita_kmeans::embedded::{Search, best_start, sample_rows};
-use partita_spectral::{LanczosSettings, lanczos};
+use partita_spectral::{Eigenpairs, LanczosSettings, lanczos};
 
 use crate::GraphError;
 use crate::bipartite::{inverse_roots, multiply};
@@ -36,29 +36,52 @@ pub(crate) fn cut(
     let mut graph = Overlap::shared(rows, strengths)?.into_table();
     let scale: Vec<f64> = strengths.iter().zip(&inverse_root).map(|(s, r)| s * r).collect();
     graph.indexed_iter_mut().for_each(|((a, b), x)| *x *= scale[a] * scale[b]);
-    let (side, count) = (strengths.len(), search.clusters.min(strengths.len()));
-    let settings = LanczosSettings::default();
-    let pairs = lanczos(side, count, |x, y| multiply(graph.view(), x, y), seed.child(0), &settings)?;
+    let pairs = leading(graph.view(), search.clusters, seed)?;
     drop(graph);
     progress.add(GRAPH);
     if progress.stopped() {
         return Err(GraphError::Interrupted);
     }
     let total = (rows.source().rows() as f64).sqrt();
-    let mut table = pairs.vectors.as_standard_layout().into_owned();
-    for ((mut line, root), strength) in table.outer_iter_mut().zip(&inverse_root).zip(strengths) {
+    let table = lifted(&pairs.vectors, &inverse_root, strengths, total);
+    let mut fit = grouped_by(rows, (&pairs, &table), strengths, search, seed, &progress.part(KMEANS))?;
+    // Sizes are known once rows have labels: here all clusters pass for large.
+    fit.warnings.extend(warnings(&vec![2; search.clusters], &fit.details.eigenvalues, pairs.next));
+    Ok(fit)
+}
+
+/// The eigenvectors of a cluster graph that embed the objects, and their eigenvalues.
+pub(crate) fn leading(graph: ArrayView2<'_, f64>, clusters: usize, seed: Seed) -> Result<Eigenpairs, GraphError> {
+    let (side, settings) = (graph.nrows(), LanczosSettings::default());
+    Ok(lanczos(side, clusters.min(side), |x, y| multiply(graph, x, y), seed.child(0), &settings)?)
+}
+
+/// What a base cluster adds to the place of its objects: its line of the eigenvectors, by D^-½ and the weight of its edges, times
+/// `total`.
+pub(crate) fn lifted(vectors: &Array2<f64>, inverse_root: &[f64], strengths: &[f64], total: f64) -> Array2<f64> {
+    let mut table = vectors.as_standard_layout().into_owned();
+    for ((mut line, root), strength) in table.outer_iter_mut().zip(inverse_root).zip(strengths) {
         line.mapv_inplace(|x| x * root * strength * total);
     }
-    let mut fit = grouped(rows, &table, strengths, search, seed, &progress.part(KMEANS))?;
-    let eigenvalues = pairs.values.to_vec();
-    // Sizes are known once rows have labels: here all clusters pass for large.
-    fit.warnings.extend(warnings(&vec![2; search.clusters], &eigenvalues, pairs.next));
+    table
+}
+
+/// [`grouped`] by eigenvectors, of which `table` is made.
+pub(crate) fn grouped_by(
+    rows: &PassRunner<'_>,
+    (pairs, table): (&Eigenpairs, &Array2<f64>),
+    strengths: &[f64],
+    search: &Search,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
+    let (fit, eigenvalues) = (grouped(rows, table, strengths, search, seed, monitor)?, pairs.values.to_vec());
     Ok(fit.map_details(|()| SpectralDiagnostics { eigenvalues, distinct_rows: None, moved: None }))
 }
 
 /// k-means on rows at the means of their base clusters' lines of `table`, ΣJ × width, at length 1. `strengths` is what a label adds
 /// to the degree of a row.
-pub(crate) fn grouped(
+fn grouped(
     rows: &PassRunner<'_>,
     table: &Array2<f64>,
     strengths: &[f64],

@@ -23,7 +23,7 @@ use crate::spectral::GRAPH;
 #[serde(default)]
 #[non_exhaustive]
 pub struct EcpcsHcSettings {
-    /// Steps by which similarity spreads among base clusters (paper: t).
+    /// Steps by which similarity spreads among base clusters (paper: t); fewer keep small clusters apart where there are many.
     #[setting(range = 1..=10_000)]
     pub steps: u32,
 }

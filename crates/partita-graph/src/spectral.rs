@@ -4,8 +4,8 @@ use std::num::Saturating;
 
 use partita_coassoc::Overlap;
 use partita_core::{
-    Capabilities, MethodInfo, Monitor, Objective, Outcome, Partition, PassRunner, ProblemSize, ProgressCounter, Seed,
-    Sense, Weights,
+    Capabilities, Clusters, ClustersError, Flow, MethodInfo, Monitor, Objective, Outcome, Partition, PassRunner,
+    ProblemSize, ProgressCounter, Seed, Sense, Settings, Weights,
 };
 use partita_kmeans::embedded::{Search, kmeans};
 use serde::Serialize;
@@ -43,6 +43,19 @@ pub(crate) fn counted(rows: &PassRunner<'_>) -> Result<Overlap, GraphError> {
         Some(object) => Err(GraphError::Unlabelled { object: object.to_string() }),
         None => Ok(overlap),
     }
+}
+
+/// [`counted`], once settings and K are checked and the monitor has been asked.
+pub(crate) fn counted_for(
+    rows: &PassRunner<'_>,
+    clusters: usize,
+    settings: &impl Settings,
+    monitor: &dyn Monitor,
+) -> Result<Overlap, GraphError> {
+    let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
+    settings.validate(&ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
+    ClustersError::check(clusters, objects)?;
+    if monitor.tick(0, 1) == Flow::Stop { Err(GraphError::Interrupted) } else { counted(rows) }
 }
 
 /// The normalised cut of the graph of objects and base clusters whose edges weigh as `strengths` says, one number a

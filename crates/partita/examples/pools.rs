@@ -1,9 +1,10 @@
-//! Scores on published pools of base clusterings: `cargo xtask bench pools [-- METHOD BASES DRAWS [name=value]...]`.
+//! Scores on published pools of base clusterings: `cargo xtask bench pools [-- METHOD BASES DRAWS [POOL]... [name=value]...]`.
 //!
 //! The folder that `PARTITA_POOLS` names holds the `.mat` files of Huang, Wang and Lai (IS, ISOLET, Semeion, SPF, PD), METHOD
 //! is a name such as `lwgp`; without one, the methods that the literature compares are tried on 20 base clusterings and `hbgf` on
 //! 10, 20 draws each (`ec-cms` on the smallest pool, 5 draws), beside what a prototype of each method found (NMI / ARI, 1 to 6 draws,
-//! and how much more we find). Prints the mean over draws of NMI (by the larger entropy), its standard error and ARI against the
+//! how much more we find, and how many standard errors of the difference (SE) that is in NMI: it takes six draws of the prototype, with
+//! our spread; of fewer it is less). Prints the mean over draws of NMI (by the larger entropy), its standard error and ARI against the
 //! classes, K being the number of classes and objects being shuffled; the median CPU time of a draw, and the largest resident
 //! set so far.
 
@@ -51,6 +52,8 @@ const NORMALISED: &[&str] = &["entropy=normalised", "theta=0.4", "trust_rounds=0
 
 /// What a prototype found with 20 base clusterings: pool, method, settings, NMI, ARI where it was noted.
 type Found = (&'static str, &'static str, &'static [&'static str], f64, Option<f64>);
+/// Draws behind these values, at most.
+const PROTOTYPE_DRAWS: f64 = 6.0;
 const PROTOTYPE: [Found; 35] = [
     ("Semeion", "lwgp", &[], 0.650, Some(0.526)),
     ("IS", "lwgp", &[], 0.659, Some(0.569)),
@@ -100,8 +103,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             pools("hbgf", 10, 20, &[], &POOLS)?;
             pools("ec-cms", 20, 5, &[], &POOLS[..1])
         }
-        [name, bases, draws, settings @ ..] => pools(name, bases.parse()?, draws.parse()?, settings, &POOLS),
-        _ => Err("say METHOD BASES DRAWS [name=value]...".into()),
+        [name, bases, draws, rest @ ..] => {
+            let (settings, named): (Vec<String>, Vec<String>) =
+                rest.iter().cloned().partition(|word| word.contains('='));
+            let named: Vec<&str> = named.iter().map(String::as_str).collect();
+            pools(name, bases.parse()?, draws.parse()?, &settings, if named.is_empty() { &POOLS } else { &named })
+        }
+        _ => Err("say METHOD BASES DRAWS [POOL]... [name=value]...".into()),
     }
 }
 
@@ -119,28 +127,31 @@ fn pools(name: &str, bases: usize, draws: u64, words: &[String], pools: &[&str])
         let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
         let (nmi, ari) = (mean(0), mean(1));
         let spread = runs.iter().map(|run| (run[0] - nmi).powi(2)).sum::<f64>() / (runs.len() as f64 - 1.0).max(1.0);
-        let error = (spread / runs.len() as f64).sqrt();
+        let error = |draws: f64| (spread / draws).sqrt();
+        let own = error(runs.len() as f64);
+        let of_difference = own.hypot(error(PROTOTYPE_DRAWS));
         let mut times: Vec<f64> = runs.iter().map(|run| run[2]).collect();
         times.sort_unstable_by(f64::total_cmp);
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
         writeln!(
             out,
-            "{pool:>8} M = {bases} {shown:<20}  NMI {nmi:.4} ± {error:.4}  ARI {ari:.3}  {median:.3} s CPU a draw  peak {:.0} MB{}",
+            "{pool:>8} M = {bases} {shown:<20}  NMI {nmi:.4} ± {own:.4}  ARI {ari:.3}  {median:.3} s CPU a draw  peak {:.0} MB{}",
             peak_bytes() / 1e6,
-            beside_prototype(pool, name, words, [nmi, ari]).filter(|_| bases == 20).unwrap_or_default()
+            beside_prototype(pool, name, words, [nmi, ari], of_difference).filter(|_| bases == 20).unwrap_or_default()
         )?;
     }
     Ok(())
 }
 
-/// What the prototype found, and how much more this is.
-fn beside_prototype(pool: &str, name: &str, words: &[String], [nmi, ari]: [f64; 2]) -> Option<String> {
+/// What the prototype found, how much more this is, and in standard errors of the difference.
+fn beside_prototype(pool: &str, name: &str, words: &[String], [nmi, ari]: [f64; 2], error: f64) -> Option<String> {
     let same = |found: &&Found| found.0 == pool && found.1 == name && found.2 == words;
     let &(_, _, _, its_nmi, its_ari) = PROTOTYPE.iter().find(same)?;
     let (of_ari, more_ari) = its_ari.map_or((String::new(), String::new()), |its_ari| {
         (format!(" / {its_ari:.3}"), format!(" / {:+.3}", ari - its_ari))
     });
-    Some(format!("  prototype {its_nmi:.3}{of_ari}: {:+.3}{more_ari}", nmi - its_nmi))
+    let more = nmi - its_nmi;
+    Some(format!("  prototype {its_nmi:.3}{of_ari}: {more:+.3}{more_ari} ({:+.1} SE)", more / error))
 }
 
 /// NMI (by the larger entropy), ARI and seconds of one draw of base clusterings.

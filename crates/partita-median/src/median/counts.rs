@@ -13,12 +13,12 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 /// What a search looks at: rows, weights of base clusterings, and the loss.
 pub(super) struct Target<'a, L> {
     pub(super) rows: &'a WeightedLabelRows<'a, L>,
-    /// The rows that are searched over.
-    pub(super) on: &'a [u32],
+    /// The rows that are searched over; all where there are none.
+    on: Option<&'a [u32]>,
     pub(super) base_weights: &'a [f64],
     pub(super) loss: Loss,
     pub(super) terms: &'a Terms,
-    /// Whether no row of `on` lacks a label.
+    /// Whether no row lacks a label.
     pub(super) complete: bool,
     /// Size of every base cluster.
     sizes: Vec<u32>,
@@ -33,20 +33,22 @@ pub(super) struct Target<'a, L> {
 impl<'a, L: Label> Target<'a, L> {
     pub(super) fn new(
         rows: &'a WeightedLabelRows<'a, L>,
-        on: &'a [u32],
+        on: Option<&'a [u32]>,
         base_weights: &'a [f64],
         loss: Loss,
         terms: &'a Terms,
     ) -> Self {
         let mut sizes = vec![0; rows.base_clusters()];
         let mut labelled = vec![0.0; rows.bases()];
-        for &row in on {
-            for (u, place) in rows.places(row as usize) {
-                sizes[place] += rows.weight(row as usize);
-                labelled[u] += f64::from(rows.weight(row as usize));
+        let mut objects = 0.0;
+        for row in (0..on.map_or(rows.len(), <[u32]>::len)).map(|at| row_of(on, at)) {
+            let weight = rows.weight(row);
+            objects += f64::from(weight);
+            for (u, place) in rows.places(row) {
+                sizes[place] += weight;
+                labelled[u] += f64::from(weight);
             }
         }
-        let objects: f64 = on.iter().map(|&row| f64::from(rows.weight(row as usize))).sum();
         let complete = labelled.iter().all(|&count| count == objects);
         let all: f64 = base_weights.iter().sum();
         // Times the number of objects, so that what one object changes does not shrink with it.
@@ -60,14 +62,35 @@ impl<'a, L: Label> Target<'a, L> {
         Self { rows, on, base_weights, loss, terms, complete, sizes, labelled, factors, factor_of_all }
     }
 
-    /// Objects of a row.
-    fn weight(&self, at: usize) -> u32 {
-        self.rows.weight(self.on[at] as usize)
+    /// The mean of losses against all base clusterings.
+    pub(super) fn mean(&self, losses: &[f64]) -> f64 {
+        let sum: f64 = losses.iter().zip(self.base_weights).map(|(loss, weight)| loss * weight).sum();
+        sum / self.base_weights.iter().sum::<f64>()
     }
 
-    fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.rows.places(self.on[at] as usize)
+    /// Number of rows that are searched over.
+    pub(super) fn len(&self) -> usize {
+        self.on.map_or(self.rows.len(), <[u32]>::len)
     }
+
+    /// Which of all rows this is.
+    pub(super) fn row(&self, at: usize) -> usize {
+        row_of(self.on, at)
+    }
+
+    /// Objects of a row.
+    fn weight(&self, at: usize) -> u32 {
+        self.rows.weight(self.row(at))
+    }
+
+    /// The labels of a row that are there, as base clustering and place among all ΣJ clusters.
+    pub(super) fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.rows.places(self.row(at))
+    }
+}
+
+fn row_of(on: Option<&[u32]>, at: usize) -> usize {
+    on.map_or(at, |on| on[at] as usize)
 }
 
 /// Rows in clusters, and how many objects of every base cluster are in each.
@@ -100,7 +123,7 @@ impl<'t, L: Label> Clustering<'t, L> {
         let lines = if target.complete { 1 } else { target.rows.bases() };
         let mut made = Self {
             target,
-            labels: vec![NOWHERE; target.on.len()],
+            labels: vec![NOWHERE; target.len()],
             width,
             cells: vec![0; target.rows.base_clusters() * width],
             cell_costs: Vec::new(),
@@ -243,7 +266,7 @@ impl<'t, L: Label> Clustering<'t, L> {
     }
 
     /// The loss against every base clustering.
-    pub(super) fn losses(&self) -> Vec<f64> {
+    fn losses(&self) -> Vec<f64> {
         let loss = |u: usize| {
             let sums = self.sums_of(u);
             if sums.n > 0.0 { self.target.loss.value(sums) } else { 0.0 }
@@ -253,9 +276,7 @@ impl<'t, L: Label> Clustering<'t, L> {
 
     /// The mean loss.
     pub(super) fn loss(&self) -> f64 {
-        let weights = self.target.base_weights;
-        let sum: f64 = self.losses().iter().zip(weights).map(|(loss, weight)| loss * weight).sum();
-        sum / weights.iter().sum::<f64>()
+        self.target.mean(&self.losses())
     }
 
     /// Whether the costs of a row can be told while it is where it is: it has a cluster with other rows, and the loss is linear.
@@ -329,7 +350,7 @@ impl<'t, L: Label> Clustering<'t, L> {
     /// What it costs to join two clusters, times the number of objects.
     pub(super) fn joining(&self, a: usize, b: usize) -> f64 {
         let target = self.target;
-        let (all, objects) = (target.base_weights.iter().sum::<f64>(), target.on.len() as f64);
+        let (all, objects) = (target.base_weights.iter().sum::<f64>(), target.len() as f64);
         let gain = |x: u32, y: u32| {
             if x == 0 || y == 0 { 0.0 } else { target.terms.of(x + y) - target.terms.of(x) - target.terms.of(y) }
         };
@@ -364,17 +385,25 @@ impl<'t, L: Label> Clustering<'t, L> {
         (last + 1).min(self.width)
     }
 
-    /// The labels, with the clusters that have objects numbered by appearance.
-    pub(super) fn numbered(&self) -> Vec<u32> {
+    /// The labels, with the clusters that have objects numbered by appearance, and the [losses](Self::losses), which are added up in
+    /// that order.
+    pub(super) fn numbered(mut self) -> (Vec<u32>, Vec<f64>) {
         let (mut numbers, mut next) = (vec![NOWHERE; self.width], 0);
-        let number = |&k: &u32| {
-            let own = &mut numbers[k as usize];
+        for k in &mut self.labels {
+            let own = &mut numbers[*k as usize];
             if *own == NOWHERE {
                 *own = next;
                 next += 1;
             }
-            *own
-        };
-        self.labels.iter().map(number).collect()
+            *k = *own;
+        }
+        let mut line = vec![0; self.width];
+        for counts in self.cells.chunks_exact_mut(self.width).chain(self.seen.chunks_exact_mut(self.width)) {
+            line.fill(0);
+            numbers.iter().zip(&*counts).filter(|(k, _)| **k != NOWHERE).for_each(|(&k, &n)| line[k as usize] = n);
+            counts.copy_from_slice(&line);
+        }
+        let losses = self.losses();
+        (self.labels, losses)
     }
 }

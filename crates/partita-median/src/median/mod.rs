@@ -3,19 +3,20 @@
 mod counts;
 mod loss;
 mod search;
+mod settings;
 mod starts;
 
-use std::num::{NonZeroU32, Saturating};
+use std::num::Saturating;
 
 use partita_core::{
     Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, MultiStart,
-    Objective, Outcome, Partition, Problem, ProblemSize, Seed, Sense, Settings, SettingsError, SoftBases, Stopped,
+    Objective, Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftBases, Stopped,
     WeightedEnsemble, Weights, WeightsError, whole_multiplicities,
 };
 use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows, with_weighted_rows};
 use rand::seq::index;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::MedianError;
 use crate::error::labelled;
@@ -25,80 +26,7 @@ use search::{End, Limits};
 use starts::{TREE_ROWS, starts};
 
 pub use loss::{InformationLoss, PairLoss};
-
-/// How the search for a median goes about, whatever the loss.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct MedianSearch {
-    /// Weight of pairs that base clusterings join and the median separates, from 0 to 2; the rest to 2 is for the others. More
-    /// gives fewer clusters.
-    #[setting(range = 0.0..=2.0, alias = "a")]
-    pub asymmetry: f64,
-    /// Starts in which objects are dealt out one by one in an order that is drawn, besides those from cuts of a tree and from
-    /// the best base clustering.
-    #[setting(range = 1..=10_000, alias = "n_init", alias = "n_runs")]
-    pub restarts: NonZeroU32,
-    /// The most sweeps over all objects of one descent.
-    #[setting(range = 1..=1_000_000, alias = "max_iter", alias = "n_iter")]
-    pub sweeps: NonZeroU32,
-}
-
-impl Default for MedianSearch {
-    fn default() -> Self {
-        let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { asymmetry: 1.0, restarts: count(4), sweeps: count(200) }
-    }
-}
-
-/// Settings of [`median_vi`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
-#[serde(default)]
-#[settings(check = Self::check_together)]
-#[non_exhaustive]
-pub struct MedianViSettings {
-    /// What is to be small: vi (variation of information), nvi (normalised), id (information distance), nid (normalised).
-    pub loss: InformationLoss,
-    /// How the search goes about.
-    #[setting(flatten)]
-    #[serde(flatten)]
-    pub search: MedianSearch,
-}
-
-/// Settings of [`median_binder`]. Start from `default()` and change what you mean to change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Settings)]
-#[serde(default)]
-#[settings(check = Self::check_together)]
-#[non_exhaustive]
-pub struct MedianBinderSettings {
-    /// What is to be small: binder (pairs of objects on which partitions differ), or ari (1 − the adjusted Rand index).
-    pub loss: PairLoss,
-    /// How the search goes about.
-    #[setting(flatten)]
-    #[serde(flatten)]
-    pub search: MedianSearch,
-}
-
-impl MedianViSettings {
-    fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
-        asymmetry_fits(&self.search, self.loss == InformationLoss::Vi, "loss=vi")
-    }
-}
-
-impl MedianBinderSettings {
-    fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
-        asymmetry_fits(&self.search, self.loss == PairLoss::Binder, "loss=binder")
-    }
-}
-
-/// Only losses that are sums of two kinds of disagreement can weigh them.
-fn asymmetry_fits(search: &MedianSearch, has: bool, which: &str) -> Result<(), SettingsError> {
-    if has || search.asymmetry == 1.0 {
-        return Ok(());
-    }
-    let (value, reason) = (search.asymmetry.to_string(), format!("only {which} has an asymmetry; leave it at 1"));
-    Err(SettingsError::Unfit { name: "asymmetry", value, reason })
-}
+pub use settings::{MedianBinderSettings, MedianSearch, MedianViSettings};
 
 /// Facts about a median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -253,6 +181,13 @@ fn most_clusters(size: &ProblemSize) -> usize {
 /// Starts that go on to the last, thorough part of the search.
 const FINALISTS: usize = 3;
 
+/// Units of progress: of every row that starts are tried on, to make them, for their descents and for the last part of the best; of
+/// every row, where there are more.
+const MADE: u64 = 20;
+const DESCENTS: u64 = 50;
+const LAST: u64 = 100;
+const ALL: u64 = 5;
+
 struct Run<'a> {
     ensemble: &'a Ensemble,
     base_weights: Vec<f64>,
@@ -266,6 +201,8 @@ struct Run<'a> {
 /// Rows in clusters, with the loss after each sweep that led there.
 struct Found {
     labels: Vec<u32>,
+    /// The loss against every base clustering.
+    losses: Vec<f64>,
     trace: Vec<f64>,
     end: End,
     /// The certainty of every row, where the last sweep moved none.
@@ -278,15 +215,17 @@ impl RowVisitor for Run<'_> {
     fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
         let objects: u64 = (0..rows.len()).map(|row| u64::from(rows.weight(row))).sum();
         let terms = Terms::new(self.loss, objects as usize);
-        let all: Vec<u32> = (0..rows.len() as u32).collect();
         let some = sample(rows.len(), self.seed.child(0));
-        let target = Target::new(rows, some.as_deref().unwrap_or(&all), &self.base_weights, self.loss, &terms);
-        let (mut best, losses) = self.best_start(&target);
-        let whole = Target::new(rows, &all, &self.base_weights, self.loss, &terms);
+        let rest = if some.is_some() { ALL * rows.len() as u64 } else { 0 };
+        let target = Target::new(rows, some.as_deref(), &self.base_weights, self.loss, &terms);
+        let tried = (MADE + DESCENTS + LAST) * target.len() as u64;
+        let progress = ProgressCounter::new(self.monitor, tried + rest);
+        let (mut best, losses) = self.best_start(&target, &progress);
+        let whole = Target::new(rows, None, &self.base_weights, self.loss, &terms);
         if let Some(some) = some {
             let mut labels = vec![NOWHERE; rows.len()];
             some.iter().zip(&best.labels).for_each(|(&row, &k)| labels[row as usize] = k);
-            best = self.descended(&whole, &labels, self.clusters, self.seed.child(1));
+            best = self.descended(&whole, &labels, self.clusters, self.seed.child(1), &progress.part(rest));
         }
         self.outcome(&whole, best, losses)
     }
@@ -302,52 +241,67 @@ fn sample(rows: usize, seed: Seed) -> Option<Vec<u32>> {
 }
 
 impl Run<'_> {
-    fn limits(&self) -> Limits<'_> {
-        Limits { clusters: self.clusters, sweeps: self.search.sweeps.get(), monitor: self.monitor }
+    fn limits<'m>(&self, monitor: &'m dyn Monitor) -> Limits<'m> {
+        Limits { clusters: self.clusters, sweeps: self.search.sweeps.get(), monitor }
     }
 
     /// The best result of all starts, and the loss of each.
-    fn best_start<L: Label>(&self, target: &Target<'_, L>) -> (Found, Vec<f64>) {
-        let width = (2 * self.clusters).min(target.on.len()).max(self.clusters);
-        let mut given = starts(self.ensemble, target, self.clusters, width, self.seed.child(2), self.monitor);
-        let nothing = vec![NOWHERE; target.on.len()];
+    fn best_start<L: Label>(&self, target: &Target<'_, L>, progress: &ProgressCounter<'_>) -> (Found, Vec<f64>) {
+        let (width, rows) = ((2 * self.clusters).min(target.len()).max(self.clusters), target.len() as u64);
+        let mut given =
+            starts(self.ensemble, target, self.clusters, width, self.seed.child(2), &progress.part(MADE * rows));
+        let nothing = vec![NOWHERE; target.len()];
         given.extend((0..self.search.restarts.get()).map(|_| nothing.clone()));
+        let share = DESCENTS * rows / given.len() as u64;
         let descend = |(start, labels): (usize, &Vec<u32>)| {
-            self.descended(target, labels, width, self.seed.child(3).child(start as u64))
+            self.descended(target, labels, width, self.seed.child(3).child(start as u64), &progress.part(share))
         };
         // Once somebody asks to stop, starts that have not begun are left out, but for the first.
-        let wanted = |(start, _): &(usize, &Vec<u32>)| *start == 0 || self.monitor.flow() == Flow::Continue;
+        let wanted = |(start, _): &(usize, &Vec<u32>)| *start == 0 || progress.flow() == Flow::Continue;
         let mut found: Vec<Found> = given.par_iter().enumerate().filter(wanted).map(descend).collect();
         let select = MultiStart::new(Sense::Minimise);
         let losses = |found: &[Found]| found.iter().map(|f| *f.trace.last().unwrap_or(&f64::NAN)).collect::<Vec<f64>>();
         let reached = losses(&found);
         let finalists = select.finalists(&reached, FINALISTS, f64::INFINITY);
-        let last = |&start: &usize| self.emptied(target, &found[start], self.seed.child(4).child(start as u64));
+        let share = LAST * rows / finalists.len() as u64;
+        let last = |&start: &usize| {
+            self.emptied(target, &found[start], self.seed.child(4).child(start as u64), &progress.part(share))
+        };
         found = finalists.par_iter().map(last).collect();
         let best = select.best(&losses(&found)).expect("there is at least one start");
         (found.swap_remove(best), reached)
     }
 
     /// Rows that are nowhere are dealt out, then the descent.
-    fn descended<L: Label>(&self, target: &Target<'_, L>, labels: &[u32], width: usize, seed: Seed) -> Found {
+    fn descended<L: Label>(
+        &self,
+        target: &Target<'_, L>,
+        labels: &[u32],
+        width: usize,
+        seed: Seed,
+        monitor: &dyn Monitor,
+    ) -> Found {
         let mut clustering = Clustering::of(target, width, labels);
         let most = self.clusters.max(clustering.live());
         clustering.allocate(most, seed.child(0));
         let mut trace = vec![clustering.loss()];
-        let end = clustering.descend(&self.limits(), seed.child(1), &mut trace);
+        let end = clustering.descend(&self.limits(monitor), seed.child(1), &mut trace);
         let certainty = (end == End::Still).then(|| std::mem::take(&mut clustering.certainty));
-        Found { labels: clustering.numbered(), trace, end, certainty }
+        let (labels, losses) = clustering.numbered();
+        Found { labels, losses, trace, end, certainty }
     }
 
     /// A result, improved by dealing out whole clusters.
-    fn emptied<L: Label>(&self, target: &Target<'_, L>, found: &Found, seed: Seed) -> Found {
+    fn emptied<L: Label>(&self, target: &Target<'_, L>, found: &Found, seed: Seed, monitor: &dyn Monitor) -> Found {
         let mut clustering = Clustering::of(target, self.clusters, &found.labels);
         let mut trace = found.trace.clone();
         let mut end = found.end;
-        if end != End::Interrupted && clustering.empty_clusters(&self.limits(), seed, &mut trace) == End::Interrupted {
+        let limits = self.limits(monitor);
+        if end != End::Interrupted && clustering.empty_clusters(&limits, seed, &mut trace) == End::Interrupted {
             end = End::Interrupted;
         }
-        Found { labels: clustering.numbered(), trace, end, certainty: None }
+        let (labels, losses) = clustering.numbered();
+        Found { labels, losses, trace, end, certainty: None }
     }
 
     fn outcome<L: Label>(
@@ -356,9 +310,9 @@ impl Run<'_> {
         found: Found,
         objective_by_restart: Vec<f64>,
     ) -> Outcome<MedianDiagnostics> {
-        let mut clustering = Clustering::of(target, self.clusters, &found.labels);
-        let clusters = clustering.live();
-        let certainty = found.certainty.unwrap_or_else(|| certainty(&mut clustering, self.clusters));
+        let clusters = found.labels.iter().max().map_or(0, |&last| last as usize + 1);
+        let again = || certainty(&mut Clustering::of(target, self.clusters, &found.labels), self.clusters);
+        let certainty = found.certainty.unwrap_or_else(again);
         let partition = Partition::new(target.rows.expand(&found.labels), clusters).expect("labels are numbered");
         let stopped = match found.end {
             End::Still => Stopped::Converged,
@@ -373,10 +327,10 @@ impl Run<'_> {
                 .warnings
                 .push(format!("it stopped at its limit of {sweeps} sweeps, before nothing moved; set sweeps higher"));
         }
-        let (name, value) = (self.loss.name(), clustering.loss());
+        let (name, value) = (self.loss.name(), target.mean(&found.losses));
         outcome.objective = Some(Objective { name, sense: Sense::Minimise, value, trace: found.trace });
         let base = |(base, loss): (&partita_core::BaseClustering, f64)| BaseLoss { base: base.name().to_owned(), loss };
-        let mut base_losses: Vec<BaseLoss> = self.ensemble.bases().iter().zip(clustering.losses()).map(base).collect();
+        let mut base_losses: Vec<BaseLoss> = self.ensemble.bases().iter().zip(found.losses).map(base).collect();
         base_losses.sort_by(|a, b| a.loss.total_cmp(&b.loss).then_with(|| a.base.cmp(&b.base)));
         outcome.with(MedianDiagnostics { clusters, base_losses, objective_by_restart })
     }

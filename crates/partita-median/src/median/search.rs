@@ -1,6 +1,6 @@
 //! Local search for the median: rows move one at a time, clusters are joined, whole clusters are emptied and dealt out anew.
 
-use partita_core::{Flow, Label, Monitor, Seed};
+use partita_core::{Flow, Label, Monitor, ProgressCounter, Seed, tick_open_ended};
 use rand::seq::SliceRandom;
 
 use super::counts::{Clustering, NOWHERE};
@@ -10,6 +10,12 @@ const ROUNDING: f64 = 1e-9;
 
 /// Clusters that are emptied and dealt out anew, at most.
 const EMPTIED: usize = 10;
+
+/// Sweeps after which half of a descent passes for done.
+const SWEEPS: f64 = 4.0;
+
+/// Units of progress of a cluster that is dealt out anew.
+const UNITS: u64 = 100;
 
 /// Counts that are looked at to join clusters, at most: beyond that they are not joined.
 const JOINING_EFFORT: usize = 4_000_000_000;
@@ -122,7 +128,7 @@ impl<L: Label> Clustering<'_, L> {
             if !moved {
                 return End::Still;
             }
-            if limits.monitor.tick(u64::from(sweep) + 1, u64::from(limits.sweeps)) == Flow::Stop {
+            if tick_open_ended(limits.monitor, f64::from(sweep + 1), SWEEPS) == Flow::Stop {
                 return End::Interrupted;
             }
         }
@@ -184,10 +190,14 @@ impl<L: Label> Clustering<'_, L> {
         let mut best = self.loss();
         let mut clusters: Vec<u32> = (0..self.reach() as u32).filter(|&k| self.size(k as usize) > 1).collect();
         clusters.shuffle(&mut seed.rng());
-        for (&k, unit) in clusters.iter().take(EMPTIED).zip(1..) {
+        clusters.truncate(EMPTIED);
+        let progress = ProgressCounter::new(limits.monitor, clusters.len() as u64 * UNITS);
+        for (&k, unit) in clusters.iter().zip(1..) {
+            let part = progress.part(UNITS);
             if self.size(k as usize) == 0 {
                 continue;
             }
+            let limits = &Limits { monitor: &part, ..*limits };
             let (before, mut steps) = (self.labels.clone(), Vec::new());
             (0..self.labels.len()).filter(|&at| before[at] == k).for_each(|at| {
                 self.take(at);

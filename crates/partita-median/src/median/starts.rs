@@ -1,9 +1,7 @@
 //! Where a search for the median starts: cuts of an average-link tree, the base clustering that loses least, and nothing.
 
 use partita_coassoc::EvidenceRows;
-use partita_core::{
-    Dendrogram, Ensemble, Flow, LEAF_WEIGHTS, Label, Monitor, ProgressCounter, Seed, whole_multiplicities,
-};
+use partita_core::{Dendrogram, Ensemble, Flow, LEAF_WEIGHTS, Label, Monitor, Seed, whole_multiplicities};
 use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rand::seq::index;
 
@@ -38,9 +36,9 @@ fn medoid<L: Label>(target: &Target<'_, L>, width: usize, monitor: &dyn Monitor)
     let offsets = target.rows.offsets();
     let few = (0..target.rows.bases()).filter(|&u| offsets[u + 1] - offsets[u] <= width);
     let labels = |u: usize| {
-        let mut labels = vec![NOWHERE; target.on.len()];
-        for (label, &row) in labels.iter_mut().zip(target.on) {
-            let own = target.rows.places(row as usize).find(|(base, _)| *base == u);
+        let mut labels = vec![NOWHERE; target.len()];
+        for (at, label) in labels.iter_mut().enumerate() {
+            let own = target.places(at).find(|(base, _)| *base == u);
             *label = own.map_or(NOWHERE, |(_, place)| (place - offsets[u]) as u32);
         }
         labels
@@ -60,16 +58,16 @@ fn tree_cuts<L: Label>(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Vec<Vec<u32>> {
-    let chosen: Vec<usize> = if target.on.len() <= TREE_ROWS {
-        (0..target.on.len()).collect()
+    let chosen: Vec<usize> = if target.len() <= TREE_ROWS {
+        (0..target.len()).collect()
     } else {
-        let mut chosen = index::sample(&mut seed.rng(), target.on.len(), TREE_ROWS).into_vec();
+        let mut chosen = index::sample(&mut seed.rng(), target.len(), TREE_ROWS).into_vec();
         chosen.sort_unstable();
         chosen
     };
     let Some(tree) = tree(ensemble, target, &chosen, monitor) else { return Vec::new() };
     let labels = |k: usize| {
-        let (cut, mut labels) = (cut(&tree, k), vec![NOWHERE; target.on.len()]);
+        let (cut, mut labels) = (cut(&tree, k), vec![NOWHERE; target.len()]);
         chosen.iter().zip(cut.labels()).for_each(|(&at, &k)| labels[at] = k);
         labels
     };
@@ -90,7 +88,7 @@ fn tree<L: Label>(
     chosen: &[usize],
     monitor: &dyn Monitor,
 ) -> Option<Dendrogram> {
-    let row = |&at: &usize| target.on[at] as usize;
+    let row = |&at: &usize| target.row(at);
     let objects: Vec<u32> = chosen.iter().map(|at| target.rows.first(row(at)) as u32).collect();
     let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
     let mut weights: Vec<u32> = chosen.iter().map(|at| target.rows.weight(row(at))).collect();
@@ -102,7 +100,7 @@ fn tree<L: Label>(
     let total = sum(&weights);
     let unit = (u64::MAX / 4 / (total.saturating_mul(total) / 4).max(1)).clamp(1, 1 << 20);
     let rows = Apart { rows: EvidenceRows::new(&ensemble.select(&objects, &bases)).ok()?, unit };
-    link_rows(&rows, &weights, Linkage::Average, &ProgressCounter::new(monitor, 1)).ok()
+    link_rows(&rows, &weights, Linkage::Average, monitor).ok()
 }
 
 /// 1 − the share of base clusterings that join two objects, of those that label both.

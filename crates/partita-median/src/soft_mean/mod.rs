@@ -24,6 +24,11 @@ use rows::{Means, WeightedShares};
 const ROUGH_ROUNDS: u32 = 3;
 const FINALISTS: usize = 2;
 
+/// Units of progress: the median, a start that runs for a few rounds, and one that goes on.
+const MEDIAN: u64 = 3_000;
+const ROUGH: u64 = 200;
+const FINAL: u64 = 600;
+
 /// How many columns of the consensus a base cluster may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
@@ -79,7 +84,7 @@ pub struct SoftMeanSettings {
     pub order: MatchingOrder,
     /// Starts: k-means on labels, base clusterings with K clusters, random matchings, by turns; median-vi first where base clusters share
     /// columns. All run for 3 rounds, the best quarter goes on, and the best is kept.
-    #[setting(alias = "n_init")]
+    #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// Rounds of each, at most.
     #[setting(alias = "max_iter")]
@@ -242,10 +247,10 @@ impl<'a> Search<'a> {
     }
 
     /// Matchings and rows in turn, from these columns on.
-    fn run(&self, codes: Vec<u32>, rounds: u32) -> Run {
+    fn run(&self, codes: Vec<u32>, rounds: u32, monitor: &dyn Monitor) -> Run {
         let means = self.means(&codes);
         let mut run = Run { codes, trace: vec![means.loss], means, stopped: Stopped::RoundLimit };
-        for _ in 0..rounds {
+        for round in 1..=rounds {
             let codes = self.matched(&run.means.rows, Some(&run.codes));
             if codes == run.codes {
                 run.stopped = Stopped::Converged;
@@ -259,7 +264,7 @@ impl<'a> Search<'a> {
             }
             run.trace.push(means.loss);
             (run.codes, run.means) = (codes, means);
-            if self.monitor.flow() == Flow::Stop {
+            if monitor.tick(u64::from(round), u64::from(rounds)) == Flow::Stop {
                 run.stopped = Stopped::Interrupted;
                 break;
             }
@@ -269,18 +274,23 @@ impl<'a> Search<'a> {
 
     /// All starts for a few rounds, then the best to the end.
     fn multi_start(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Vec<Run> {
-        let total = u64::from(self.settings.restarts.get());
+        let restarts = self.settings.restarts.get();
+        let median = if self.merges() { MEDIAN } else { 0 };
+        let finals = FINALISTS.max(restarts as usize / 4) as u64;
+        let progress = ProgressCounter::new(self.monitor, median + u64::from(restarts) * ROUGH + finals * FINAL);
         let mut rough: Vec<Run> = Vec::new();
-        for start in 0..self.settings.restarts.get() {
-            if self.monitor.tick(u64::from(start), total + FINALISTS as u64) == Flow::Stop && !rough.is_empty() {
+        for start in 0..restarts {
+            if progress.stopped() && !rough.is_empty() {
                 break;
             }
             let codes = match start % 3 {
-                0 if start == 0 && self.merges() => self.matched(&self.median(source, seed.child(0)), None),
+                0 if start == 0 && self.merges() => {
+                    self.matched(&self.median(source, seed.child(0), &progress.part(median)), None)
+                }
                 2 => self.random_columns(seed.child(u64::from(start))),
                 _ => self.matched(&self.start(source.ensemble, start as usize, seed), None),
             };
-            rough.push(self.run(codes, ROUGH_ROUNDS.min(self.settings.rounds.get())));
+            rough.push(self.run(codes, ROUGH_ROUNDS.min(self.settings.rounds.get()), &progress.part(ROUGH)));
         }
         let objectives = values(&rough, self.merges());
         let most = FINALISTS.max(rough.len() / 4);
@@ -291,7 +301,8 @@ impl<'a> Search<'a> {
             if run.stopped != Stopped::RoundLimit || run.trace.len() as u32 > self.settings.rounds.get() {
                 return run;
             }
-            let rest = self.run(run.codes, self.settings.rounds.get() - (run.trace.len() as u32 - 1));
+            let rounds = self.settings.rounds.get() - (run.trace.len() as u32 - 1);
+            let rest = self.run(run.codes, rounds, &progress.part(FINAL));
             Run { trace: run.trace.into_iter().chain(rest.trace.into_iter().skip(1)).collect(), ..rest }
         };
         finalists.into_iter().map(go_on).collect()
@@ -311,9 +322,9 @@ impl<'a> Search<'a> {
     }
 
     /// The rows of the median by variation of information.
-    fn median(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Array2<f64> {
-        let (k, quiet) = (self.rows.clusters, ProgressCounter::new(self.monitor, 1));
-        let median = median_vi(source, Clusters::Exactly(k), seed, &MedianViSettings::default(), &quiet);
+    fn median(&self, source: WeightedEnsemble<'_>, seed: Seed, monitor: &dyn Monitor) -> Array2<f64> {
+        let k = self.rows.clusters;
+        let median = median_vi(source, Clusters::Exactly(k), seed, &MedianViSettings::default(), monitor);
         let median = median.expect("what soft-mean takes is what a median takes").partition;
         one_hot(&Partition::new(median.labels().to_vec(), k).expect("a median has at most K clusters"))
     }

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use partita_conformance::{draw_shares, ensemble_of_shares};
+use partita_conformance::{draw_shares, ensemble_of_shares, planted, progress};
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{BaseWeights, Ensemble, ObjectWeights, Seed, SettingMap, Shares, Silent};
-use partita_median::{SoftMeanSettings, soft_mean};
+use partita_core::{BaseWeights, Clusters, Ensemble, ObjectWeights, Seed, SettingMap, Shares, Silent};
+use partita_median::{SOFT_MEAN, SoftMeanSettings, soft_mean};
 use rand::RngExt;
 
 fn tables(seed: u64, n: usize, bases: usize, k: usize) -> Vec<Array2<f64>> {
@@ -147,4 +147,17 @@ fn more_clusters_are_merged_or_spread_and_weights_are_copies() {
         let (one, other) = (3.0 * plain.objective.unwrap().value, thrice.objective.unwrap().value);
         assert!((one - other).abs() <= 1e-9 * other.max(1e-9), "{one} {other}");
     }
+}
+
+#[test]
+fn progress_moves_while_the_median_is_found() {
+    let drawn = planted(300, 10, 6, Seed::new(3));
+    let shares = progress(&SOFT_MEAN, &drawn, Clusters::Exactly(3), &SettingMap::default());
+    assert!(shares.is_sorted() && shares.iter().all(|share| *share <= 1.0));
+    // The median comes first, and counts three in 7.2 parts.
+    let mut early: Vec<f64> = shares.iter().copied().filter(|share| *share < 0.4).collect();
+    early.dedup();
+    assert!(early.len() > 5, "{early:?}");
+    let one = SettingMap::parse(&["restarts=1"]).unwrap();
+    assert!(progress(&SOFT_MEAN, &drawn, Clusters::Exactly(3), &one).is_sorted());
 }
