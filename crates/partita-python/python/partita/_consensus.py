@@ -278,9 +278,25 @@ def consensus(
 
 
 @overload
-def repeat(record: str | os.PathLike[str], method: list[str] | tuple[str, ...], **keywords: Any) -> ConsensusResults: ...
+def repeat(
+    record: str | os.PathLike[str],
+    method: list[str] | tuple[str, ...],
+    *,
+    allow_changed_input: bool = ...,
+    n_jobs: int | None = ...,
+    max_memory: int | str | None = ...,
+    progress: Any = ...,
+) -> ConsensusResults: ...
 @overload
-def repeat(record: str | os.PathLike[str], method: str | None = None, **keywords: Any) -> ConsensusResult: ...
+def repeat(
+    record: str | os.PathLike[str],
+    method: str | None = ...,
+    *,
+    allow_changed_input: bool = ...,
+    n_jobs: int | None = ...,
+    max_memory: int | str | None = ...,
+    progress: Any = ...,
+) -> ConsensusResult: ...
 def repeat(
     record: str | os.PathLike[str],
     method: str | list[str] | tuple[str, ...] | None = None,
