@@ -109,7 +109,7 @@ pub fn match_soft(
     let rows = |(names, soft): &NamedSoft| numbered(names.clone(), (0..soft.objects()).map(Some));
     let matched = match_objects((found_path, rows(&found)), (truth_path, rows(&truth)), common)?;
     let ordered = |soft: &SoftPartition, column: &LabelColumn| {
-        let order: Vec<usize> = column.values.iter().filter_map(row_of).collect();
+        let order: Vec<usize> = column.values.iter().filter_map(|row| row_of(row.as_deref())).collect();
         SoftPartition::new(soft.rows().select(Axis(0), &order))
     };
     let both: Result<_, PartitionError> =
@@ -123,8 +123,8 @@ fn numbered(object_names: Option<Vec<String>>, rows: impl Iterator<Item = Option
     Labels { object_names, column: LabelColumn { name: String::new(), values } }
 }
 
-fn row_of(label: &Option<String>) -> Option<usize> {
-    label.as_deref().and_then(|row| row.parse().ok())
+fn row_of(label: Option<&str>) -> Option<usize> {
+    label.and_then(|row| row.parse().ok())
 }
 
 /// Rows of an ensemble, in their order, and the rows of labels of the same objects, matched as [`match_objects`] does; objects without a
@@ -145,7 +145,7 @@ pub fn match_rows(
     matched.note.iter().for_each(|note| observer.note(note));
     let both = matched.labels.values.iter().zip(&matched.truth.values);
     let (rows, labelled): (Vec<u32>, Vec<usize>) =
-        both.filter_map(|(row, label)| Some((row_of(row)? as u32, row_of(label)?))).unzip();
+        both.filter_map(|(row, label)| Some((row_of(row.as_deref())? as u32, row_of(label.as_deref())?))).unzip();
     let without = matched.labels.values.len() - rows.len();
     if without > 0 {
         observer.note(&format!("{}: {without} objects have no label and do not count", path.display()));
