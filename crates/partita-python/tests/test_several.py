@@ -127,14 +127,14 @@ def test_one_method_where_one_is_meant(ensemble, labels):
         pt.LabelConsensus(3, method=["lwgp", "mm"]).fit(labels)
 
 
-def test_what_is_finished_survives_an_exception(ensemble):
-    """A callback that stops the work: results so far are with the exception only after Ctrl-C, so that this one comes through as it is."""
+def test_an_exception_of_a_callback_stops_all_methods():
+    """Only Ctrl-C leaves results behind; what a callback raises comes through as it is."""
 
     def refuse(what, done, total):
         if what == "mm":
             raise RuntimeError("enough")
 
-    many = np.random.default_rng(0).integers(0, 8, size=(20_000, 30))
-    slow = {"lwgp": {"restarts": 1}, "mm": {"restarts": 2, "tolerance": 0.0, "rounds": 100_000}}
+    labels = np.random.default_rng(0).integers(0, 8, size=(20_000, 30))
+    methods = {"lwgp": {"restarts": 1}, "mm": {"restarts": 2, "tolerance": 0.0, "rounds": 100_000}}
     with pytest.raises(RuntimeError, match="enough"):
-        pt.consensus(many, 5, slow, progress=refuse)
+        pt.consensus(labels, 5, methods, progress=refuse)
