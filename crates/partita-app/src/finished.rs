@@ -1,12 +1,13 @@
 //! What can be made of the results of an experiment that ran on data in memory: report, model, the folder of a run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use partita::files;
 use partita::files::sprs::CsMat;
 use partita::metrics::{Relations, evidence_shares, relations};
 use partita::ssce::Predictor;
-use partita::{BaseWeights, Ensemble, Features, ObjectWeights, SoftPartition, WeightedEnsemble};
+use partita::{BaseWeights, Ensemble, Features, ObjectWeights, Partition, SoftPartition, WeightedEnsemble};
 use partita_report::Rendered;
 use serde_json::Value;
 
@@ -14,37 +15,44 @@ use crate::co_association::symmetric;
 use crate::experiment::{Input, ObjectWeightSource, Outputs, WeightSource};
 use crate::model::{model_of, with_origin};
 use crate::report::{Shown, page};
-use crate::result_files::{ENSEMBLE, MethodResult, REPORT, make_folder, write_text};
+use crate::result_files::{ENSEMBLE, MethodResult, REPORT, folder_of, make_folder, write_text};
 use crate::run::Finished;
 use crate::{AppError, ClustersAsked, InputFile, NoObserver, ReadOptions, RunRecord, SavedChoice, curves, outputs};
 
 impl Finished {
-    /// The page about the first method, as `report.html` holds it, and its figures; `features` is the table behind the ensemble, `choice`
-    /// what was found of the number of clusters, where that is not of this result.
+    /// The page about the method at this place, as `report.html` holds it, and its figures; `features` is the table behind the ensemble,
+    /// `choice` what was found of the number of clusters, where that is not of this result.
     ///
     /// # Errors
-    /// [`AppError::Report`]; [`AppError::Request`] where no method was finished.
+    /// [`AppError::Report`]; [`AppError::Request`] where the method was not finished.
     pub fn report<'a>(
         &'a self,
+        place: usize,
         features: Option<Features<'a>>,
         choice: Option<&SavedChoice>,
     ) -> Result<Rendered, AppError> {
-        let result = self.first()?;
-        let shown = Shown::of(&result, &self.ensemble, features, None);
+        let shown = Shown::of(&self.result(place)?, &self.ensemble, features, None);
         let choice = choice.map(|saved| &saved.choice).or(self.record.choice.as_ref());
-        page(&self.record, 0, &shown, choice.map(|choice| curves(choice, self.ensemble.objects())))
+        let choice = choice.map(|choice| curves(choice, self.ensemble.objects()));
+        page(&self.record, place, &shown.beside(self.labels_of_all()), choice)
     }
 
-    /// The pairs of objects that at least such a share of the draws from the posterior of the first method puts together, in compressed
-    /// rows with ones on the diagonal; none for a method that samples no posterior.
+    /// The labels of all methods by name.
+    pub(crate) fn labels_of_all(&self) -> Vec<(String, Partition)> {
+        let names = self.record.methods.iter().map(|method| method.method.clone());
+        names.zip(self.outcomes.iter().map(|outcome| outcome.partition.clone())).collect()
+    }
+
+    /// The pairs of objects that at least such a share of the draws from the posterior of a method puts together, in compressed rows with
+    /// ones on the diagonal; none for a method that samples no posterior.
     ///
     /// # Errors
-    /// [`AppError::Request`] where no method was finished.
+    /// [`AppError::Request`] where the method was not finished.
     ///
     /// # Cost
     /// That of [`Posterior::similar`](partita::Posterior::similar), and 48 bytes a pair.
-    pub fn similarity(&self, least: f64) -> Result<Option<CsMat<f64>>, AppError> {
-        let Some(posterior) = &self.first()?.outcome.posterior else { return Ok(None) };
+    pub fn similarity(&self, place: usize, least: f64) -> Result<Option<CsMat<f64>>, AppError> {
+        let Some(posterior) = &self.result(place)?.outcome.posterior else { return Ok(None) };
         let mut pairs = Vec::new();
         posterior.similar(least, |i, j, share| {
             pairs.push((i as u32, j as u32, share));
@@ -53,45 +61,98 @@ impl Finished {
         Ok(Some(symmetric(self.ensemble.objects(), &pairs)))
     }
 
-    /// The model that labels new objects as the first method labelled these, as a model file holds it.
+    /// The model that labels new objects as the method at this place labelled these, as a model file holds it.
     ///
     /// # Errors
     /// As [`model_of`].
-    pub fn model(&self, predictor: Option<Predictor>, features: Option<&Features<'_>>) -> Result<Value, AppError> {
-        let result = self.first()?;
-        let model = model_of(predictor, &self.ensemble, features, result.outcome)?;
-        Ok(with_origin(model, &self.record.methods[0].method, self.ensemble.objects()))
+    pub fn model(
+        &self,
+        place: usize,
+        predictor: Option<Predictor>,
+        features: Option<&Features<'_>>,
+    ) -> Result<Value, AppError> {
+        let model = model_of(predictor, &self.ensemble, features, self.result(place)?.outcome)?;
+        Ok(with_origin(model, &self.record.methods[place].method, self.ensemble.objects()))
     }
 
-    /// The shares of the evidence for every cluster of the first method, n × K: what stands in for the probabilities of a method that has
-    /// none.
+    /// The shares of the evidence for every cluster of a method, n × K: what stands in for the probabilities of a method that has none.
     ///
     /// # Errors
-    /// [`AppError::Request`] where no method was finished.
-    pub fn evidence(&self) -> Result<SoftPartition, AppError> {
-        Ok(evidence_shares(self.weighted(), &self.first()?.outcome.partition)?)
+    /// [`AppError::Request`] where the method was not finished.
+    pub fn evidence(&self, place: usize) -> Result<SoftPartition, AppError> {
+        Ok(evidence_shares(self.weighted(), &self.result(place)?.outcome.partition)?)
     }
 
-    /// How the clusters of the first method overlap, by its probabilities or the shares of the evidence; those below `threshold` count as 0.
+    /// How the clusters of a method overlap, by its probabilities or the shares of the evidence; those below `threshold` count as 0.
     ///
     /// # Errors
-    /// [`AppError::Request`] where no method was finished; [`AppError`] for a threshold that is no probability or leaves an object with
+    /// [`AppError::Request`] where the method was not finished; [`AppError`] for a threshold that is no probability or leaves an object with
     /// nothing.
-    pub fn relations(&self, threshold: f64) -> Result<Relations, AppError> {
-        match &self.first()?.outcome.soft {
+    pub fn relations(&self, place: usize, threshold: f64) -> Result<Relations, AppError> {
+        match &self.result(place)?.outcome.soft {
             Some(soft) => Ok(relations(soft, threshold)?),
-            None => Ok(relations(&self.evidence()?, threshold)?),
+            None => Ok(relations(&self.evidence(place)?, threshold)?),
         }
     }
 
-    /// Writes ensemble, weights, results, record and report into a folder, and gives the record of it: what was computed from data in
-    /// memory can then be repeated from files.
+    /// The record of the method at this place alone.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] where the method was not finished.
+    pub fn record_of(&self, place: usize) -> Result<RunRecord, AppError> {
+        self.result(place)?;
+        let mut record = self.record.clone();
+        record.methods = record.methods.drain(place..=place).collect();
+        record.experiment.methods = record.experiment.methods.drain(place..=place).collect();
+        Ok(record)
+    }
+
+    /// The result of one method alone.
+    ///
+    /// # Errors
+    /// [`AppError::Request`] where the method was not finished.
+    fn alone(&self, place: usize) -> Result<Self, AppError> {
+        Ok(Self {
+            record: self.record_of(place)?,
+            ensemble: Arc::clone(&self.ensemble),
+            outcomes: vec![self.outcomes[place].clone()],
+            confidences: vec![self.confidences[place].clone()],
+            base_weights: self.base_weights.clone(),
+            object_weights: self.object_weights.clone(),
+        })
+    }
+
+    /// Writes ensemble, weights, results, record and reports of all methods, or of the one at this place, into a folder, and gives the
+    /// record of it: what was computed from data in memory can then be repeated from files.
     ///
     /// # Errors
     /// [`AppError`] for what cannot be written; [`AppError::Request`] for methods that read the table, which is not kept.
-    pub fn write_run(&self, folder: &Path) -> Result<RunRecord, AppError> {
-        let result = self.first()?;
+    pub fn write_run(&self, folder: &Path, only: Option<usize>) -> Result<RunRecord, AppError> {
+        match only.filter(|_| self.outcomes.len() > 1) {
+            Some(place) => self.alone(place)?.write_all(folder),
+            None => self.write_all(folder),
+        }
+    }
+
+    fn write_all(&self, folder: &Path) -> Result<RunRecord, AppError> {
+        self.result(0)?;
         make_folder(folder)?;
+        let record = self.record_in(folder)?;
+        let (budget, of, outputs) = (self.record.experiment.budget(), self.weighted(), &record.experiment.outputs);
+        for (place, method) in record.methods.iter().enumerate() {
+            let (result, name) = (self.result(place)?, &*method.method);
+            let evidence =
+                outputs::shares_of_evidence(outputs, (place, name), result.outcome, of, budget, &NoObserver)?;
+            let result = MethodResult { evidence: evidence.as_ref(), ..result };
+            outputs::write_result(outputs, place, name, &result, &self.ensemble, None, None)?;
+            write_text(&folder_of(folder, name, place).join(REPORT), &self.report(place, None, None)?.html)?;
+        }
+        outputs::write_record(&record)?;
+        Ok(record)
+    }
+
+    /// Writes ensemble and weights into a folder; the record of a run that reads them from there.
+    fn record_in(&self, folder: &Path) -> Result<RunRecord, AppError> {
         let mut record = self.record.clone();
         let experiment = &mut record.experiment;
         let file = folder.join(ENSEMBLE);
@@ -117,14 +178,6 @@ impl Finished {
         };
         experiment.outputs = Outputs { folder: Some(folder.to_owned()), report: true, ..Outputs::default() };
         record.inputs = inputs;
-        let method = &record.methods[0].method;
-        let (budget, of) = (self.record.experiment.budget(), self.weighted());
-        let outputs = &record.experiment.outputs;
-        let evidence = outputs::shares_of_evidence(outputs, (0, method), result.outcome, of, budget, &NoObserver)?;
-        let result = MethodResult { evidence: evidence.as_ref(), ..result };
-        outputs::write_result(&record.experiment.outputs, 0, method, &result, &self.ensemble, None, None)?;
-        outputs::write_record(&record)?;
-        write_text(&folder.join(REPORT), &self.report(None, None)?.html)?;
         Ok(record)
     }
 
@@ -134,9 +187,9 @@ impl Finished {
         WeightedEnsemble { ensemble: &self.ensemble, base_weights, object_weights }
     }
 
-    /// The result of the first method.
-    fn first(&self) -> Result<MethodResult<'_>, AppError> {
-        match (self.outcomes.first(), self.confidences.first()) {
+    /// The result of the method at this place.
+    fn result(&self, place: usize) -> Result<MethodResult<'_>, AppError> {
+        match (self.outcomes.get(place), self.confidences.get(place)) {
             (Some(outcome), Some(confidence)) => Ok(MethodResult { outcome, confidence, evidence: None }),
             _ => Err(AppError::nothing_finished()),
         }

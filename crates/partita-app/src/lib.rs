@@ -124,7 +124,7 @@ pub use inspect::{TakenAs, inspect};
 pub use joined::load_ensembles;
 pub use label_files::{load_ensemble, read_ensemble, read_labels};
 pub use machine::{Host, default_budget};
-pub use matching::{Matched, NamedSoft, match_objects, match_soft, score_objects};
+pub use matching::{Matched, NamedSoft, match_objects, match_rows, match_soft, score_objects};
 pub use model::{load_model, model_facts, model_json, model_of, with_origin};
 pub use modes::{FoundModes, ModesInput};
 pub use observer::{NoObserver, Observer};
@@ -138,7 +138,7 @@ pub use row_engine::{FitPlan, Fold, Folded, LabelEnding, PartDone, PartTask, Pla
 pub use row_record::RowRun;
 pub use run::Finished;
 pub use stopwatch::{Spent, Stopwatch};
-pub use support::{Support, SupportInput};
+pub use support::{Judge, Support, SupportInput};
 pub use table::{GroupedTable, InputTable, TableInMemory};
 pub use text_table::TextTable;
 pub use tree_file::linkage;

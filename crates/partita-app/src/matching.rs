@@ -6,7 +6,7 @@ use std::path::Path;
 use partita::files::{LabelColumn, Labels};
 use partita::metrics::Scores;
 use partita::ndarray::Axis;
-use partita::{PartitionError, SoftPartition};
+use partita::{Ensemble, PartitionError, SoftPartition};
 
 use crate::{AppError, Observer, score};
 
@@ -106,22 +106,54 @@ pub fn match_soft(
     (truth_path, truth): (&Path, NamedSoft),
     common: bool,
 ) -> Result<(SoftPartition, SoftPartition), AppError> {
-    // The rows stand for labels: where they come to stand is the order.
-    let rows = |(names, soft): &NamedSoft| Labels {
-        object_names: names.clone(),
-        column: LabelColumn {
-            name: String::new(),
-            values: (0..soft.objects()).map(|row| Some(row.to_string())).collect(),
-        },
-    };
+    let rows = |(names, soft): &NamedSoft| numbered(names.clone(), (0..soft.objects()).map(Some));
     let matched = match_objects((found_path, rows(&found)), (truth_path, rows(&truth)), common)?;
     let ordered = |soft: &SoftPartition, column: &LabelColumn| {
-        let order: Vec<usize> = column.values.iter().flatten().filter_map(|row| row.parse().ok()).collect();
+        let order: Vec<usize> = column.values.iter().filter_map(|row| row_of(row.as_deref())).collect();
         SoftPartition::new(soft.rows().select(Axis(0), &order))
     };
     let both: Result<_, PartitionError> =
         ordered(&found.1, &matched.labels).and_then(|found| Ok((found, ordered(&truth.1, &matched.truth)?)));
     both.map_err(|error| AppError::content(found_path, error.to_string()))
+}
+
+/// Labels that are the numbers of their rows: where they come to stand is the order. A row without a number has no label.
+fn numbered(object_names: Option<Vec<String>>, rows: impl Iterator<Item = Option<usize>>) -> Labels {
+    let values = rows.map(|row| row.map(|row| row.to_string())).collect();
+    Labels { object_names, column: LabelColumn { name: String::new(), values } }
+}
+
+fn row_of(label: Option<&str>) -> Option<usize> {
+    label.and_then(|row| row.parse().ok())
+}
+
+/// Rows of an ensemble, in their order, and the rows of labels of the same objects, matched as [`match_objects`] does; objects without a
+/// label are left out. The observer hears how objects were matched, and how many have no label.
+///
+/// # Errors
+/// As [`match_objects`]; [`AppError::Content`] where no object has a label.
+pub fn match_rows(
+    (place, ensemble): (&Path, &Ensemble),
+    (path, labels): (&Path, &Labels),
+    common: bool,
+    observer: &dyn Observer,
+) -> Result<(Vec<u32>, Vec<usize>), AppError> {
+    let all = numbered(ensemble.object_names().map(<[String]>::to_vec), (0..ensemble.objects()).map(Some));
+    let labelled = labels.column.values.iter().enumerate().map(|(row, label)| label.as_ref().map(|_| row));
+    let labelled = numbered(labels.object_names.clone(), labelled);
+    let matched = match_objects((place, all), (path, labelled), common)?;
+    matched.note.iter().for_each(|note| observer.note(note));
+    let both = matched.labels.values.iter().zip(&matched.truth.values);
+    let (rows, labelled): (Vec<u32>, Vec<usize>) =
+        both.filter_map(|(row, label)| Some((row_of(row.as_deref())? as u32, row_of(label.as_deref())?))).unzip();
+    let without = matched.labels.values.len() - rows.len();
+    if without > 0 {
+        observer.note(&format!("{}: {without} objects have no label and do not count", path.display()));
+    }
+    if rows.is_empty() {
+        return Err(AppError::content(path, "no object of the ensemble has a label; name the column as FILE:COLUMN"));
+    }
+    Ok((rows, labelled))
 }
 
 fn by_place(

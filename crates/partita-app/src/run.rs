@@ -318,8 +318,7 @@ impl Experiment {
     /// A page beside the labels of every method, where pages are asked for.
     fn write_reports(&self, finished: &Finished, inputs: &Inputs<'_>, choice: Option<&Choice>) -> Result<(), AppError> {
         let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
-        let names = finished.record.methods.iter().map(|method| method.method.clone());
-        let all: Vec<_> = names.zip(finished.outcomes.iter().map(|outcome| outcome.partition.clone())).collect();
+        let all = finished.labels_of_all();
         for (place, outcome) in finished.outcomes.iter().enumerate() {
             let result = MethodResult { outcome, confidence: &finished.confidences[place], evidence: None };
             let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());

@@ -1,14 +1,18 @@
 //! What an ensemble says of given labels: how far it agrees with them, and how far it supports each.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use partita::files::{self, LabelColumn, Labels};
-use partita::metrics::{anmi, confidence};
-use partita::{Ensemble, Partition};
+use partita::files::{self, Labels};
+use partita::metrics::{MetricsError, anmi, confidence};
+use partita::{BaseWeights, Ensemble, ObjectWeights, Partition, WeightError, WeightedEnsemble};
 
 use crate::confidence::mean;
 use crate::label_files::read_labels;
-use crate::{AppError, Observer, ReadOptions, file_and_column, load_ensembles, match_objects};
+use crate::{
+    AppError, ObjectWeightSource, Observer, ReadOptions, WeightSource, base_weights, file_and_column, load_ensembles,
+    match_rows, object_weights,
+};
 
 /// Labels and an ensemble of the same objects.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +25,10 @@ pub struct SupportInput {
     pub common: bool,
     /// How both are read.
     pub read: ReadOptions,
+    /// Weights of the base clusterings.
+    pub base_weights: Option<WeightSource>,
+    /// Weights of the objects. A column of the ensemble's file that they are in is not a base clustering.
+    pub object_weights: Option<ObjectWeightSource>,
 }
 
 /// How an ensemble agrees with labels.
@@ -54,45 +62,87 @@ impl SupportInput {
         let mut options = self.read.clone();
         options.truth = column.into();
         let labels = read_labels(&path, &options, observer)?;
-        let (loaded, _) = load_ensembles(&[&self.ensemble], &self.read, observer)?;
-        support((&path, labels), (&self.ensemble, loaded.ensemble), self.common, observer)
+        let mut read = self.read.clone();
+        if let Some(ObjectWeightSource::Column(column)) = &self.object_weights {
+            read.skip.push(column.clone());
+        }
+        let ensemble = load_ensembles(&[&self.ensemble], &read, observer)?.0.ensemble;
+        let bases = self.base_weights.as_ref().map(|source| base_weights(source, &ensemble)).transpose()?;
+        let objects = self.object_weights.as_ref();
+        let objects = objects.map(|source| object_weights(source, (&self.ensemble, &read), &ensemble)).transpose()?;
+        let (rows, labelled) = match_rows((&self.ensemble, &ensemble), (&path, &labels), self.common, observer)?;
+        let judge = Judge::new(&ensemble, Some(&rows), bases, objects)
+            .map_err(|error| AppError::content(&path, format!("of the objects with a label: {error}")))?;
+        judge.support(&labels, &labelled)
     }
 }
 
-fn support(
-    (path, labels): (&Path, Labels),
-    (place, ensemble): (&Path, Ensemble),
-    common: bool,
-    observer: &dyn Observer,
-) -> Result<Support, AppError> {
-    // The rows of the ensemble stand for labels: where they come to stand is which objects count.
-    let rows = (0..ensemble.objects()).map(|row| Some(row.to_string())).collect();
-    let object_names = ensemble.object_names().map(<[String]>::to_vec);
-    let rows = Labels { object_names, column: LabelColumn { name: "row".into(), values: rows } };
-    let matched = match_objects((place, rows), (path, labels), common)?;
-    matched.note.iter().for_each(|note| observer.note(note));
-    let both = matched.labels.values.iter().zip(&matched.truth.values);
-    let row = |row: &Option<String>| row.as_deref().and_then(|row| row.parse::<u32>().ok());
-    let (rows, labels): (Vec<u32>, Vec<String>) =
-        both.filter_map(|(at, label)| Some((row(at)?, label.clone()?))).unzip();
-    let without = matched.labels.values.len() - rows.len();
-    if without > 0 {
-        observer.note(&format!("{}: {without} objects have no label and do not count", path.display()));
+/// An ensemble, or some rows of it, that judges labels of its objects, with weights where there are some.
+#[derive(Clone, Debug)]
+pub struct Judge<'a> {
+    ensemble: Cow<'a, Ensemble>,
+    base_weights: Option<BaseWeights>,
+    object_weights: Option<ObjectWeights>,
+}
+
+impl<'a> Judge<'a> {
+    /// An ensemble with weights of its base clusterings and of all its objects, of which these `rows` count.
+    ///
+    /// # Errors
+    /// [`WeightError`] where none of the objects that count has a weight above 0.
+    ///
+    /// # Panics
+    /// If a row is out of range, or there is not one weight an object.
+    pub fn new(
+        ensemble: &'a Ensemble,
+        rows: Option<&[u32]>,
+        base_weights: Option<BaseWeights>,
+        object_weights: Option<ObjectWeights>,
+    ) -> Result<Self, WeightError> {
+        let all = |rows: &&[u32]| rows.iter().copied().eq(0..ensemble.objects() as u32);
+        let Some(rows) = rows.filter(|rows| !all(rows)) else {
+            return Ok(Self { ensemble: Cow::Borrowed(ensemble), base_weights, object_weights });
+        };
+        let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+        let of_rows = |weights: ObjectWeights| rows.iter().map(|&row| weights.as_slice()[row as usize]).collect();
+        let object_weights = object_weights.map(|weights| ObjectWeights::new(of_rows(weights))).transpose()?;
+        Ok(Self { ensemble: Cow::Owned(ensemble.select(rows, &bases)), base_weights, object_weights })
     }
-    if rows.is_empty() {
-        return Err(AppError::content(path, "no object of the ensemble has a label; name the column as FILE:COLUMN"));
+
+    fn weighted(&self) -> WeightedEnsemble<'_> {
+        let (base_weights, object_weights) = (self.base_weights.as_ref(), self.object_weights.as_ref());
+        WeightedEnsemble { ensemble: &self.ensemble, base_weights, object_weights }
     }
-    let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-    let ensemble = if rows.len() < ensemble.objects() { ensemble.select(&rows, &bases) } else { ensemble };
-    let partition = partition_of(&labels);
-    Ok(Support {
-        object_names: ensemble.object_names().map(<[String]>::to_vec),
-        anmi: anmi(&partition, &ensemble)?,
-        confidence: confidence(&ensemble, &partition)?,
-        base_clusterings: bases.len(),
-        labels,
-        partition,
-    })
+
+    /// Mean NMI of labels of the objects that count with the base clusterings ([`anmi`]).
+    ///
+    /// # Errors
+    /// As [`anmi`].
+    pub fn anmi(&self, labels: &Partition) -> Result<f64, MetricsError> {
+        anmi(labels, self.weighted())
+    }
+
+    /// How far the ensemble supports each label of the objects that count ([`confidence`]).
+    ///
+    /// # Errors
+    /// As [`confidence`].
+    pub fn confidence(&self, labels: &Partition) -> Result<Vec<f64>, MetricsError> {
+        confidence(self.weighted(), labels)
+    }
+
+    /// Both, of the labels in these rows.
+    fn support(&self, labels: &Labels, rows: &[usize]) -> Result<Support, AppError> {
+        let labels: Vec<String> = rows.iter().filter_map(|&row| labels.column.values[row].clone()).collect();
+        let partition = partition_of(&labels);
+        Ok(Support {
+            object_names: self.ensemble.object_names().map(<[String]>::to_vec),
+            anmi: self.anmi(&partition)?,
+            confidence: self.confidence(&partition)?,
+            base_clusterings: self.ensemble.bases().len(),
+            labels,
+            partition,
+        })
+    }
 }
 
 /// Labels that are whole numbers keep their order.

@@ -31,6 +31,8 @@ pub struct TableInMemory<'a> {
     pub values: ArrayView2<'a, f64>,
     /// What the objects are called, n names.
     pub object_names: Option<Vec<String>>,
+    /// The true labels, where there are some.
+    pub label: Option<LabelColumn>,
 }
 
 /// A table whose numbers stay on the disk.
@@ -164,7 +166,7 @@ impl InputTable<'_> {
             Self::Dense(table) => table.label.as_ref(),
             Self::Sparse(table) => table.label.as_ref(),
             Self::Groups(table) => table.0.label.as_ref(),
-            Self::View(_) => None,
+            Self::View(table) => table.label.as_ref(),
         }
     }
 
@@ -174,7 +176,7 @@ impl InputTable<'_> {
             Self::Dense(table) => table.label.take(),
             Self::Sparse(table) => table.label.take(),
             Self::Groups(table) => table.0.label.take(),
-            Self::View(_) => None,
+            Self::View(table) => table.label.take(),
         }
     }
 }

@@ -112,11 +112,14 @@ pub(crate) fn grouped(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Outcome<SpectralDiagnostics> {
-    let view = embedding.rows.view();
+    let Embedding { rows: embedded, values, next } = embedding;
+    let view = embedded.view();
     let grouping = info_span!("k-means").in_scope(|| kmeans(view, rows.weights(), search, seed.child(1), monitor));
+    // The largest table of the method is not held beside what is made of its groups.
+    drop(embedded);
     let labels = rows.expand(&grouping.labels);
     let partition = Partition::new(labels, search.clusters).expect("k-means numbers at most K groups");
-    let warnings = warnings(&partition.sizes(), &embedding.values, embedding.next);
+    let warnings = warnings(&partition.sizes(), &values, next);
     let mut outcome = Outcome::hard(partition, rows.expand(&grouping.margins), grouping.stopped);
     outcome.warnings = warnings;
     outcome.rounds = grouping.trace.len() as u64;
@@ -126,7 +129,7 @@ pub(crate) fn grouped(
         value: grouping.trace.last().copied().unwrap_or(0.0),
         trace: grouping.trace,
     });
-    outcome.with(SpectralDiagnostics { eigenvalues: embedding.values, distinct_rows: Some(rows.len()), moved: None })
+    outcome.with(SpectralDiagnostics { eigenvalues: values, distinct_rows: Some(rows.len()), moved: None })
 }
 
 /// A gap between the last eigenvalue of a cut and the next that is nothing, as a share of the distance of the next to 1.

@@ -209,7 +209,7 @@ fn lloyd(
         }
     }
     // Labels and margins against the same centroids, whatever ended the rounds.
-    let margins = finish(rows, &squares, centroids, &mut labels);
+    let margins = finish(rows, weights, squares, centroids, &mut labels);
     Grouping { labels, margins, trace, stopped }
 }
 
@@ -284,16 +284,25 @@ fn update(rows: ArrayView2<'_, f64>, centroids: &mut Array2<f64>, parts: &[Part]
     }
 }
 
-/// Final labels, and how much nearer the own centroid is than the next that has rows.
-fn finish(rows: ArrayView2<'_, f64>, squares: &[f64], centroids: &Array2<f64>, labels: &mut [u32]) -> Vec<f64> {
-    let parts = assign(rows, squares, &vec![1.0; rows.nrows()], centroids, labels);
-    let live = |k: usize| parts.iter().any(|part| part.mass[k] > 0.0);
-    let live: Vec<usize> = (0..centroids.nrows()).filter(|&k| live(k)).collect();
+/// Final labels, and how much nearer the own centroid is than the next that has rows: a number a row, in place of the squares.
+fn finish(
+    rows: ArrayView2<'_, f64>,
+    weights: &[f64],
+    squares: Vec<f64>,
+    centroids: &Array2<f64>,
+    labels: &mut [u32],
+) -> Vec<f64> {
+    assign(rows, &squares, weights, centroids, labels);
+    let mut margins = squares;
+    let mut has_rows = vec![false; centroids.nrows()];
+    labels.iter().for_each(|&label| has_rows[label as usize] = true);
+    let live: Vec<usize> = (0..centroids.nrows()).filter(|&k| has_rows[k]).collect();
     if live.len() < 2 {
-        return vec![1.0; rows.nrows()];
+        margins.fill(1.0);
+        return margins;
     }
     let lengths = lengths(centroids);
-    let margins = |range: Range<usize>| {
+    let write = |(margins, range): (&mut [f64], Range<usize>)| {
         let block = rows.slice_axis(Axis(0), Slice::from(range.clone()));
         let scores = scores(block, centroids, &lengths);
         let margin = |((i, row), scores): ((usize, ArrayView1<'_, f64>), ArrayView1<'_, f64>)| {
@@ -303,10 +312,12 @@ fn finish(rows: ArrayView2<'_, f64>, squares: &[f64], centroids: &Array2<f64>, l
             let next = distance(row, centroids.row(next)).sqrt();
             if next > 0.0 { (1.0 - distance(row, centroids.row(own)).sqrt() / next).clamp(0.0, 1.0) } else { 0.0 }
         };
-        range.zip(block.outer_iter()).zip(scores.outer_iter()).map(margin).collect::<Vec<f64>>()
+        let found = range.zip(block.outer_iter()).zip(scores.outer_iter()).map(margin);
+        margins.iter_mut().zip(found).for_each(|(place, margin)| *place = margin);
     };
     let ranges: Vec<_> = chunks(rows.nrows(), CHUNK).collect();
-    ranges.into_par_iter().map(margins).collect::<Vec<_>>().concat()
+    margins.par_chunks_mut(CHUNK).zip(ranges).for_each(write);
+    margins
 }
 
 #[cfg(test)]

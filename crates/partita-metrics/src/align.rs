@@ -1,10 +1,11 @@
 //! One set of labels for all base clusterings.
 
 use partita_core::ndarray::{Array2, ArrayView1};
-use partita_core::{BaseClustering, BaseWeights, Ensemble, Partition};
+use partita_core::{BaseClustering, BaseWeights, Ensemble, Partition, WeightedEnsemble};
 use serde::{Deserialize, Serialize};
 
-use crate::contingency::check_sizes;
+use crate::contingency::{check_sizes, weighted_cells};
+use crate::information::nmi_of_cells;
 use crate::{Contingency, MetricsError, Normalisation};
 
 /// What becomes of clusters beyond the number that the reference has.
@@ -293,18 +294,30 @@ fn nearest(table: &Contingency) -> Vec<usize> {
 }
 
 /// Mean over the base clusterings of the normalised mutual information (geometric) that a partition shares with
-/// them (Strehl and Ghosh 2002). Objects that a base clustering does not label drop out of that comparison.
+/// them (Strehl and Ghosh 2002). Objects that a base clustering does not label drop out of that comparison. An ensemble may come with
+/// weights ([`WeightedEnsemble`]): the mean is then that of the weighted base clusterings, and an object of weight w counts as w objects.
 ///
 /// # Errors
-/// [`MetricsError::Sizes`] if the partition labels another number of objects.
+/// [`MetricsError::Sizes`] if the partition labels another number of objects or there is not one weight a base clustering or object;
+/// [`MetricsError::Empty`] if a base clustering that counts labels none of the objects that count.
 ///
 /// # Cost
-/// O(n M) time.
-pub fn anmi(partition: &Partition, ensemble: &Ensemble) -> Result<f64, MetricsError> {
-    let bases = ensemble.bases().len();
-    let shared = |u: usize| Ok(Contingency::with_base(partition, ensemble, u)?.nmi(Normalisation::Geometric));
-    let sum: f64 = (0..bases).map(shared).sum::<Result<f64, MetricsError>>()?;
-    Ok(sum / bases as f64)
+/// O(n M) time, O(n M log K J) with weights of objects.
+pub fn anmi<'a>(partition: &Partition, of: impl Into<WeightedEnsemble<'a>>) -> Result<f64, MetricsError> {
+    let of: WeightedEnsemble<'_> = of.into();
+    let bases = of.ensemble.bases().len();
+    let weights = of.shares().map_or_else(|| vec![1.0; bases], <[f64]>::to_vec);
+    check_sizes(weights.len(), bases)?;
+    let shared = |base: usize| match of.multiplicities() {
+        None => Ok(Contingency::with_base(partition, of.ensemble, base)?.nmi(Normalisation::Geometric)),
+        Some(objects) => {
+            let cells = weighted_cells(partition, of.ensemble, base, objects)?;
+            if cells.is_empty() { Err(MetricsError::Empty) } else { Ok(nmi_of_cells(&cells, Normalisation::Geometric)) }
+        }
+    };
+    let counting = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+    let sum: f64 = counting.map(|(base, weight)| Ok(weight * shared(base)?)).sum::<Result<f64, MetricsError>>()?;
+    Ok(sum / weights.iter().sum::<f64>())
 }
 
 /// Weight of every base clustering: its mean normalised mutual information (geometric) with the others, over

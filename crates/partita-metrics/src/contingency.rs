@@ -1,5 +1,7 @@
 //! One table of how two clusterings share their objects.
 
+use std::collections::BTreeMap;
+
 use partita_core::{BaseClustering, Ensemble, Partition};
 
 use crate::MetricsError;
@@ -125,6 +127,29 @@ impl Contingency {
         cells.sort_unstable_by_key(|cell| (cell.row, cell.column));
         Self { rows: self.columns.clone(), columns: self.rows.clone(), cells, objects: self.objects }
     }
+}
+
+/// Cells of a table of weights: row, column, weight above 0.
+pub(crate) type WeightedCells = BTreeMap<(usize, usize), f64>;
+
+/// The table of a partition (rows) and a base clustering (columns) over the objects that the latter labels, in which an object of weight w
+/// counts as w objects.
+pub(crate) fn weighted_cells(
+    partition: &Partition,
+    ensemble: &Ensemble,
+    base: usize,
+    weights: &[f64],
+) -> Result<WeightedCells, MetricsError> {
+    check_sizes(partition.objects(), ensemble.objects())?;
+    check_sizes(weights.len(), ensemble.objects())?;
+    check_base(ensemble, base)?;
+    let mut cells = WeightedCells::new();
+    for ((label, &own), &weight) in ensemble.column(base).zip(partition.labels()).zip(weights) {
+        if let (Some(label), true) = (label, weight > 0.0) {
+            *cells.entry((own as usize, label)).or_insert(0.0) += weight;
+        }
+    }
+    Ok(cells)
 }
 
 pub(crate) fn check_sizes(left: usize, right: usize) -> Result<(), MetricsError> {

@@ -1,8 +1,11 @@
 //! Indices from information theory, in nats.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Contingency;
+use crate::contingency::WeightedCells;
 
 /// What mutual information is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +37,7 @@ impl Contingency {
     pub fn mutual_information(&self) -> f64 {
         let n = self.objects() as f64;
         let term = |(row, column, count): (usize, usize, u64)| {
-            let (x, a, b) = (count as f64, self.row_sizes()[row] as f64, self.column_sizes()[column] as f64);
-            x / n * (x.ln() + n.ln() - a.ln() - b.ln())
+            shared_term(count as f64, n, self.row_sizes()[row] as f64, self.column_sizes()[column] as f64)
         };
         self.cells().map(term).sum::<f64>().max(0.0)
     }
@@ -115,11 +117,40 @@ impl Contingency {
     }
 }
 
+/// What a cell of x among n objects adds to the mutual information, if its row has a and its column b objects.
+fn shared_term(x: f64, n: f64, a: f64, b: f64) -> f64 {
+    x / n * (x.ln() + n.ln() - a.ln() - b.ln())
+}
+
+/// What a cluster of x among n objects adds to the entropy.
+fn entropy_term(x: f64, n: f64) -> f64 {
+    x / n * (n.ln() - x.ln())
+}
+
 /// Entropy of cluster sizes, nats.
 fn entropy(sizes: &[u64]) -> f64 {
     let n = sizes.iter().sum::<u64>() as f64;
-    let term = |&size: &u64| if size > 0 { size as f64 / n * (n.ln() - (size as f64).ln()) } else { 0.0 };
-    sizes.iter().map(term).sum()
+    sizes.iter().map(|&size| if size > 0 { entropy_term(size as f64, n) } else { 0.0 }).sum()
+}
+
+/// [`Contingency::nmi`] of a table of weights.
+pub(crate) fn nmi_of_cells(cells: &WeightedCells, normalisation: Normalisation) -> f64 {
+    let (mut rows, mut columns) = (BTreeMap::new(), BTreeMap::new());
+    for (&(row, column), weight) in cells {
+        *rows.entry(row).or_insert(0.0) += weight;
+        *columns.entry(column).or_insert(0.0) += weight;
+    }
+    if cells.len() == rows.len() && cells.len() == columns.len() {
+        return 1.0;
+    }
+    let n: f64 = rows.values().sum();
+    let term = |(&(row, column), &x): (&(usize, usize), &f64)| shared_term(x, n, rows[&row], columns[&column]);
+    let shared = cells.iter().map(term).sum::<f64>();
+    if rows.len() == 1 || columns.len() == 1 || shared <= f64::EPSILON {
+        return 0.0;
+    }
+    let entropy = |sizes: &BTreeMap<usize, f64>| sizes.values().map(|&size| entropy_term(size, n)).sum();
+    (shared / normalisation.mean(entropy(&rows), entropy(&columns))).min(1.0)
 }
 
 /// Distinct sizes and how often each occurs, without 0.

@@ -26,9 +26,8 @@ use crate::tables::{IN_MEMORY, NativeTable};
 #[derive(FromPyObject)]
 pub(crate) struct Asked {
     clusters: String,
-    method: String,
-    /// A JSON object.
-    settings: String,
+    /// Names of methods, each with its settings as a JSON object.
+    methods: Vec<(String, String)>,
     seed: u64,
     /// `agreement`, or nothing.
     weight_source: Option<String>,
@@ -40,37 +39,46 @@ pub(crate) struct Asked {
 
 impl Asked {
     fn experiment(&self, py: Python<'_>, input: Input, run: &Run) -> PyResult<Experiment> {
-        let method = MethodChoice { name: self.method.clone(), settings: settings(py, &self.settings)? };
+        let choice =
+            |(name, own): &(String, String)| Ok(MethodChoice { name: name.clone(), settings: settings(py, own)? });
+        let methods = self.methods.iter().map(choice).collect::<PyResult<_>>()?;
         let clusters: ClustersAsked = clusters(py, &self.clusters)?;
-        let mut experiment = Experiment::new(input, clusters, vec![method], self.seed);
+        let mut experiment = Experiment::new(input, clusters, methods, self.seed);
         (experiment.max_memory, experiment.auto) = (run.max_memory, self.auto);
         experiment.base_weights = self.weight_source.as_ref().map(|_| WeightSource::Agreement);
         Ok(experiment)
     }
-
-    fn weights(&self, py: Python<'_>) -> PyResult<Option<BaseWeights>> {
-        let wrong = |error: WeightError| {
-            input_error(
-                py,
-                &match error {
-                    WeightError::Value { place, value } => {
-                        format!("base_weights[{place}] is {value}; {}", WeightError::RULE)
-                    }
-                    other => format!("base_weights: {other}"),
-                },
-            )
-        };
-        self.weights.clone().map(|weights| BaseWeights::new(weights).map_err(wrong)).transpose()
-    }
-
-    fn object_weights(&self, py: Python<'_>) -> PyResult<Option<ObjectWeights>> {
-        let wrong = |error: WeightError| input_error(py, &format!("object_weights: {error}"));
-        self.object_weights.clone().map(|weights| ObjectWeights::new(weights).map_err(wrong)).transpose()
-    }
 }
 
-/// Finds the consensus of an ensemble, with the table behind it for methods that read one; or of a table, by a recipe in JSON. Gives
-/// the result, and the exception that cut it short, if one did.
+/// Weights of base clusterings.
+pub(crate) fn base_weights(py: Python<'_>, weights: Option<Vec<f64>>) -> PyResult<Option<BaseWeights>> {
+    let wrong = |error: WeightError| {
+        input_error(
+            py,
+            &match error {
+                WeightError::Value { place, value } => {
+                    format!("base_weights[{place}] is {value}; {}", WeightError::RULE)
+                }
+                other => format!("base_weights: {other}"),
+            },
+        )
+    };
+    weights.map(|weights| BaseWeights::new(weights).map_err(wrong)).transpose()
+}
+
+/// Weights of objects.
+pub(crate) fn object_weights(py: Python<'_>, weights: Option<Vec<f64>>) -> PyResult<Option<ObjectWeights>> {
+    weights.map(|weights| ObjectWeights::new(weights).map_err(|error| wrong_object_weights(py, &error))).transpose()
+}
+
+pub(crate) fn wrong_object_weights(py: Python<'_>, error: &WeightError) -> PyErr {
+    input_error(py, &format!("object_weights: {error}"))
+}
+
+/// The results of the methods that were finished, in the order in which they were named, and the exception that cut them short, if one did.
+type Results = (Vec<NativeResult>, Option<Py<PyAny>>);
+
+/// Finds the consensus of an ensemble, with the table behind it for methods that read one; or of a table, by a recipe in JSON.
 #[pyfunction]
 pub(crate) fn consensus(
     py: Python<'_>,
@@ -79,7 +87,7 @@ pub(crate) fn consensus(
     recipe: Option<&str>,
     asked: Asked,
     how: Run,
-) -> PyResult<(NativeResult, Option<Py<PyAny>>)> {
+) -> PyResult<Results> {
     let of_table = TableInput::new(IN_MEMORY);
     let (input, mut files) = match (&ensemble, recipe) {
         (Some(ensemble), _) => {
@@ -97,42 +105,48 @@ pub(crate) fn consensus(
     let data = Data {
         ensemble: ensemble.as_ref().map(|ensemble| Arc::clone(&ensemble.ensemble)),
         table: table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held)),
-        weights: asked.weights(py)?,
-        object_weights: asked.object_weights(py)?,
+        weights: base_weights(py, asked.weights)?,
+        object_weights: object_weights(py, asked.object_weights)?,
         files,
     };
-    result(py, run(py, &how, |observer| experiment.compute_on(data, observer))?)
+    results(py, run(py, &how, |observer| experiment.compute_on(data, observer))?)
 }
 
-/// The result, and the exception that cut it short, if one did.
-fn result(py: Python<'_>, done: Done<Finished>) -> PyResult<(NativeResult, Option<Py<PyAny>>)> {
-    let result = NativeResult { finished: done.value };
+fn results(py: Python<'_>, done: Done<Finished>) -> PyResult<Results> {
+    let finished = Arc::new(done.value);
+    let count = finished.outcomes.len();
     let error = done.stopped_by.map(|error| error.into_value(py).into_any());
-    if let (Some(error), true) = (&error, result.finished.outcomes.is_empty()) {
+    if let (Some(error), 0) = (&error, count) {
         return Err(PyErr::from_value(error.bind(py).clone()));
     }
-    Ok((result, error))
+    Ok(((0..count).map(|place| NativeResult { finished: Arc::clone(&finished), place }).collect(), error))
 }
 
 /// Computes what the record of a run says once more: from the files that it names, which must be as they were unless they `may_differ`.
-/// Of several methods `method` names one.
+/// Of several methods only these, where some are named.
 #[pyfunction]
 pub(crate) fn repeat(
     py: Python<'_>,
     record: PathBuf,
-    method: Option<&str>,
+    methods: Option<Vec<String>>,
     may_differ: bool,
     how: Run,
-) -> PyResult<(NativeResult, Option<Py<PyAny>>)> {
+) -> PyResult<Results> {
     let record = RunRecord::open(&record).map_err(|error| raised(py, &error))?;
     let mut experiment = record.experiment_again();
-    let names: Vec<String> = experiment.methods.iter().map(|method| method.name.clone()).collect();
-    match method {
-        Some(name) if names.iter().any(|known| known == name) => {
-            experiment.methods.retain(|method| method.name == name);
+    let names: Vec<&str> = record.experiment.methods.iter().map(|method| &*method.name).collect();
+    let asked = methods.unwrap_or_default();
+    if let Some(other) = asked.iter().find(|name| !names.contains(&name.as_str())) {
+        return Err(input_error(py, &format!("method={other} is not in the record, which has {}", names.join(", "))));
+    }
+    match (asked.is_empty(), names.len()) {
+        (false, _) => experiment.methods.retain(|method| asked.contains(&method.name)),
+        (true, 1) => {}
+        (true, _) => {
+            let names = names.join(", ");
+            let what = format!("name one of the record's methods, or several in a list: method= {names}");
+            return Err(input_error(py, &what));
         }
-        None if names.len() == 1 => {}
-        _ => return Err(input_error(py, &format!("name one of the record's methods: method= {}", names.join(", ")))),
     }
     experiment.max_memory = how.max_memory.or(experiment.max_memory);
     let done = run(py, &how, |observer| {
@@ -141,7 +155,7 @@ pub(crate) fn repeat(
         }
         experiment.compute(observer)
     })?;
-    result(py, done)
+    results(py, done)
 }
 
 /// A recipe in JSON.
@@ -155,13 +169,16 @@ type Overlaps<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 /// The result of a method.
 #[pyclass(frozen, name = "NativeResult", module = "partita._partita")]
 pub(crate) struct NativeResult {
-    finished: Finished,
+    /// The results of all methods of the call.
+    finished: Arc<Finished>,
+    /// The place of this one among them.
+    place: usize,
 }
 
 impl NativeResult {
     fn outcome(&self) -> &Outcome {
         // There is no result without an outcome.
-        &self.finished.outcomes[0]
+        &self.finished.outcomes[self.place]
     }
 }
 
@@ -178,7 +195,7 @@ impl NativeResult {
     }
 
     fn confidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.finished.confidences[0].clone().into_pyarray(py)
+        self.finished.confidences[self.place].clone().into_pyarray(py)
     }
 
     /// Probabilities, n × K, where the method has some.
@@ -188,13 +205,14 @@ impl NativeResult {
 
     /// Shares of the evidence, n × K: how the base clusterings of every object spread over the clusters.
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let found = briefly(py, || self.finished.evidence())?.map_err(|error| raised(py, &error))?;
+        let found = briefly(py, || self.finished.evidence(self.place))?.map_err(|error| raised(py, &error))?;
         Ok(found.into_rows().into_pyarray(py))
     }
 
     /// How the clusters overlap: expected objects, and K × K shares.
     fn relations<'py>(&self, py: Python<'py>, threshold: f64) -> PyResult<Overlaps<'py>> {
-        let found = briefly(py, || self.finished.relations(threshold))?.map_err(|error| raised(py, &error))?;
+        let found =
+            briefly(py, || self.finished.relations(self.place, threshold))?.map_err(|error| raised(py, &error))?;
         Ok((found.sizes.into_pyarray(py), found.shares.into_pyarray(py)))
     }
 
@@ -226,14 +244,19 @@ impl NativeResult {
         NativeEnsemble::shared(Arc::clone(&self.finished.ensemble))
     }
 
-    /// The record as JSON.
-    fn record(&self, py: Python<'_>) -> PyResult<String> {
-        self.finished.record.to_json().map_err(|error| raised(py, &error))
+    /// The record as JSON: of this method, or of all of the call.
+    fn record(&self, py: Python<'_>, all: bool) -> PyResult<String> {
+        let json = if all {
+            self.finished.record.to_json()
+        } else {
+            self.finished.record_of(self.place).and_then(|record| record.to_json())
+        };
+        json.map_err(|error| raised(py, &error))
     }
 
     /// Pairs of objects that draws from the posterior put together, as compressed rows, where the method samples one.
     fn similarity<'py>(&self, py: Python<'py>, least: f64) -> PyResult<Option<Sparse<'py>>> {
-        let found = briefly(py, || self.finished.similarity(least))?.map_err(|error| raised(py, &error))?;
+        let found = briefly(py, || self.finished.similarity(self.place, least))?.map_err(|error| raised(py, &error))?;
         Ok(found.map(|found| sparse(py, found)))
     }
 
@@ -249,7 +272,8 @@ impl NativeResult {
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
         let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
         let features = input.as_ref().and_then(partita_app::InputTable::features);
-        let page = briefly(py, || page_of(self.finished.report(features, choice.as_ref())?, figures.as_deref()))?;
+        let page =
+            briefly(py, || page_of(self.finished.report(self.place, features, choice.as_ref())?, figures.as_deref()))?;
         page.map_err(|error| raised(py, &error))
     }
 
@@ -265,13 +289,14 @@ impl NativeResult {
         let held = table.as_ref().map(|table| table.hold(py)).transpose()?;
         let input = table.as_ref().zip(held.as_ref()).map(|(table, held)| table.input(held));
         let features = input.as_ref().and_then(partita_app::InputTable::features);
-        let model = briefly(py, || self.finished.model(predictor, features.as_ref()))?;
+        let model = briefly(py, || self.finished.model(self.place, predictor, features.as_ref()))?;
         model.and_then(|model| json_text(&model)).map_err(|error| raised(py, &error))
     }
 
-    /// Writes the folder of a run and gives its record.
-    fn write_run(&self, py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-        let written = briefly(py, || self.finished.write_run(&folder)?.to_json())?;
+    /// Writes the folder of a run, of this method or of all of the call, and gives its record.
+    fn write_run(&self, py: Python<'_>, folder: PathBuf, all: bool) -> PyResult<String> {
+        let only = (!all).then_some(self.place);
+        let written = briefly(py, || self.finished.write_run(&folder, only)?.to_json())?;
         written.map_err(|error| raised(py, &error))
     }
 }

@@ -38,9 +38,14 @@ impl NativeEnsemble {
         Self { ensemble, origin: None, truth: None }
     }
 
+    /// With the true classes, where there are some.
+    pub(crate) fn with_truth(ensemble: Ensemble, truth: Option<LabelColumn>) -> Self {
+        Self { truth, ..Self::of(ensemble) }
+    }
+
     /// What several files hold together.
     pub(crate) fn merged(merged: Merged) -> Self {
-        Self { truth: merged.truth, ..Self::of(merged.ensemble) }
+        Self::with_truth(merged.ensemble, merged.truth)
     }
 
     /// The files that it was read from; a name alone where it was made in memory.

@@ -78,7 +78,7 @@ pub(crate) fn generate(
     if let (Some(Durable { path, .. }), None) = (&durable, share) {
         fs::remove_file(path).map_err(|error| raised(py, &AppError::io(path, "be removed", error)))?;
     }
-    Ok(NativeEnsemble::of(made.ensemble))
+    Ok(NativeEnsemble::with_truth(made.ensemble, input.label().cloned()))
 }
 
 /// One ensemble of part files of one job, or of ensembles, read as `options` say (a JSON object).

@@ -90,6 +90,7 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parts::pass_part, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::scores, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::jensen_shannon, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::match_rows, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::confidence, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::agreement_weights, module)?)?;

@@ -1,16 +1,19 @@
 //! Comparison of clusterings.
 
+use std::path::Path;
+
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use partita::metrics::{self, MetricsError, Scores};
 use partita::{Partition, SoftPartition};
-use partita_app::{AppError, strong_pairs};
+use partita_app::{AppError, Judge, strong_pairs};
 use pyo3::prelude::*;
 
 use crate::arguments::Run;
 use crate::call::{briefly, run};
+use crate::consensus::{base_weights, object_weights, wrong_object_weights};
 use crate::ensemble::NativeEnsemble;
 use crate::errors::{input_error, raised};
-use crate::reading::{Numbers, sparse};
+use crate::reading::{Named, Numbers, labels_of, sparse};
 
 fn failed(py: Python<'_>, error: MetricsError) -> PyErr {
     raised(py, &AppError::from(error))
@@ -47,15 +50,58 @@ pub(crate) fn jensen_shannon(
     briefly(py, || metrics::jensen_shannon(&a, &b))?.map_err(|error| failed(py, error))
 }
 
+/// Rows of an ensemble and places of labels of the same objects, matched by their names.
+type MatchedRows<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+
+/// Matches named labels with the objects of an ensemble; those without a label are left out.
+#[pyfunction]
+pub(crate) fn match_rows<'py>(
+    py: Python<'py>,
+    labels: Named,
+    ensemble: PyRef<'_, NativeEnsemble>,
+    common: bool,
+    how: Run,
+) -> PyResult<MatchedRows<'py>> {
+    let (labels, place, ensemble) = (labels_of(labels), ensemble.source(), &*ensemble.ensemble);
+    let done = run(py, &how, |observer| {
+        partita_app::match_rows((place, ensemble), (Path::new("labels"), &labels), common, observer)
+    });
+    let (rows, places) = done?.whole()?;
+    let places: Vec<i64> = places.into_iter().map(|place| place as i64).collect();
+    Ok((rows.into_pyarray(py), places.into_pyarray(py)))
+}
+
+/// What judges labels: an ensemble, the rows of it that count (all if not given), and weights.
+#[derive(FromPyObject)]
+pub(crate) struct JudgeAsked<'py> {
+    ensemble: PyRef<'py, NativeEnsemble>,
+    rows: Option<PyReadonlyArray1<'py, u32>>,
+    /// Whether base clusterings have weights by agreement.
+    agreement: bool,
+    base_weights: Option<Vec<f64>>,
+    object_weights: Option<Vec<f64>>,
+}
+
+impl JudgeAsked<'_> {
+    fn judge(&self, py: Python<'_>) -> PyResult<Judge<'_>> {
+        let ensemble = &*self.ensemble.ensemble;
+        let bases = if self.agreement {
+            Some(briefly(py, || metrics::agreement_weights(ensemble))?)
+        } else {
+            base_weights(py, self.base_weights.clone())?
+        };
+        let objects = object_weights(py, self.object_weights.clone())?;
+        let rows = self.rows.as_ref().map(|rows| rows.as_array().to_vec());
+        let judge = briefly(py, || Judge::new(ensemble, rows.as_deref(), bases, objects))?;
+        judge.map_err(|error| wrong_object_weights(py, &error))
+    }
+}
+
 /// Mean NMI of labels with the base clusterings.
 #[pyfunction]
-pub(crate) fn anmi(
-    py: Python<'_>,
-    labels: PyReadonlyArray1<'_, i64>,
-    ensemble: PyRef<'_, NativeEnsemble>,
-) -> PyResult<f64> {
-    let (labels, ensemble) = (partition(&labels), &ensemble.ensemble);
-    briefly(py, || metrics::anmi(&labels, ensemble))?.map_err(|error| failed(py, error))
+pub(crate) fn anmi(py: Python<'_>, labels: PyReadonlyArray1<'_, i64>, asked: JudgeAsked<'_>) -> PyResult<f64> {
+    let (labels, judge) = (partition(&labels), asked.judge(py)?);
+    briefly(py, || judge.anmi(&labels))?.map_err(|error| failed(py, error))
 }
 
 /// How far the ensemble supports each label.
@@ -63,10 +109,10 @@ pub(crate) fn anmi(
 pub(crate) fn confidence<'py>(
     py: Python<'py>,
     labels: PyReadonlyArray1<'_, i64>,
-    ensemble: PyRef<'_, NativeEnsemble>,
+    asked: JudgeAsked<'_>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (labels, ensemble) = (partition(&labels), &ensemble.ensemble);
-    let found = briefly(py, || metrics::confidence(&**ensemble, &labels))?;
+    let (labels, judge) = (partition(&labels), asked.judge(py)?);
+    let found = briefly(py, || judge.confidence(&labels))?;
     found.map(|found| found.into_pyarray(py)).map_err(|error| failed(py, error))
 }
 

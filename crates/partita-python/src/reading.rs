@@ -29,8 +29,11 @@ pub(crate) enum Numbers<'py> {
 pub(crate) type Sparse<'py> =
     ((usize, usize), Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
+/// True classes under the name of their column.
+pub(crate) type Classes = (String, Vec<Option<String>>);
+
 /// Numbers, names of the columns, names of the objects and true classes where there are some.
-type Read<'py> = (Numbers<'py>, Vec<String>, Option<Vec<String>>, Option<Vec<Option<String>>>);
+type Read<'py> = (Numbers<'py>, Vec<String>, Option<Vec<String>>, Option<Classes>);
 
 /// Compressed rows as NumPy arrays.
 pub(crate) fn sparse(py: Python<'_>, matrix: CsMat<f64>) -> Sparse<'_> {
@@ -53,7 +56,7 @@ pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf, input: &str, seed:
         }
         InputTable::read_dense(&input, how.budget(), Seed::new(seed), observer)
     })?;
-    let classes = |label: Option<LabelColumn>| label.map(|label| label.values);
+    let classes = |label: Option<LabelColumn>| label.map(|label| (label.name, label.values));
     match done.whole()? {
         InputTable::Dense(table) => {
             let values = Numbers::Dense(table.values.into_pyarray(py));
@@ -116,9 +119,9 @@ pub(crate) fn evaluate(
 }
 
 /// Names of objects, where they have some, and their labels; none where one is missing.
-type Named = (Option<Vec<String>>, Vec<Option<String>>);
+pub(crate) type Named = (Option<Vec<String>>, Vec<Option<String>>);
 
-fn labels_of((object_names, values): Named) -> Labels {
+pub(crate) fn labels_of((object_names, values): Named) -> Labels {
     Labels { object_names, column: LabelColumn { name: "label".into(), values } }
 }
 

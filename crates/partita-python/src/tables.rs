@@ -1,12 +1,13 @@
 //! Tables: dense ones read in place, sparse ones in compressed rows.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use partita::files::SparseTable;
 use partita::files::sprs::CsMat;
+use partita::files::{LabelColumn, SparseTable};
 use partita_app::{InputTable, TableInMemory};
 use pyo3::prelude::*;
 
 use crate::errors::input_error;
+use crate::reading::Classes;
 
 /// What the records of tables in memory call them.
 pub(crate) const IN_MEMORY: &str = "table";
@@ -18,6 +19,21 @@ pub(crate) struct NativeTable {
     values: Values,
     columns: Vec<String>,
     objects: Option<Vec<String>>,
+    truth: Option<LabelColumn>,
+}
+
+/// True classes, one an object.
+fn label_column(py: Python<'_>, truth: Option<Classes>, objects: usize) -> PyResult<Option<LabelColumn>> {
+    match truth {
+        Some((_, values)) if values.len() != objects => {
+            let what = format!(
+                "{} true classes for {objects} objects; give one an object, None where it is open",
+                values.len()
+            );
+            Err(input_error(py, &what))
+        }
+        truth => Ok(truth.map(|(name, values)| LabelColumn { name, values })),
+    }
 }
 
 enum Values {
@@ -42,11 +58,13 @@ impl NativeTable {
 
     /// The table as experiments read it.
     pub(crate) fn input<'a>(&self, held: &'a Held<'_>) -> InputTable<'a> {
-        let (columns, object_names) = (self.columns.clone(), self.objects.clone());
+        let (columns, object_names, label) = (self.columns.clone(), self.objects.clone(), self.truth.clone());
         match held {
-            Held::Dense(array) => InputTable::View(TableInMemory { columns, values: array.as_array(), object_names }),
+            Held::Dense(array) => {
+                InputTable::View(TableInMemory { columns, values: array.as_array(), object_names, label })
+            }
             Held::Sparse(values) => {
-                InputTable::Sparse(SparseTable { columns, values: values.clone(), object_names, label: None })
+                InputTable::Sparse(SparseTable { columns, values: values.clone(), object_names, label })
             }
         }
     }
@@ -60,13 +78,21 @@ impl NativeTable {
 impl NativeTable {
     /// A dense table.
     #[staticmethod]
-    fn dense(values: PyReadonlyArray2<'_, f64>, columns: Vec<String>, objects: Option<Vec<String>>) -> Self {
+    fn dense(
+        py: Python<'_>,
+        values: PyReadonlyArray2<'_, f64>,
+        columns: Vec<String>,
+        objects: Option<Vec<String>>,
+        truth: Option<Classes>,
+    ) -> PyResult<Self> {
+        let truth = label_column(py, truth, values.as_array().nrows())?;
         let array: &Bound<'_, numpy::PyArray2<f64>> = &values;
-        Self { values: Values::Dense(array.clone().into_any().unbind()), columns, objects }
+        Ok(Self { values: Values::Dense(array.clone().into_any().unbind()), columns, objects, truth })
     }
 
     /// A table of compressed sparse rows.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a sparse matrix, and names")]
     fn sparse(
         py: Python<'_>,
         shape: (usize, usize),
@@ -75,12 +101,14 @@ impl NativeTable {
         data: PyReadonlyArray1<'_, f64>,
         columns: Vec<String>,
         objects: Option<Vec<String>>,
+        truth: Option<Classes>,
     ) -> PyResult<Self> {
+        let truth = label_column(py, truth, shape.0)?;
         let places = |array: &PyReadonlyArray1<'_, i64>| array.as_array().iter().map(|&at| at as usize).collect();
         let (starts, columns_of): (Vec<usize>, Vec<usize>) = (places(&indptr), places(&indices));
         let data = data.as_array().to_vec();
         let matrix = CsMat::try_new(shape, starts, columns_of, data);
         let matrix = matrix.map_err(|(.., error)| input_error(py, &format!("this is not a sparse table: {error}")))?;
-        Ok(Self { values: Values::Sparse(matrix), columns, objects })
+        Ok(Self { values: Values::Sparse(matrix), columns, objects, truth })
     }
 }

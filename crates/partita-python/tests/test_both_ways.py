@@ -83,6 +83,80 @@ def test_an_ensemble_judges_given_labels(labels, truth, ensemble, command, tmp_p
     assert [float(row["confidence"]) for row in rows_of(tmp_path / "c.csv")] == confidence.tolist()
 
 
+def test_given_labels_are_matched_by_name(labels, truth, command, tmp_path):
+    objects = [f"o{at}" for at in range(90)]
+    named = pt.Ensemble(labels, objects=objects)
+    named.save(tmp_path / "e.csv")
+    turned = {objects[at]: int(truth[at]) for at in reversed(range(90))}
+    (tmp_path / "l.csv").write_text("object,label\n" + "".join(f"{name},{label}\n" for name, label in turned.items()))
+    judged = ["evaluate", tmp_path / "l.csv", "--ensemble", tmp_path / "e.csv", "--force", "--confidence", tmp_path / "c.csv", "--json"]
+    (tmp_path / "w.csv").write_text("name,weight\n" + "".join(f"base{at},{at}\n" for at in range(8)))
+    of_objects = [1.0 + at % 3 / 2 for at in range(90)]
+    (tmp_path / "o.csv").write_text("object,weight\n" + "".join(f"{name},{weight}\n" for name, weight in zip(objects, of_objects)))
+    for flags, weights in [
+        ([], {}),
+        (["--base-weights", "agreement"], {"base_weights": "agreement"}),
+        (["--base-weights", tmp_path / "w.csv"], {"base_weights": range(8)}),
+        (["--object-weights", tmp_path / "o.csv"], {"object_weights": of_objects}),
+    ]:
+        said = json.loads(command(*judged, *flags))
+        assert said["anmi"] == pt.metrics.anmi(turned, named, **weights), weights
+        by_name = dict(zip(turned, pt.metrics.confidence(turned, named, **weights).tolist()))
+        assert {row["object"]: float(row["confidence"]) for row in rows_of(tmp_path / "c.csv")} == by_name, weights
+        # By place too, where one side has no names.
+        assert said["anmi"] == pt.metrics.anmi(truth, named, **weights) == pt.metrics.anmi(truth, labels, **weights)
+    pandas = pytest.importorskip("pandas")
+    assert pt.metrics.anmi(pandas.Series(turned), named) == pt.metrics.anmi(turned, named)
+
+
+def test_labels_of_other_objects_than_the_ensemble_has(labels, truth):
+    objects = [f"o{at}" for at in range(90)]
+    named, some = pt.Ensemble(labels, objects=objects), {objects[at]: int(truth[at]) for at in range(60)}
+    with pytest.raises(pt.InputError, match="object 'o60' is not in labels.*common=True"):
+        pt.metrics.anmi(some, named)
+    part = pt.Ensemble(labels[:60], objects=objects[:60])
+    assert pt.metrics.anmi(some, named, common=True) == pt.metrics.anmi(some, part)
+    # More labels than objects, and objects without a label.
+    more = {"q": 1, **some, "o3": None}
+    found = pt.metrics.confidence(more, part)
+    assert found.shape == (61,) and np.flatnonzero(np.isnan(found)).tolist() == [0, 4]
+    fewer = pt.Ensemble(np.delete(labels[:60], 3, axis=0))
+    assert np.array_equal(found[~np.isnan(found)], pt.metrics.confidence(np.delete(truth[:60], 3), fewer))
+    with pytest.raises(pt.InputError, match="no object of the ensemble has a label"):
+        pt.metrics.anmi(dict.fromkeys(objects), named)
+    for given, judge, why in [(truth[:60], named, "the labels have no names"), (some, labels, "the ensemble has no names of objects")]:
+        with pytest.raises(pt.InputError, match=f"60 labels for 90 objects, which cannot be matched by name: {why}"):
+            pt.metrics.anmi(given, judge)
+        with pytest.raises(pt.InputError, match=f"common=True matches objects by their names; {why}"):
+            pt.metrics.confidence(given, judge, common=True)
+    with pytest.raises(pt.InputError, match="2 base_weights for 8 base clusterings"):
+        pt.metrics.anmi(truth, labels, base_weights=[1, 2])
+    with pytest.raises(pt.InputError, match="object_weights: no weight is above 0"):
+        pt.metrics.anmi(some, named, common=True, object_weights=[0] * 60 + [1] * 30)
+
+
+def test_tables_keep_their_true_classes(iris_table, datasets, command, tmp_path):
+    recipe = {"base_k": "2..6", "scale": "zscore", "random_state": 4}
+    made = pt.generate(iris_table, "kmeans:4", **recipe)
+    assert made.truth == iris_table.truth and iris_table.truth_name == "label"
+    made.save(tmp_path / "ours.npz")
+    flags = ["--truth", "label", "--base", "kmeans:4", "--base-k", "2..6", "--scale", "zscore", "--seed", 4]
+    command("generate", datasets / "iris.csv", *flags, "-o", tmp_path / "theirs.npz")
+    assert (tmp_path / "ours.npz").read_bytes() == (tmp_path / "theirs.npz").read_bytes()
+    # One part from each side is one job.
+    pt.generate(iris_table, "kmeans:4", part="1/2", part_file=tmp_path / "one", **recipe)
+    command("generate", datasets / "iris.csv", *flags, "--part", "2/2", "-o", tmp_path / "two")
+    merged = pt.merge(tmp_path / "one", tmp_path / "two")
+    assert merged == made and merged.truth == made.truth
+    table = pt.Table(iris_table.X, iris_table.columns, truth=[None, *range(149)], truth_name="kind")
+    assert pt.generate(table, "kmeans:2", base_k=2).truth == [None, *map(str, range(149))]
+    with pytest.raises(pt.InputError, match="2 true classes for 150 objects"):
+        pt.generate(pt.Table(iris_table.X, iris_table.columns, truth=["a", "b"]), "kmeans:2", base_k=2)
+    sparse = pytest.importorskip("scipy.sparse")
+    table = pt.Table(sparse.csr_array(iris_table.X), iris_table.columns, truth=iris_table.truth)
+    assert pt.generate(table, "kmeans:2", base_k=2).truth == iris_table.truth
+
+
 def test_matrices(ensemble, command, tmp_path):
     scipy = pytest.importorskip("scipy.sparse")
     ensemble.save(tmp_path / "e.npz")

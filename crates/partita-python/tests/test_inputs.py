@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -227,37 +223,6 @@ def test_what_is_not_a_table(table, said):
     with pytest.raises(pt.InputError) as error:
         pt.generate(table, "kmeans:2", base_k=2)
     assert said in str(error.value)
-
-
-def test_the_memory_of_arrays_is_not_copied():
-    """A table of 80 MB: k-means lays its rows out once, as the memory that it states says, and nothing else is held; labels of 320 MB: one
-    byte each."""
-    if not Path("/proc/self/clear_refs").exists():
-        pytest.skip("the system does not forget how much was held before")
-    program = """
-import numpy as np, partita as pt
-def peak():
-    # The most since the last call, which sets it to what is held now.
-    with open("/proc/self/status") as file:
-        most = next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) * 1024
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")
-    return most
-pt.generate(np.random.default_rng(0).normal(size=(1000, 4)), "kmeans:2", base_k=3)
-X = np.random.default_rng(0).normal(size=(250_000, 40))
-peak(); before = peak()
-pt.generate(X, "kmeans:1", base_k=2, subsample=0.01, n_jobs=1)
-table = peak() - before
-labels = (np.arange(2_000_000 * 20, dtype=np.int64).reshape(2_000_000, 20) % 5)
-peak(); before = peak()
-made = pt.Ensemble(labels)
-print(table, peak() - before, X.nbytes, labels.nbytes // 8)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    table, ensemble, table_bytes, label_bytes = map(int, done.stdout.split())
-    assert table < 1.3 * table_bytes, (table, table_bytes)
-    # One byte a label, which is the ensemble itself, and little else.
-    assert ensemble < 1.3 * label_bytes, (ensemble, label_bytes)
 
 
 def shares(seed, n=40, k=3):

@@ -7,7 +7,7 @@ use partita::ssce::Predictor;
 use partita_app::{AppError, ClustersAsked, ObjectWeightSource, WeightSource};
 
 use super::ComputeArgs;
-use super::parts::weight_source;
+use super::parts::{object_weight_source, weight_source};
 use super::suggested::{method_names, setting_names};
 use super::table::EnsembleReadArgs;
 
@@ -144,11 +144,8 @@ impl ConsensusArgs {
         weight_source(self.base_weights.as_deref())
     }
 
-    /// Where weights of objects come from, if there are any: a file where one is called so.
+    /// Where weights of objects come from, if there are any.
     pub(crate) fn object_weight_source(&self) -> Option<ObjectWeightSource> {
-        self.object_weights.clone().map(|given| match given.to_str() {
-            Some(column) if !given.is_file() => ObjectWeightSource::Column(column.to_owned()),
-            _ => ObjectWeightSource::File(given),
-        })
+        object_weight_source(self.object_weights.as_deref())
     }
 }

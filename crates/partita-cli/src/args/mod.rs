@@ -19,7 +19,9 @@ use partita::MemoryBudget;
 
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
-pub(crate) use parts::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
+pub(crate) use parts::{
+    FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, object_weight_source, weight_source,
+};
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
 pub(crate) use runs::{AlignArgs, ModesArgs};
@@ -202,12 +204,15 @@ Examples:
     --soft-truth soft_truth.csv --json
   partita evaluate labels.csv --ensemble ensemble.npz \\
     --confidence confidence.csv
+  partita evaluate labels.csv --ensemble ensemble.npz \\
+    --base-weights agreement
   partita evaluate --model model.json --held-out new_rows.csv
 
 h is the share of objects in the right cluster under the best one-to-one matching (accuracy, CI). vi is in nats.
 js is the mean Jensen–Shannon divergence to the true probabilities, in bits, under the best permutation. anmi is the mean
 NMI (geometric) with the base clusterings, confidence how far they support each label, 0 to 1: labels of any tool, or
-drawn by hand, can be judged so where no truth is known.")]
+drawn by hand, can be judged so where no truth is known. Weights count in both: a base clustering of twice the weight counts
+twice in the mean, an object of weight 2 is two objects.")]
 #[command(group(ArgGroup::new("against").args(["truth", "ensemble"]).multiple(true)))]
 pub(crate) struct EvaluateArgs {
     /// The labels to judge: a file, and the column if it is not called `label` and there are several.
@@ -223,6 +228,13 @@ pub(crate) struct EvaluateArgs {
     /// Where the confidence of each label goes (object,label,confidence; and label_name where labels are words).
     #[arg(long, value_name = "FILE.csv", requires = "ensemble")]
     pub(crate) confidence: Option<PathBuf>,
+    /// Weights of the base clusterings: `agreement` (its mean NMI with the others) or a CSV with the columns name and weight.
+    #[arg(long, value_name = "agreement|FILE.csv", requires = "ensemble")]
+    pub(crate) base_weights: Option<PathBuf>,
+    /// Weights of the objects: a column of the ensemble's file, which is then not a base clustering, or a file with the column weight
+    /// (and one of names where the objects have names).
+    #[arg(long, value_name = "COLUMN|FILE", requires = "ensemble")]
+    pub(crate) object_weights: Option<PathBuf>,
     /// Score only the objects that both files have, and say how many.
     #[arg(long, requires = "labels")]
     pub(crate) common: bool,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use partita::MemoryBudget;
-use partita_app::{LabelEnding, WeightSource};
+use partita_app::{LabelEnding, ObjectWeightSource, WeightSource};
 
 use super::suggested::{method_names, setting_names};
 use super::table::ReadArgs;
@@ -149,6 +149,14 @@ pub(crate) fn weight_source(given: Option<&Path>) -> Option<WeightSource> {
     given.map(|given| match given.to_str() {
         Some("agreement") => WeightSource::Agreement,
         _ => WeightSource::File(given.to_owned()),
+    })
+}
+
+/// Where weights of objects come from: a file where one is called so, else a column.
+pub(crate) fn object_weight_source(given: Option<&Path>) -> Option<ObjectWeightSource> {
+    given.map(|given| match given.to_str() {
+        Some(column) if !given.is_file() => ObjectWeightSource::Column(column.to_owned()),
+        _ => ObjectWeightSource::File(given.to_owned()),
     })
 }
 

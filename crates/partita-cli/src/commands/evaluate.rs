@@ -10,7 +10,7 @@ use partita_app::{
     EvaluationInput, SupportInput, TextTable, default_budget, file_and_column, match_soft, model_json, read_ensemble,
 };
 
-use crate::args::EvaluateArgs;
+use crate::args::{EvaluateArgs, object_weight_source, weight_source};
 use crate::failure::Failure;
 use crate::output::{self, check_outputs, say};
 use crate::terminal::Terminal;
@@ -21,7 +21,8 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     }
     // The flags ask for labels where there is no model.
     let Some(labels) = &args.labels else { return Ok(()) };
-    let inputs = [Some(labels), args.truth.as_ref(), args.ensemble.as_ref()];
+    let weights = [args.base_weights.as_ref(), args.object_weights.as_ref()];
+    let inputs = [&[Some(labels), args.truth.as_ref(), args.ensemble.as_ref()][..], &weights].concat();
     let inputs: Vec<PathBuf> = inputs.into_iter().flatten().map(|input| file_and_column(input).0).collect();
     check_outputs(&args.confidence, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
     let mut found = args.truth.as_deref().map_or_else(|| Ok(Map::new()), |truth| scores(args, labels, truth))?;
@@ -66,8 +67,14 @@ fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<Map<String
 
 /// How far an ensemble agrees with the labels, by name; the confidence of each goes to its file.
 fn support(args: &EvaluateArgs, labels: &Path, ensemble: &Path) -> Result<Map<String, Value>, Failure> {
-    let (labels, ensemble, common) = (labels.to_owned(), ensemble.to_owned(), args.common);
-    let input = SupportInput { labels, ensemble, common, read: args.read.options(default_budget()) };
+    let input = SupportInput {
+        labels: labels.to_owned(),
+        ensemble: ensemble.to_owned(),
+        common: args.common,
+        read: args.read.options(default_budget()),
+        base_weights: weight_source(args.base_weights.as_deref()),
+        object_weights: object_weight_source(args.object_weights.as_deref()),
+    };
     let support = input.support(&Terminal)?;
     if let Some(path) = &args.confidence {
         support.write(path)?;

@@ -42,6 +42,48 @@ fn an_ensemble_judges_given_labels() {
 }
 
 #[test]
+fn weights_count_where_an_ensemble_judges_labels() {
+    let place = Workplace::new();
+    place.file("e.csv", ENSEMBLE);
+    place.file("l.csv", "object,label\nf,u\ne,u\nd,u\nc,t\nb,t\na,t\n");
+    let judged = |more: &[&str]| {
+        let flags = ["evaluate", "l.csv", "--ensemble", "e.csv", "--force", "--confidence", "c.csv", "--json"];
+        place.partita(&[&flags[..], more].concat())
+    };
+    let number = |found: &Value, name: &str| found[name].as_f64().unwrap();
+    let plain = judged(&[]).json();
+    let of_z = 3.0 * number(&plain, "anmi") - 2.0;
+    // x and y say the same as the labels.
+    place.file("w.csv", "name,weight\nx,1\ny,0\nz,3\n");
+    let weighted = judged(&["--base-weights", "w.csv"]).json();
+    assert!((number(&weighted, "anmi") - (1.0 + 3.0 * of_z) / 4.0).abs() < 1e-12, "{weighted}");
+    assert!(number(&weighted, "confidence") < number(&plain, "confidence"), "{weighted}");
+    let agreement = judged(&["--base-weights", "agreement"]).json();
+    assert!(number(&agreement, "anmi") > number(&plain, "anmi"), "z agrees least with the others: {agreement}");
+
+    // Objects of weight 2 are two objects, in a file of their own or in a column of the ensemble.
+    place.file("o.csv", "object,weight\nf,1\ne,1\nd,1\nc,2\nb,1\na,0\n");
+    let by_file = judged(&["--object-weights", "o.csv"]).json();
+    place.file("ew.csv", "object,x,y,z,n\na,1,1,1,0\nb,1,1,1,1\nc,1,1,2,2\nd,2,2,2,1\ne,2,2,2,1\nf,2,2,,1\n");
+    let column = ["evaluate", "l.csv", "--ensemble", "ew.csv", "--object-weights", "n", "--json"];
+    let by_column = place.partita(&column).json();
+    assert_eq!((&by_column["anmi"], &by_column["base_clusterings"]), (&by_file["anmi"], &3.into()));
+    place.file("twice.csv", "object,x,y,z\nb,1,1,1\nc,1,1,2\nc2,1,1,2\nd,2,2,2\ne,2,2,2\nf,2,2,\n");
+    place.file("l2.csv", "object,label\nf,u\ne,u\nd,u\nc,t\nc2,t\nb,t\n");
+    let twice = place.partita(&["evaluate", "l2.csv", "--ensemble", "twice.csv", "--json"]).json();
+    assert!((number(&by_file, "anmi") - number(&twice, "anmi")).abs() < 1e-12, "{by_file} {twice}");
+
+    place.file("w.csv", "name,weight\nx,1\ny,1\n");
+    judged(&["--base-weights", "w.csv"]).refused(&["w.csv", "no weight for base clustering 'z'"]);
+    judged(&["--object-weights", "nothing"]).refused(&["e.csv", "nothing"]);
+    place.file("few.csv", "object,label\na,t\n");
+    let nobody = ["evaluate", "few.csv", "--ensemble", "e.csv", "--common", "--object-weights", "o.csv"];
+    place.partita(&nobody).refused(&["few.csv", "no weight is above 0"]);
+    let truth = ["evaluate", "l.csv", "--truth", "l.csv", "--base-weights", "agreement"];
+    place.partita(&truth).refused_by_parser(&["--ensemble"]);
+}
+
+#[test]
 fn confidence_of_the_labels_of_a_consensus_is_what_the_consensus_says() {
     let place = Workplace::new();
     let table = shipped("iris.csv");

@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use partita_conformance::fixtures;
-use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, Partition, Seed};
+use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, ObjectWeights, Partition, Seed, WeightedEnsemble};
 use partita_metrics::{
-    Alignment, Contingency, Normalisation, Surplus, agreement_matrix, agreement_weights, align, align_to,
+    Alignment, Contingency, MetricsError, Normalisation, Surplus, agreement_matrix, agreement_weights, align, align_to,
     align_to_partition, anmi, best_reference,
 };
 use rand::{RngExt, seq::SliceRandom};
@@ -129,6 +129,42 @@ fn anmi_is_the_mean_over_base_clusterings() {
     assert!((found - 2.0 / 3.0).abs() < 1e-12, "{found}");
     let table = Contingency::with_base(&partition, &ensemble(&columns), 1).unwrap();
     assert!((table.nmi(Normalisation::Geometric) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn weights_in_anmi_are_means_and_multiplicities() {
+    let columns = vec![
+        vec![Some(0), Some(0), Some(1), Some(1), Some(2)],
+        vec![Some(0), None, Some(1), Some(1), Some(1)],
+        vec![Some(0), Some(1), Some(0), Some(1), Some(1)],
+    ];
+    let (ensemble, labels) = (ensemble(&columns), vec![0, 0, 1, 1, 0]);
+    let partition = Partition::new(labels.clone(), 2).unwrap();
+    let of_base = |u: usize| Contingency::with_base(&partition, &ensemble, u).unwrap().nmi(Normalisation::Geometric);
+    let with = |bases: Option<&BaseWeights>, objects: Option<&ObjectWeights>| {
+        anmi(&partition, WeightedEnsemble { ensemble: &ensemble, base_weights: bases, object_weights: objects })
+    };
+    let bases = BaseWeights::new(vec![3.0, 1.0, 0.0]).unwrap();
+    let found = with(Some(&bases), None).unwrap();
+    assert!((found - (3.0 * of_base(0) + of_base(1)) / 4.0).abs() < 1e-12, "{found}");
+
+    // An object of weight 3 is three objects; one of weight 0 is none.
+    let times = [3usize, 1, 0, 2, 1];
+    let copies: Vec<u32> = (0..5u32).flat_map(|i| vec![i; times[i as usize]]).collect();
+    let copied = Partition::new(copies.iter().map(|&i| labels[i as usize]).collect(), 2).unwrap();
+    let objects = ObjectWeights::new(times.map(|weight| weight as f64).to_vec()).unwrap();
+    let (found, expected) =
+        (with(None, Some(&objects)).unwrap(), anmi(&copied, &ensemble.select(&copies, &[0, 1, 2])).unwrap());
+    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    // All scaled alike change nothing.
+    let halves = ObjectWeights::new(times.map(|weight| weight as f64 / 2.0).to_vec()).unwrap();
+    assert!((with(None, Some(&halves)).unwrap() - expected).abs() < 1e-12);
+
+    let three = ObjectWeights::new(vec![1.0; 3]).unwrap();
+    assert_eq!(with(None, Some(&three)), Err(MetricsError::Sizes { left: 3, right: 5 }));
+    // Where only the second object counts, the second base clustering labels nothing.
+    let second = ObjectWeights::new(vec![0.0, 1.0, 0.0, 0.0, 0.0]).unwrap();
+    assert_eq!(with(None, Some(&second)), Err(MetricsError::Empty));
 }
 
 #[test]

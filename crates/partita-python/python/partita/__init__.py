@@ -26,6 +26,7 @@ from partita._modes import EnsembleMode, EnsembleModes, modes
 from partita._partita import __version__
 from partita._reading import inspect, merge, read_ensemble, read_table, text
 from partita._result import ConsensusResult, Model, Relations, load_model
+from partita._results import ConsensusResults
 from partita._rows import RowConsensus, RowFiles, scan
 from partita._synth import SyntheticTable, synth, synth_families
 from partita._tables import Table
@@ -41,6 +42,7 @@ __all__ = [
     "ClusterChoice",
     "ConsensusClustering",
     "ConsensusResult",
+    "ConsensusResults",
     "Ensemble",
     "EnsembleMode",
     "EnsembleModes",

@@ -14,9 +14,13 @@ from partita import _partita
 from partita._ensemble import Ensemble, _plain
 from partita._errors import InputError, Interrupted
 from partita._result import ConsensusResult, choice_json, written
+from partita._results import ConsensusResults
 from partita._rows import RowConsensus, RowFiles, row_consensus
 from partita._run import Run, clusters_of, seed_of
 from partita._tables import is_frame, label_column, table_of
+
+#: Several methods: their names, or a dict of their settings by name.
+Methods = list[str] | tuple[str, ...] | dict[str, dict[str, Any]]
 
 
 @dataclass
@@ -24,8 +28,7 @@ class _Asked:
     """What the native functions ask for."""
 
     clusters: str
-    method: str
-    settings: str
+    methods: list[tuple[str, str]]
     seed: int
     weight_source: str | None
     weights: list[float] | None
@@ -75,17 +78,39 @@ def method_of(method: str | None, clusters: str) -> str:
     return method
 
 
+def methods_of(method: Methods, settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names of several methods, each with the settings for all and its own as JSON."""
+    names = [method_of(name, "") for name in method]
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"method={method!r}; name at least one method, and each once")
+    own = {name: method[name] or {} for name in names} if isinstance(method, dict) else {}
+    wrong = [name for name, of in own.items() if not isinstance(of, dict)]
+    if wrong:
+        raise InputError(f"method={{'{wrong[0]}': {own[wrong[0]]!r}}}; write the settings of a method as a dict, such as {{'restarts': 3}}")
+    return [(name, json.dumps({**settings, **own.get(name, {})}, default=_plain)) for name in names]
+
+
+def one_method(method: str | None) -> str | None:
+    """What does not name several methods."""
+    return None if method is None else method_of(method, "")
+
+
 def asked(
-    ensemble: Ensemble | None, n_clusters: Any, method: str | None, random_state: Any, base_weights: Any, settings: dict[str, Any]
+    ensemble: Ensemble | None,
+    n_clusters: Any,
+    method: str | Methods | None,
+    random_state: Any,
+    base_weights: Any,
+    settings: dict[str, Any],
 ) -> _Asked:
     """What is asked for, from keywords."""
     clusters = clusters_of(n_clusters)
-    source, weights = _weights(base_weights, ensemble)
-    text = json.dumps(settings, default=_plain)
-    return _Asked(clusters, method_of(method, clusters), text, seed_of(random_state), source, weights)
+    source, weights = weights_of_bases(base_weights, ensemble)
+    several = method if isinstance(method, (list, tuple, dict)) else [method_of(method, clusters)]
+    return _Asked(clusters, methods_of(several, settings), seed_of(random_state), source, weights)
 
 
-def _weights(given: Any, ensemble: Ensemble | None) -> tuple[str | None, list[float] | None]:
+def weights_of_bases(given: Any, ensemble: Ensemble | None) -> tuple[str | None, list[float] | None]:
     if given is None:
         return None, None
     if isinstance(given, str):
@@ -105,7 +130,7 @@ def _weights(given: Any, ensemble: Ensemble | None) -> tuple[str | None, list[fl
     return None, weights
 
 
-def _weights_of_objects(given: Any, ensemble: Ensemble) -> list[float] | None:
+def weights_of_objects(given: Any, ensemble: Ensemble) -> list[float] | None:
     if given is None:
         return None
     weights = [float(weight) for weight in given]
@@ -116,35 +141,39 @@ def _weights_of_objects(given: Any, ensemble: Ensemble) -> list[float] | None:
 
 def run_consensus(
     ensemble: Ensemble | None, table: _partita.NativeTable | None, recipe: str | None, what: _Asked, run: Run
-) -> ConsensusResult:
-    """The consensus, or an exception that carries the best so far."""
+) -> ConsensusResults:
+    """The results, or an exception that carries the best so far."""
     native_ensemble = None if ensemble is None else ensemble._native
     try:
-        native, stopped_by = _partita.consensus(native_ensemble, table, recipe, what, run)
+        natives, stopped_by = _partita.consensus(native_ensemble, table, recipe, what, run)
     finally:
         run.close()
-    return _result(native, stopped_by, table)
+    return _results(natives, stopped_by, table)
 
 
-def _result(
-    native: _partita.NativeResult, stopped_by: BaseException | None, table: _partita.NativeTable | None
-) -> ConsensusResult:
-    result = ConsensusResult(native, table)
+def _results(
+    natives: list[_partita.NativeResult], stopped_by: BaseException | None, table: _partita.NativeTable | None
+) -> ConsensusResults:
+    results = ConsensusResults([ConsensusResult(native, table) for native in natives])
     if isinstance(stopped_by, KeyboardInterrupt):
-        raise Interrupted("stopped; the best so far is in .result", result) from stopped_by
+        raise Interrupted("stopped; the best so far is in .result", results) from stopped_by
     if stopped_by is not None:
         raise stopped_by
-    return result
+    return results
 
 
 @overload
 def consensus(ensemble: RowFiles, n_clusters: int, method: str | None = None, **keywords: Any) -> RowConsensus: ...
 @overload
+def consensus(ensemble: Any, n_clusters: Any, method: Methods, **keywords: Any) -> ConsensusResults: ...
+@overload
+def consensus(ensemble: Any, n_clusters: Any = "auto", *, method: Methods, **keywords: Any) -> ConsensusResults: ...
+@overload
 def consensus(ensemble: Any, n_clusters: Any = "auto", method: str | None = None, **keywords: Any) -> ConsensusResult: ...
 def consensus(
     ensemble: Any,
     n_clusters: Any = "auto",
-    method: str | None = None,
+    method: str | Methods | None = None,
     *,
     features: Any = None,
     base_weights: Any = None,
@@ -157,7 +186,7 @@ def consensus(
     folder: Any = None,
     label_format: str = "csv",
     **settings: Any,
-) -> ConsensusResult | RowConsensus:
+) -> ConsensusResult | ConsensusResults | RowConsensus:
     """Finds the clustering that an ensemble agrees on.
 
     Parameters
@@ -167,8 +196,10 @@ def consensus(
     n_clusters : int, range, "auto" or "method"
         Clusters of the consensus; a range of which one is chosen (1 if base clusterings agree no more than by chance); ``"auto"``, which
         is 2 to 12; or ``"method"``, where the method finds its own.
-    method : str, optional
-        A name of :func:`methods`; ``"lwgp"`` if not given, ``"eac-average"`` with ``n_clusters="method"``.
+    method : str, list of str or dict, optional
+        A name of :func:`methods`; ``"lwgp"`` if not given, ``"eac-average"`` with ``n_clusters="method"``. Several names, as ``partita run
+        -m a,b``: all find a consensus of this ensemble with one number of clusters; a dict has settings of each, such as ``{"lwgp": {},
+        "pcc-kl": {"restarts": 3}}``.
     features : table, optional
         The table behind the ensemble, rows in the same order, for methods and models that read one.
     base_weights : "agreement", sequence or dict, optional
@@ -191,12 +222,13 @@ def consensus(
     label_format : "csv", "parquet" or "npy"
         The files of labels, for rows in files.
     **settings
-        Settings of the method, as ``methods()[name]["settings"]`` lists them.
+        Settings of the method, as ``methods()[name]["settings"]`` lists them; of several, of each.
 
     Returns
     -------
     ConsensusResult
-        A :class:`RowConsensus` of rows in files: the labels of ``partita consensus MANIFEST``, byte for byte.
+        Of several methods :class:`ConsensusResults`, by name. Of rows in files a :class:`RowConsensus`: the labels of ``partita consensus
+        MANIFEST``, byte for byte.
 
     Raises
     ------
@@ -218,6 +250,8 @@ def consensus(
     if isinstance(ensemble, RowFiles):
         if features is not None or object_weights is not None:
             raise InputError("features= and object_weights= go with an Ensemble, not with rows in files")
+        if not (method is None or isinstance(method, str)):
+            raise InputError("rows in files are read for one method at a time; name one")
         if folder is None:
             raise InputError("say with folder= where models, sums and labels of rows in files go")
         return row_consensus(
@@ -238,27 +272,48 @@ def consensus(
     given = Ensemble(ensemble)
     table = None if features is None else table_of(features)
     what = asked(given, n_clusters, method, random_state, base_weights, settings)
-    what.object_weights = _weights_of_objects(object_weights, given)
-    return run_consensus(given, table, None, what, Run(n_jobs, max_memory, progress))
+    what.object_weights = weights_of_objects(object_weights, given)
+    found = run_consensus(given, table, None, what, Run(n_jobs, max_memory, progress))
+    return found.first if method is None or isinstance(method, str) else found
 
 
+@overload
 def repeat(
     record: str | os.PathLike[str],
-    method: str | None = None,
+    method: list[str] | tuple[str, ...],
+    *,
+    allow_changed_input: bool = ...,
+    n_jobs: int | None = ...,
+    max_memory: int | str | None = ...,
+    progress: Any = ...,
+) -> ConsensusResults: ...
+@overload
+def repeat(
+    record: str | os.PathLike[str],
+    method: str | None = ...,
+    *,
+    allow_changed_input: bool = ...,
+    n_jobs: int | None = ...,
+    max_memory: int | str | None = ...,
+    progress: Any = ...,
+) -> ConsensusResult: ...
+def repeat(
+    record: str | os.PathLike[str],
+    method: str | list[str] | tuple[str, ...] | None = None,
     *,
     allow_changed_input: bool = False,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
     progress: Any = False,
-) -> ConsensusResult:
+) -> ConsensusResult | ConsensusResults:
     """Computes once more what a record says, as ``partita run --from`` does: the same files, settings and seed, hence the same labels.
 
     Parameters
     ----------
     record : path
         The record.json of ``partita run``, ``partita consensus`` or :meth:`ConsensusResult.save_run`.
-    method : str, optional
-        Which method, where the record is of several.
+    method : str or list of str, optional
+        Which method, or methods, where the record is of several.
     allow_changed_input : bool
         Go on although an input file has changed since.
     n_jobs, max_memory, progress
@@ -267,6 +322,7 @@ def repeat(
     Returns
     -------
     ConsensusResult
+        Of a list of methods :class:`ConsensusResults`, by name.
 
     Raises
     ------
@@ -274,11 +330,13 @@ def repeat(
         For a record that cannot be read, files that changed, and several methods of which none is named.
     """
     run = Run(n_jobs, max_memory, progress)
+    names = [method] if isinstance(method, str) else None if method is None else list(method)
     try:
-        native, stopped_by = _partita.repeat(os.fspath(record), method, allow_changed_input, run)
+        natives, stopped_by = _partita.repeat(os.fspath(record), names, allow_changed_input, run)
     finally:
         run.close()
-    return _result(native, stopped_by, None)
+    found = _results(natives, stopped_by, None)
+    return found.first if method is None or isinstance(method, str) else found
 
 
 class ClusterChoice:

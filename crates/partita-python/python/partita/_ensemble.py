@@ -177,7 +177,7 @@ class Ensemble:
 
     @property
     def truth(self) -> list[str | None] | None:
-        """The true classes, where the file that was read has some."""
+        """The true classes, where the file that was read, or the :class:`Table` that it was made of, has some."""
         return self._native.truth
 
     @property

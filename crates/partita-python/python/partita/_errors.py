@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from partita._result import ConsensusResult
+    from partita._results import ConsensusResults
 
 
 class PartitaError(Exception):
@@ -79,12 +80,15 @@ class Interrupted(KeyboardInterrupt):
     Attributes
     ----------
     result : ConsensusResult
-        The best so far.
+        The best so far; of several methods that of the first.
+    results : ConsensusResults
+        Those of all methods that have one.
     """
 
-    def __init__(self, message: str, result: ConsensusResult) -> None:
+    def __init__(self, message: str, results: ConsensusResults) -> None:
         super().__init__(message)
-        self.result = result
+        self.results = results
+        self.result: ConsensusResult = results.first
 
 
 class PartitaWarning(UserWarning):

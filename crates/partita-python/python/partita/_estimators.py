@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partita import _partita
-from partita._consensus import asked, run_consensus
+from partita._consensus import asked, one_method, run_consensus
 from partita._ensemble import Ensemble, recipe_json
 from partita._result import ConsensusResult, Model
 from partita._run import Run
@@ -150,7 +150,7 @@ class ConsensusClustering(_Consensus):
         values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1)
         names = getattr(self, "feature_names_in_", None)
         columns = [f"x{at}" for at in range(values.shape[1])] if names is None else [str(name) for name in names]
-        return _partita.NativeTable.dense(values, columns, frame_index(X))
+        return _partita.NativeTable.dense(values, columns, frame_index(X), None)
 
     def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
         """Makes base clusterings of a table of shape (n, d) and finds their consensus; ``y`` is not used."""
@@ -161,9 +161,9 @@ class ConsensusClustering(_Consensus):
         scale = "auto" if auto and self.scale is None else self.scale
         fields = {"base_k": self.base_k, "subsample": self.subsample, "scale": scale}
         recipe = recipe_json(self.base, None, number, **{**fields, **(self.recipe or {})})
-        what = asked(None, self.n_clusters, self.method, self.random_state, None, dict(self.settings or {}))
+        what = asked(None, self.n_clusters, one_method(self.method), self.random_state, None, dict(self.settings or {}))
         what.auto = auto
-        result = run_consensus(None, table, recipe, what, Run(self.n_jobs, self.max_memory))
+        result = run_consensus(None, table, recipe, what, Run(self.n_jobs, self.max_memory)).first
         self._keep(result, result.model(self.predict_with))
         return self
 
@@ -244,8 +244,8 @@ class LabelConsensus(_Consensus):
         """Finds the consensus of labels of shape (n, M); ``y`` is not used."""
         ensemble = self._checked(X, reset=True)
         settings = dict(self.settings or {})
-        what = asked(ensemble, self.n_clusters, self.method, self.random_state, self.base_weights, settings)
-        result = run_consensus(ensemble, None, None, what, Run(self.n_jobs, self.max_memory))
+        what = asked(ensemble, self.n_clusters, one_method(self.method), self.random_state, self.base_weights, settings)
+        result = run_consensus(ensemble, None, None, what, Run(self.n_jobs, self.max_memory)).first
         self._keep(result, result.model())
         return self
 

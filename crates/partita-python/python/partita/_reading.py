@@ -13,7 +13,7 @@ from partita import _partita
 from partita._ensemble import Ensemble, _plain
 from partita._errors import InputError
 from partita._run import Run, logger, seed_of
-from partita._tables import Table
+from partita._tables import Table, word_of
 
 
 def read_options(
@@ -193,7 +193,9 @@ def read_table(
     numbers, columns, objects, classes = _partita.read_table(
         os.fspath(path), _json(options), seed_of(random_state), Run(None, max_memory)
     )
-    return Table(matrix_of(numbers), columns, objects, classes)
+    if classes is None:
+        return Table(matrix_of(numbers), columns, objects)
+    return Table(matrix_of(numbers), columns, objects, classes[1], classes[0])
 
 
 def text(documents: Iterable[str | None], *, max_memory: int | str | None = None, **settings: Any) -> Table:
@@ -286,17 +288,8 @@ def matrix_of(numbers: Any) -> Any:
 def named_labels(labels: Any) -> tuple[list[str] | None, list[str | None]] | None:
     """Names of the objects and their labels, of a pandas Series whose index names the objects or a dict; none for others."""
     if isinstance(labels, dict):
-        return [str(name) for name in labels], [_word(label) for label in labels.values()]
+        return [str(name) for name in labels], [word_of(label) for label in labels.values()]
     index = getattr(labels, "index", None)
     if index is None or callable(index) or type(index).__name__ == "RangeIndex" or not hasattr(labels, "tolist"):
         return None
-    return [str(name) for name in index], [_word(label) for label in labels.tolist()]
-
-
-def _word(label: Any) -> str | None:
-    """A label as files spell it; -1 is a missing one."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
-        return None
-    if isinstance(label, (float, np.floating)) and float(label).is_integer():
-        label = int(label)
-    return None if label == -1 else str(label)
+    return [str(name) for name in index], [word_of(label) for label in labels.tolist()]

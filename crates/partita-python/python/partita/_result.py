@@ -216,7 +216,7 @@ class ConsensusResult:
 
     @cached_property
     def record_(self) -> dict[str, Any]:
-        return dict(json.loads(self._native.record()))
+        return dict(json.loads(self._native.record(False)))
 
     @property
     def diagnostics_(self) -> dict[str, Any]:
@@ -338,7 +338,7 @@ class ConsensusResult:
     def save_run(self, folder: str | os.PathLike[str]) -> dict[str, Any]:
         """Writes ensemble, labels, probabilities, record and report into a folder, as ``partita consensus -o folder/`` does; ``partita
         run --from folder/record.json`` repeats it. Gives the record."""
-        return dict(json.loads(self._native.write_run(os.fspath(folder))))
+        return dict(json.loads(self._native.write_run(os.fspath(folder), False)))
 
     def __len__(self) -> int:
         return len(self.labels_)

@@ -33,13 +33,16 @@ class Table:
     object_names : list of str or None
         Names of the objects, where there are some.
     truth : list of str or None
-        The true classes, where there are some; ``None`` where one is missing.
+        The true classes, where there are some; ``None`` where one is missing. :func:`generate` keeps them with the ensemble.
+    truth_name : str
+        What their column is called.
     """
 
     X: Any
     columns: list[str]
     object_names: list[str] | None = None
     truth: list[str | None] | None = field(default=None, repr=False)
+    truth_name: str = "label"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -225,11 +228,11 @@ def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
         return data
     if hasattr(data, "tocsr"):
         return _sparse(data, names)
-    objects, columns = None, None
+    objects, columns, truth = None, None, None
     if isinstance(data, Table):
-        objects, columns, data = data.object_names, data.columns, data.X
+        objects, columns, truth, data = data.object_names, data.columns, _classes(data), data.X
         if hasattr(data, "tocsr"):
-            return _sparse(data, names or columns, objects)
+            return _sparse(data, names or columns, objects, truth)
         values = np.asarray(data)
     elif is_frame(data):
         columns, objects = frame_columns(data)[0], frame_index(data)
@@ -244,7 +247,23 @@ def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
         raise InputError(f"a table has numbers, not {values.dtype}")
     values = np.asarray(values, dtype=np.float64)
     _check_finite(values, columns)
-    return NativeTable.dense(values, _column_names(names or columns, values.shape[1]), objects)
+    return NativeTable.dense(values, _column_names(names or columns, values.shape[1]), objects, truth)
+
+
+def _classes(table: Table) -> tuple[str, list[str | None]] | None:
+    """The true classes as words, under the name of their column."""
+    if table.truth is None:
+        return None
+    return table.truth_name, [word_of(value) for value in table.truth]
+
+
+def word_of(label: Any) -> str | None:
+    """A label as files spell it; -1 is a missing one."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
+        return None
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        label = int(label)
+    return None if label == -1 else str(label)
 
 
 def _numbers(values: np.ndarray[Any, Any], columns: list[str] | None) -> np.ndarray[Any, Any]:
@@ -275,7 +294,9 @@ def _check_finite(values: np.ndarray[Any, Any], columns: list[str] | None) -> No
             raise InputError(f"row {start + row}, column '{where}' is {value} (NaN or infinity); impute it or leave the row out")
 
 
-def _sparse(data: Any, names: Sequence[str] | None, objects: list[str] | None = None) -> NativeTable:
+def _sparse(
+    data: Any, names: Sequence[str] | None, objects: list[str] | None = None, truth: tuple[str, list[str | None]] | None = None
+) -> NativeTable:
     matrix = data.tocsr()
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"a table has the shape (objects, features), not {matrix.shape}")
@@ -287,7 +308,7 @@ def _sparse(data: Any, names: Sequence[str] | None, objects: list[str] | None = 
         raise InputError("the sparse table holds NaN or infinity; impute it or leave the rows out")
     indptr, indices = np.asarray(matrix.indptr, dtype=np.int64), np.asarray(matrix.indices, dtype=np.int64)
     rows, columns = matrix.shape
-    return NativeTable.sparse((rows, columns), indptr, indices, values, _column_names(names, columns), objects)
+    return NativeTable.sparse((rows, columns), indptr, indices, values, _column_names(names, columns), objects, truth)
 
 
 def _column_names(names: Sequence[str] | None, width: int) -> list[str]:

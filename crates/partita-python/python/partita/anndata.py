@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from partita._consensus import consensus as _consensus
+from partita._consensus import one_method
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._result import ConsensusResult
@@ -39,7 +40,7 @@ def consensus(
     absent = [key for key in keys if key not in adata.obs.columns]
     if absent:
         raise InputError(f"adata.obs has no column '{absent[0]}'; it has {', '.join(map(str, adata.obs.columns))}")
-    result = _consensus(Ensemble(adata.obs[list(keys)]), n_clusters, method, **arguments)
+    result = _consensus(Ensemble(adata.obs[list(keys)]), n_clusters, one_method(method), **arguments)
     names = [str(label) for label in range(len(result.sizes_))]
     adata.obs[key_added] = pd.Categorical.from_codes(result.labels_, names)
     adata.obs[f"{key_added}_confidence"] = result.confidence_

@@ -1,23 +1,25 @@
 """Comparison of clusterings.
 
-Labels are columns of whole numbers or words, as for :class:`partita.Ensemble`, of the same objects in the same order.
+Labels are columns of whole numbers or words, as for :class:`partita.Ensemble`, of the same objects in the same order; where both sides have
+names of objects, ``scores``, ``anmi`` and ``confidence`` match them by name.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita import _partita
-from partita._consensus import codes_of
+from partita._consensus import codes_of, weights_of_bases, weights_of_objects
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._reading import matrix_of, named_labels
-from partita._run import Run
+from partita._run import Run, logger
 
 __all__ = [
     "accuracy",
@@ -112,14 +114,93 @@ def jensen_shannon(a: Any, b: Any) -> float:
     return _partita.jensen_shannon(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
 
 
-def anmi(labels: Any, ensemble: Any) -> float:
-    """Mean NMI of labels with the base clusterings of an ensemble."""
-    return _partita.anmi(codes_of(labels), Ensemble(ensemble)._native)
+@dataclass
+class _Judge:
+    """What the native functions ask for: the ensemble, its rows that count, and weights."""
+
+    ensemble: _partita.NativeEnsemble
+    rows: NDArray[np.uint32] | None
+    agreement: bool
+    base_weights: list[float] | None
+    object_weights: list[float] | None
 
 
-def confidence(labels: Any, ensemble: Any) -> NDArray[np.float64]:
-    """How far an ensemble supports each label, shape (n,), 0 to 1."""
-    return _partita.confidence(codes_of(labels), Ensemble(ensemble)._native)
+def _judged(
+    labels: Any, ensemble: Any, base_weights: Any, object_weights: Any, common: bool
+) -> tuple[NDArray[np.int64], _Judge, NDArray[np.int64] | None, int]:
+    """Labels as numbers, who judges them, and, where they were matched by name, their places among how many."""
+    given = Ensemble(ensemble)
+    source, weights = weights_of_bases(base_weights, given)
+    judge = _Judge(given._native, None, source is not None, weights, weights_of_objects(object_weights, given))
+    named = named_labels(labels)
+    if named is not None and given.object_names is not None:
+        judge.rows, places = _partita.match_rows(named, given._native, common, Run())
+        words = [str(named[1][at]) for at in places]
+        # Whole numbers keep their order, as in files.
+        whole = all(word.isdecimal() and len(word) < 19 for word in words)
+        codes = np.array([int(word) for word in words]) if whole else np.unique(words, return_inverse=True)[1]
+        return codes.astype(np.int64).reshape(-1), judge, places, len(named[1])
+    nameless = "the ensemble has no names of objects (objects=)" if named is not None else "the labels have no names (a dict, a Series)"
+    if common:
+        raise InputError(f"common=True matches objects by their names; {nameless}")
+    codes = codes_of(list(labels.values()) if isinstance(labels, dict) else labels)
+    if len(codes) != given.n_objects:
+        raise InputError(f"{len(codes)} labels for {given.n_objects} objects, which cannot be matched by name: {nameless}")
+    if named is not None or given.object_names is not None:
+        logger.info("objects are matched by their order: %s", nameless)
+    return codes, judge, None, len(codes)
+
+
+def anmi(labels: Any, ensemble: Any, *, base_weights: Any = None, object_weights: Any = None, common: bool = False) -> float:
+    """Mean NMI of labels with the base clusterings of an ensemble; ``partita evaluate --ensemble``.
+
+    Parameters
+    ----------
+    labels : column of labels, dict or pandas Series
+        Objects are matched by name where labels (the keys of a dict, the index of a Series) and ensemble have names, else by place.
+    ensemble : Ensemble or labels
+        What :class:`partita.Ensemble` takes.
+    base_weights : "agreement", sequence or dict, optional
+        Weights of the base clusterings: the mean is weighted by them.
+    object_weights : sequence, optional
+        Weights of the objects, in the order of the ensemble: an object of weight 2 is two objects.
+    common : bool
+        Only objects that both have count, where they have names.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> ensemble = pt.Ensemble({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}, objects=["u", "v", "w", "x"])
+    >>> labels = {"x": "T", "w": "T", "v": "B", "u": "B"}
+    >>> round(pt.metrics.anmi(labels, ensemble), 3), round(pt.metrics.anmi(labels, ensemble, base_weights={"a": 3, "b": 1}), 3)
+    (0.5, 0.75)
+    """
+    codes, judge, _, _ = _judged(labels, ensemble, base_weights, object_weights, common)
+    return _partita.anmi(codes, judge)
+
+
+def confidence(
+    labels: Any, ensemble: Any, *, base_weights: Any = None, object_weights: Any = None, common: bool = False
+) -> NDArray[np.float64]:
+    """How far an ensemble supports each label, shape (n,), 0 to 1; ``partita evaluate --ensemble --confidence``.
+
+    Parameters
+    ----------
+    labels, ensemble, base_weights, object_weights, common
+        As for :func:`anmi`.
+
+    Returns
+    -------
+    array of shape (n,)
+        In the order of ``labels``. NaN for what is matched by name and has no label, or is not in the ensemble.
+    """
+    codes, judge, places, count = _judged(labels, ensemble, base_weights, object_weights, common)
+    found = _partita.confidence(codes, judge)
+    if places is None:
+        return found
+    every = np.full(count, np.nan)
+    every[places] = found
+    return every
 
 
 def agreement_weights(ensemble: Any) -> NDArray[np.float64]:
