@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(ObjectWeights::new(vec![2.0, 0.0, 0.5]).unwrap().sum(), 2.5);
         assert_eq!(
             ObjectWeights::new(vec![1.0, f64::NAN]).unwrap_err().to_string(),
-            "weight 1 is NaN; weights are 0 or above"
+            format!("weight 1 is NaN; {}", WeightError::RULE)
         );
         assert!(matches!(ObjectWeights::new(vec![1e300]), Err(WeightError::Sum { .. })));
         assert_eq!(ObjectWeights::new(vec![0.0]), Err(WeightError::AllZero));

@@ -38,7 +38,7 @@ impl CommandLine {
 
 fn csv(ensemble: &Ensemble) -> String {
     let bases = 0..ensemble.bases().len();
-    let names: Vec<&str> = ensemble.bases().iter().map(|base| base.name()).collect();
+    let names: Vec<&str> = ensemble.bases().iter().map(partita::BaseClustering::name).collect();
     let mut text = format!("{}\n", names.join(","));
     for i in 0..ensemble.objects() {
         let label = |u| ensemble.label(i, u).map_or_else(String::new, |label| format!("c{label}"));
