@@ -86,9 +86,9 @@ pub enum FileError {
     },
     /// The first line holds labels.
     #[error(
-        "{}: the first line seems to hold labels, not names ('{value}' is a label of column {column} too); give --no-header, or \
+        "{}: the first line seems to hold labels, not names ('{}' is a label of column {column} too); give --no-header, or \
          name the columns in the first line",
-        .path.display()
+        .path.display(), shown(.value)
     )]
     NoHeader {
         /// The file.
@@ -107,7 +107,7 @@ pub enum FileError {
         columns: Vec<String>,
     },
     /// Two columns of one name.
-    #[error("{}: columns {first} and {second} are both called '{name}'; rename one", .path.display())]
+    #[error("{}: columns {first} and {second} are both called '{}'; rename one", .path.display(), plain(.name))]
     TwoColumns {
         /// The file.
         path: PathBuf,
@@ -217,7 +217,7 @@ pub enum FileError {
         known: Vec<String>,
     },
     /// An archive holds nothing called so.
-    #[error("{} has no array '{array}'; {}", .path.display(), Arrays(.known))]
+    #[error("{} has no array '{}'; {}", .path.display(), plain(.array), Arrays(.known))]
     NoArray {
         /// The file.
         path: PathBuf,
