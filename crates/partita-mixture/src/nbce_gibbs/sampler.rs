@@ -32,12 +32,12 @@ const SEARCH_EFFORT: usize = 2_000_000_000;
 ///
 /// The product runs over the labels that are there. Weights ω of base clusterings temper the likelihood: a label counts ω_u times, so
 /// that its factor is Γ(β + ω N + ω) / Γ(β + ω N) over the same of all labels. An object of weight w is w objects with its labels that
-/// stay together, so that each factor x of its odds becomes Γ(x + w) / Γ(x), w being any number. After each sweep a few split–merge moves (Dahl's) part or join whole
-/// clusters. Chains run in parallel; each has its own stream of chance.
+/// stay together, so that each factor x of its odds becomes Γ(x + w) / Γ(x), w being any number. After each sweep a few split–merge moves
+/// (Dahl's) part or join whole clusters. Chains run in parallel; each has its own stream of chance.
 ///
 /// # Cost
-/// O(n · M · K) time a sweep and chain, with weights of objects some ten times as long; (ΣJ + 2 M) K numbers a chain and 4 n bytes a
-/// kept partition.
+/// O(n · M · K) time a sweep and chain; with weights of objects, which need logarithms, 5 times as long where they are whole numbers up to
+/// 8 and 17 times where they are not (3,000 × 30, K = 8). (ΣJ + 2 M) K numbers a chain and 4 n bytes a kept partition.
 ///
 /// # Differences from the paper
 /// Eq. 5 lacks the δ: only the observed label's count is in the product. Stick-breaking is truncated at v_K = 1, and
