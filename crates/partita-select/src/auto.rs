@@ -5,12 +5,15 @@ use std::ops::RangeInclusive;
 
 use partita::graph::{LwgpSettings, lwgp_each};
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{MemoryBudget, Monitor, ProgressCounter, Seed};
+use partita_core::{MemoryBudget, Monitor, Partition, ProgressCounter, Seed};
 use partita_generate::{BaseK, BaseSpec, Recipe, Scale, TableView, generate, scale, scale_by_evidence};
 use partita_metrics::DensityValidity;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::decision::chance_of_all;
+use crate::gaussian::classification_likelihood;
+use crate::null_model::Scores;
 use crate::pair_histogram::draw;
 use crate::split_half::{Stability, split_half};
 use crate::table::numbers;
@@ -37,12 +40,26 @@ const CUT: f64 = 1e-3;
 /// Neighbours that make the core of an object ([`DensityValidity`]).
 const NEIGHBOURS: usize = 5;
 
-/// Where tables without clusters pass for as stable, clusters are believed all the same if they are separated more than they are torn
-/// ([`DensityValidity`]): tables without clusters have at most -0.2, however they are cut.
-const SEPARATED: f64 = 0.0;
+/// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on ([`DensityValidity`]): tables
+/// without clusters have at most -0.18, however they are cut.
+const SEPARATED: f64 = -0.1;
 
-/// What validity counts beside the gaps of eigenvalues.
-const VALIDITY: f64 = 2.0;
+/// Or if Gaussians explain them better than one Gaussian explains the table, by so many nats an object, and the p value against tables
+/// without clusters is at most this. A disc or a box, which one Gaussian explains badly, gains nothing from pieces. If one Gaussian explains the
+/// table better by as much, clusters are not believed, whatever the p value: tails and slopes are no clusters.
+const EXPLAINED: f64 = 0.05;
+const POSSIBLE: f64 = 0.3;
+
+/// What validity counts beside the gap of eigenvalues.
+const VALIDITY: f64 = 4.0;
+
+/// What the likelihood counts beside the gap of eigenvalues, and by how many nats an object a number of clusters may explain the table
+/// worse than the best before it counts nothing.
+const LIKELIHOOD: f64 = 0.75;
+const WORSE: f64 = 0.1;
+
+/// Components that hold this share of the variance are explained.
+const VARIANCE: f64 = 0.9;
 
 /// Objects beyond which k-means learns from batches, and has fewer clusters.
 const MANY_OBJECTS: usize = 100_000;
@@ -78,6 +95,10 @@ pub struct AutoCandidate {
     /// Density-based validity of the consensus ([`DensityValidity`]); empty in records of before.
     #[serde(default)]
     pub validity: Vec<f64>,
+    /// By how many nats an object one Gaussian a cluster explains the table better than one Gaussian in all (integrated classification
+    /// likelihood); empty where the number of clusters is given, and in records of before.
+    #[serde(default)]
+    pub likelihood: Vec<f64>,
 }
 
 /// Chooses how base clusterings of a table (n objects × d numbers) are made, and the number of clusters of the range if it holds
@@ -87,11 +108,14 @@ pub struct AutoCandidate {
 /// consensus by `lwgp` has the larger sum of [stability under split halves](crate::split_half) and [validity](DensityValidity). The number
 /// of clusters has the highest
 /// ```text
-/// score(K) = 2 stability(K) gap(K) of k-means + stability(K) gap(K) of Genie + 2 max(validity(K) of both, 0)
+/// score(K) = stability(K) gap(K) of k-means + 4 max(validity(K) of both + 0.1, 0) − 0.75 min((likelihood − likelihood(K)) / 0.1, 1)
 /// gap(K)   = ln((1 − λ_{K+1} + c) / (1 − λ_K + c))
 /// ```
-/// with λ the eigenvalues of the normalised graph of objects and base clusters. Whether there are clusters at all is asked first:
-/// [`choose_clusters`], whose "1" stands unless the clusters of some K have a validity above 0.
+/// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster, of the
+/// better ensemble, beside the highest of all K (integrated classification likelihood, nats an object). Where the last or last but one K
+/// has the highest, clusters are no Gaussians, and it does not count. Whether there are clusters at all is asked first: [`choose_clusters`],
+/// whose "1" stands unless the clusters of some K have a validity above -0.1, or explain the table by 0.05 nats an object better than one
+/// Gaussian where its p value is at most 0.3; and "1" is the answer too where none is valid and one Gaussian is better by as much.
 ///
 /// # Errors
 /// [`SelectError`] for a range without a number that fits, a table that cannot be clustered, or a stop.
@@ -101,7 +125,8 @@ pub struct AutoCandidate {
 ///
 /// # References
 /// U. von Luxburg: A tutorial on spectral clustering, Statistics and Computing 17, 2007 (the gap heuristic). D. Moulavi et al.:
-/// Density-based clustering validation, SDM 2014.
+/// Density-based clustering validation, SDM 2014. C. Biernacki, G. Celeux, G. Govaert: Assessing a mixture model for clustering with the
+/// integrated completed likelihood, IEEE TPAMI 22, 2000.
 pub fn choose_recipe<'a>(
     table: impl Into<TableView<'a>>,
     range: RangeInclusive<usize>,
@@ -134,11 +159,14 @@ pub fn choose_recipe<'a>(
         let looked_at = choice.objects.take().unwrap_or_else(|| (0..objects.len() as u32).collect());
         choice.objects = Some(looked_at.into_iter().map(|place| objects[place as usize] as u32).collect());
     }
-    let validity = DensityValidity::new(scaled.view(), NEIGHBOURS);
+    let criteria = Criteria {
+        validity: DensityValidity::new(scaled.view(), NEIGHBOURS),
+        components: given.is_none().then(|| Scores::of(scaled.view(), VARIANCE)).transpose()?,
+    };
     let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
     let one = |(at, recipe): (usize, &Recipe)| {
         let seed = seed.child(5).child(at as u64);
-        candidate((scaled.view(), &validity), recipe, &clusters, seed, budget, &progress.part(CANDIDATE))
+        candidate((scaled.view(), &criteria), recipe, &clusters, seed, budget, &progress.part(CANDIDATE))
     };
     let mut candidates =
         recipes(objects.len()).par_iter().enumerate().map(one).collect::<Result<Vec<_>, SelectError>>()?;
@@ -190,8 +218,25 @@ fn genie(objects: usize, clusters: usize, scale: Scale) -> Recipe {
     recipe
 }
 
+/// What rates partitions of the table.
+struct Criteria {
+    validity: DensityValidity,
+    /// Where the number of clusters is open.
+    components: Option<Scores>,
+}
+
+impl Criteria {
+    /// By how many nats an object Gaussians explain the table better under each partition than one does.
+    fn likelihood(&self, partitions: &[&Partition]) -> Vec<f64> {
+        let Some(components) = &self.components else { return Vec::new() };
+        let of = |partition: &Partition| classification_likelihood(components.values.view(), partition);
+        let one = of(&Partition::from_values(&vec![0_u32; components.values.nrows()]));
+        partitions.iter().map(|partition| of(partition) - one).collect()
+    }
+}
+
 fn candidate(
-    (values, validity): (ArrayView2<'_, f64>, &DensityValidity),
+    (values, criteria): (ArrayView2<'_, f64>, &Criteria),
     recipe: &Recipe,
     clusters: &[usize],
     seed: Seed,
@@ -213,8 +258,10 @@ fn candidate(
     let cuts = lwgp_each(&made.ensemble, &asked, seed.child(2), &settings, &progress.part(PHASE))?;
     let eigenvalues = cuts.last().map_or(&[][..], |cut| &cut.details.eigenvalues);
     let gaps = if given { Vec::new() } else { clusters.iter().map(|&clusters| gap(eigenvalues, clusters)).collect() };
-    let validity = cuts[..clusters.len()].iter().map(|cut| validity.of(&cut.partition)).collect::<Result<_, _>>()?;
-    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps, validity })
+    let partitions: Vec<&Partition> = cuts[..clusters.len()].iter().map(|cut| &cut.partition).collect();
+    let validity = partitions.iter().map(|partition| criteria.validity.of(partition)).collect::<Result<_, _>>()?;
+    let likelihood = criteria.likelihood(&partitions);
+    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps, validity, likelihood })
 }
 
 /// Logarithm of the ratio of the next eigenvalue's distance to 1 to that of eigenvalue K; 0 where there is no next.
@@ -230,10 +277,6 @@ impl AutoCandidate {
         if found.smallest >= 2 { found.ari.max(0.0) } else { 0.0 }
     }
 
-    fn score(&self, at: usize) -> f64 {
-        self.stable(at) * self.gaps[at]
-    }
-
     /// How far the consensus at a place is trusted.
     fn trust(&self, at: usize) -> f64 {
         self.stable(at) + self.validity[at]
@@ -246,29 +289,65 @@ impl AutoCandidate {
 
 /// The number with the highest score and the ensemble that is trusted more there; of equals the first.
 fn decided(candidates: Vec<AutoCandidate>, choice: Option<Choice>) -> AutoChoice {
-    let places = 0..candidates[0].stability.len();
-    let weights = [2.0, 1.0];
-    let valid = |at: usize| candidates.iter().map(|one| one.validity[at]).fold(f64::NEG_INFINITY, f64::max);
-    let score = |at: usize| {
-        let cuts = candidates.iter().zip(weights).map(|(one, weight)| weight * one.score(at)).sum::<f64>();
-        cuts + VALIDITY * valid(at).max(0.0)
-    };
-    let (at, sure) = match &choice {
-        None => (0, true),
-        Some(choice) => {
-            let first = |best: usize, at: usize| if score(at) > score(best) { at } else { best };
-            (places.clone().fold(0, first), choice.clusters > 1 || places.clone().any(|at| valid(at) > SEPARATED))
-        }
-    };
+    let (at, none) =
+        choice.as_ref().map_or((0, None), |choice| (best_place(&candidates), no_clusters(&candidates, choice)));
     let chosen = usize::from(candidates[1].trust(at) > candidates[0].trust(at));
-    let clusters = if sure { candidates[0].stability[at].clusters } else { 1 };
-    let reason = match &choice {
-        Some(choice) if clusters == 1 => choice.reason.clone(),
-        _ => reason(&candidates, chosen, at, choice.is_some()),
+    let (clusters, chosen, reason) = if let Some(reason) = none {
+        (1, 0, reason)
+    } else {
+        (candidates[0].stability[at].clusters, chosen, reason(&candidates, chosen, at, choice.is_some()))
     };
+    let recipe = candidates[chosen].recipe.clone();
     let choice = choice.map(|choice| Choice { clusters, reason: reason.clone(), ..choice });
-    let recipe = candidates[if clusters == 1 { 0 } else { chosen }].recipe.clone();
     AutoChoice { recipe, clusters, reason, candidates, choice }
+}
+
+/// The highest value of any candidate at every place.
+fn highest(candidates: &[AutoCandidate], of: impl Fn(&AutoCandidate) -> &[f64]) -> Vec<f64> {
+    let at = |at: usize| candidates.iter().map(|one| of(one)[at]).fold(f64::NEG_INFINITY, f64::max);
+    (0..candidates[0].stability.len()).map(at).collect()
+}
+
+/// Where the first of the largest values is.
+fn largest(values: &[f64]) -> usize {
+    (0..values.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best })
+}
+
+/// Where the score is highest.
+fn best_place(candidates: &[AutoCandidate]) -> usize {
+    let validity = highest(candidates, |one| &one.validity);
+    let likelihood = highest(candidates, |one| &one.likelihood);
+    let explained = largest(&likelihood);
+    let weight = if explained + 2 < likelihood.len() { LIKELIHOOD } else { 0.0 };
+    let score = |at: usize| {
+        let cut = candidates[0].stable(at) * candidates[0].gaps[at];
+        let worse = ((likelihood[explained] - likelihood[at]) / WORSE).min(1.0);
+        cut + VALIDITY * (validity[at] - SEPARATED).max(0.0) - weight * worse
+    };
+    largest(&(0..validity.len()).map(score).collect::<Vec<f64>>())
+}
+
+/// Why there are no clusters, if so.
+fn no_clusters(candidates: &[AutoCandidate], choice: &Choice) -> Option<String> {
+    let [validity, nats] = [highest(candidates, |one| &one.validity), highest(candidates, |one| &one.likelihood)];
+    let (valid, explained) = (largest(&validity), largest(&nats));
+    let (validity, nats) = (validity[valid], nats[explained]);
+    if validity > SEPARATED || (nats > EXPLAINED && chance_of_all(&choice.rows) <= POSSIBLE) {
+        return None;
+    }
+    if choice.clusters == 1 {
+        return Some(choice.reason.clone());
+    }
+    let at = |at: usize| candidates[0].stability[at].clusters;
+    (nats <= -EXPLAINED).then(|| {
+        format!(
+            "1 cluster: parts of the table are stable or tight, but one Gaussian explains it by {:.2} nats an object better than any clusters \
+             (those at {}), and none are separated (the highest density-based validity is {validity:.2}, at {})",
+            -nats,
+            at(explained),
+            at(valid)
+        )
+    })
 }
 
 fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) -> String {
@@ -289,9 +368,11 @@ fn reason(candidates: &[AutoCandidate], chosen: usize, at: usize, open: bool) ->
     }
     let times = |candidate: &AutoCandidate| candidate.gaps[at].exp();
     format!(
-        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep; {why}",
+        "{clusters} clusters: one more would cut {:.1} (k-means) and {:.1} (genie) times as deep; one Gaussian a cluster explains the \
+         table by {:.2} nats an object better than one in all; {why}",
         times(&candidates[0]),
-        times(&candidates[1])
+        times(&candidates[1]),
+        one.likelihood[at]
     )
 }
 

@@ -111,6 +111,13 @@ const NEAR: f64 = 0.04;
 /// A row with its rcsi and p.
 type Rated<'a> = (&'a ChoiceRow, f64, f64);
 
+/// The least p value, corrected for how many there are: the chance that a table without clusters has one as small anywhere. 1 without
+/// p values.
+pub(crate) fn chance_of_all(rows: &[ChoiceRow]) -> f64 {
+    let all: Vec<f64> = rows.iter().filter_map(|row| row.p).collect();
+    all.iter().fold(1.0f64, |least, &p| least.min(p * all.len() as f64))
+}
+
 /// The number of clusters, or 1.
 pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Decision {
     let rated: Vec<Rated<'_>> = rows.iter().filter_map(|row| Some((row, row.rcsi?, row.p?))).collect();
@@ -120,8 +127,7 @@ pub(crate) fn decide(rows: &[ChoiceRow], significance: f64) -> Decision {
     let error = |row: &ChoiceRow| row.disagreement_error / LN_10;
     let near = |one: &&Rated<'_>| highest.1 - one.1 <= error(one.0).hypot(error(highest.0)).min(NEAR);
     let best = *rated.iter().find(near).unwrap_or(&highest);
-    let surest = rated.iter().fold(first, |best, &one| if one.2 < best.2 { one } else { best });
-    let p = (surest.2 * rated.len() as f64).min(1.0);
+    let p = chance_of_all(rows);
     let range = format!("{} to {}", rows[0].clusters, rows[rows.len() - 1].clusters);
     let (row, rcsi, _) = best;
     if p > significance {

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
 //! | [`choose_clusters_of_ensemble`] | that of an ensemble for a method, by lifetime, BIC or agreement | the method's a K; once for all K where it cuts a tree | the method's |
-//! | [`choose_recipe`] | how base clusterings of a table are made, and the number of clusters, by gaps of eigenvalues and [`split_half`] stability | that of [`choose_clusters`], and 14 consensus clusterings of 1000 objects | |
+//! | [`choose_recipe`] | how base clusterings of a table are made, and the number of clusters, by gaps of eigenvalues, [`split_half`] stability, density-based validity and the likelihood of Gaussians | that of [`choose_clusters`], and 14 consensus clusterings of 1000 objects | |
 //! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the method that needs most's and two outcomes |
 //! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |
 //!
@@ -54,6 +54,7 @@ mod ensemble;
 mod ensemble_criteria;
 mod error;
 mod evidence;
+mod gaussian;
 mod method;
 mod null_model;
 mod pair_histogram;

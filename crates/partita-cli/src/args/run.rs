@@ -83,8 +83,8 @@ pub(crate) struct RunArgs {
     /// Clusters of the consensus: a number; a range such as 2..12, of which the most stable number is taken if it is more
     /// stable than tables without clusters (`partita choose-k`), else 1; auto, which is 2..12 and the default; or method, where
     /// every method finds its own. Where neither -m nor a flag of the base clusterings but --scale is given, base clusterings are
-    /// chosen too (k-means or genie), and an open number of clusters with them: by how far halves of them agree, and by the gaps
-    /// between eigenvalues.
+    /// chosen too (k-means or genie), and an open number of clusters with them: by how far halves of them agree, by the gaps
+    /// between eigenvalues, by density-based validity and by the likelihood of one Gaussian a cluster.
     #[arg(short = 'k', long = "clusters", value_name = "K|FROM..TO|auto|method")]
     pub(crate) clusters: Option<ClustersAsked>,
     /// Consensus methods, separated by commas; `partita methods` lists them. [default: lwgp; with -k method eac-average]
