@@ -53,10 +53,11 @@ const POSSIBLE: f64 = 0.3;
 /// What validity counts beside the gap of eigenvalues.
 const VALIDITY: f64 = 4.0;
 
-/// What the likelihood counts beside the gap of eigenvalues, and by how many nats an object a number of clusters may explain the table
-/// worse than the best before it counts nothing.
+/// What the likelihood counts beside the gap of eigenvalues: so much where a number of clusters explains the table by this many nats an
+/// object worse than the best, and every nat from the second limit on.
 const LIKELIHOOD: f64 = 0.75;
 const WORSE: f64 = 0.1;
+const FAR_WORSE: f64 = 0.5;
 
 /// Components that hold this share of the variance are explained.
 const VARIANCE: f64 = 0.9;
@@ -108,7 +109,8 @@ pub struct AutoCandidate {
 /// consensus by `lwgp` has the larger sum of [stability under split halves](crate::split_half) and [validity](DensityValidity). The number
 /// of clusters has the highest
 /// ```text
-/// score(K) = stability(K) gap(K) of k-means + 4 max(validity(K) of both + 0.1, 0) − 0.75 min((likelihood − likelihood(K)) / 0.1, 1)
+/// score(K) = stability(K) gap(K) of k-means + 4 max(validity(K) of both + 0.1, 0) − worse(likelihood − likelihood(K))
+/// worse(x) = 0.75 min(x / 0.1, 1) + max(x − 0.5, 0)
 /// gap(K)   = ln((1 − λ_{K+1} + c) / (1 − λ_K + c))
 /// ```
 /// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster, of the
@@ -318,11 +320,12 @@ fn best_place(candidates: &[AutoCandidate]) -> usize {
     let validity = highest(candidates, |one| &one.validity);
     let likelihood = highest(candidates, |one| &one.likelihood);
     let explained = largest(&likelihood);
-    let weight = if explained + 2 < likelihood.len() { LIKELIHOOD } else { 0.0 };
+    let counts = explained + 2 < likelihood.len();
     let score = |at: usize| {
         let cut = candidates[0].stable(at) * candidates[0].gaps[at];
-        let worse = ((likelihood[explained] - likelihood[at]) / WORSE).min(1.0);
-        cut + VALIDITY * (validity[at] - SEPARATED).max(0.0) - weight * worse
+        let nats = if counts { likelihood[explained] - likelihood[at] } else { 0.0 };
+        let worse = LIKELIHOOD * (nats / WORSE).min(1.0) + (nats - FAR_WORSE).max(0.0);
+        cut + VALIDITY * (validity[at] - SEPARATED).max(0.0) - worse
     };
     largest(&(0..validity.len()).map(score).collect::<Vec<f64>>())
 }
