@@ -17,6 +17,9 @@ use crate::penca::{PencaSettings, penca};
 use crate::starts::Guide;
 
 /// PEnCA, the dyadic aspect model.
+///
+/// A base clustering of weight w counts as w of them, and a pair of objects counts the product of their weights; pairs among what one
+/// object stands for are left out.
 pub static PENCA: Penca = Penca;
 
 /// The method of [`PENCA`].

@@ -42,11 +42,10 @@ pub fn cluster_weights<'a>(source: impl Into<WeightedEnsemble<'a>>, theta: f64) 
 pub fn trusted_cluster_weights<'a>(source: impl Into<WeightedEnsemble<'a>>, theta: f64, rounds: u32) -> Vec<f64> {
     let source = source.into();
     let (ensemble, sizes) = (source.ensemble, sizes(source.ensemble));
-    let unweighted = source.base_weights.is_none() && source.object_weights.is_none();
-    if rounds > 0 && unweighted && counted_once(&sizes, ensemble.objects()) {
+    if rounds > 0 && source.object_weights.is_none() && counted_once(&sizes, ensemble.objects()) {
         let rows = EnsembleRows::new(ensemble);
         let overlap = Overlap::count(&PassRunner::new(&rows, &Silent)).expect("rows in memory can be read");
-        return overlap.cluster_weights(theta, rounds);
+        return overlap.cluster_weights(theta, rounds, source.base_weights);
     }
     let objects = match ensemble.rows() {
         LabelRows::Bytes(rows) => all_own_weights(rows, &sizes, source.multiplicities()),
@@ -73,16 +72,20 @@ const MOST_COUNTED_ONCE: usize = 2048;
 
 /// The index of every base cluster when base clusterings are trusted so much.
 fn weights_under(source: WeightedEnsemble<'_>, sizes: &[usize], theta: f64, trust: &[f64]) -> Vec<f64> {
-    let trust: Vec<f64> = match source.shares() {
-        None => trust.to_vec(),
-        Some(weights) => trust.iter().zip(weights).map(|(trust, weight)| trust * weight).collect(),
-    };
-    let (weights, trust) = (source.multiplicities(), &trust[..]);
+    let (weights, trust) = (source.multiplicities(), &weighed(trust, source.shares())[..]);
     let tallies = match source.ensemble.rows() {
         LabelRows::Bytes(rows) => tallies(&Counted { rows, sizes, weights }, trust),
         LabelRows::Words(rows) => tallies(&Counted { rows, sizes, weights }, trust),
     };
     tallies.iter().map(|tally| tally.index(theta)).collect()
+}
+
+/// Trust times the weights of the base clusterings, where they have some.
+pub(crate) fn weighed(trust: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
+    match weights {
+        None => trust.to_vec(),
+        Some(weights) => trust.iter().zip(weights).map(|(trust, weight)| trust * weight).collect(),
+    }
 }
 
 /// The least that a base clustering is trusted, in shares of the most trusted one: none is left without a say, so

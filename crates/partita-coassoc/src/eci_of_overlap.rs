@@ -1,25 +1,31 @@
 //! Ensemble-driven cluster index from the overlap table alone.
 
+use partita_core::BaseWeights;
 use rayon::prelude::*;
 
 use crate::Overlap;
-use crate::eci::{Tally, renew_trust};
+use crate::eci::{Tally, renew_trust, weighed};
 
 impl Overlap {
     /// [`trusted_cluster_weights`](crate::trusted_cluster_weights) from the overlap table alone, to the same bits.
     ///
     /// # Cost
     /// O((ΣJ)² · rounds) time.
-    pub fn cluster_weights(&self, theta: f64, rounds: u32) -> Vec<f64> {
+    ///
+    /// # Panics
+    /// If there is not one weight a base clustering.
+    pub fn cluster_weights(&self, theta: f64, rounds: u32, weights: Option<&BaseWeights>) -> Vec<f64> {
+        let given = weights.map(BaseWeights::as_slice);
+        assert!(given.is_none_or(|given| given.len() + 1 == self.offsets().len()), "one weight a base clustering");
         let sizes = self.sizes();
         let objects: Vec<Vec<f64>> = self.offsets().windows(2).map(|ends| sizes[ends[0]..ends[1]].to_vec()).collect();
         // The tallies without trust; entropies are found once.
         let pairs = self.entropies();
         let mut trust = vec![1.0; objects.len()];
-        let mut weights = self.weights_under(&pairs, theta, &trust);
+        let mut weights = self.weights_under(&pairs, theta, &weighed(&trust, given));
         for _ in 0..rounds {
             renew_trust(&mut trust, &objects, &weights);
-            weights = self.weights_under(&pairs, theta, &trust);
+            weights = self.weights_under(&pairs, theta, &weighed(&trust, given));
         }
         weights
     }

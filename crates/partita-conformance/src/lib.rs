@@ -9,7 +9,7 @@
 //! | the info | settings explained, K out of range, K = auto, missing labels, memory budget, as the info says |
 //! | settings | unknown ones, negative ones and the largest that can be written are refused or do their work, also for K = 1 |
 //! | a unanimous ensemble | comes back as it is |
-//! | weights of base clusterings | refused with the reason; or proportions count, and a weight of 2 does what a copy does |
+//! | weights | refused with the reason; or proportions count, and a weight of 2 does about what a copy does ([`twice`]: just that) |
 //! | labels of two bytes | give an outcome of the right shape |
 //! | the same seed | gives the same bits with one thread and with two |
 //! | order | of objects, base clusterings and label names changes neither partition nor certainty |
@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod copies;
 mod draw;
 mod progress;
 pub mod race;
@@ -36,6 +37,7 @@ mod soft;
 mod weights;
 
 pub use checks::{check, check_with};
+pub use copies::{Twice, twice};
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
 pub use progress::progress;
 pub use shape::{same_bits, shape};

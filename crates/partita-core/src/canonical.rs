@@ -9,7 +9,7 @@
 use ndarray::{Array2, ArrayView2};
 
 use crate::seed::mix;
-use crate::{Ensemble, Features, Label, LabelRows, Memberships};
+use crate::{BaseWeights, Ensemble, Features, Label, LabelRows, Memberships, ObjectWeights};
 
 /// Rounds of refinement. Two tell apart all but contrived ensembles; the third costs little.
 const ROUNDS: usize = 3;
@@ -71,13 +71,44 @@ impl CanonicalOrder {
     }
 }
 
-/// Weights of base clusterings and of objects, where there are some.
+/// Weights of base clusterings and of objects, where there are some. In whole proportions they count as copies do, so that what has
+/// weight 2 and what is there twice stand in the same order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weighting<'a> {
-    /// One weight a base clustering.
-    pub bases: Option<&'a [f64]>,
-    /// One weight an object.
-    pub objects: Option<&'a [f64]>,
+    /// Weights of base clusterings.
+    pub bases: Option<&'a BaseWeights>,
+    /// Weights of objects.
+    pub objects: Option<&'a ObjectWeights>,
+}
+
+/// How much everything counts: whole numbers, which count as copies do, or else weights that only tell apart.
+struct Counts<'a> {
+    whole: Option<Vec<u64>>,
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a> Counts<'a> {
+    fn of_bases(weights: Option<&'a BaseWeights>) -> Self {
+        let whole = weights.and_then(|weights| weights.whole(u32::MAX));
+        let whole = whole.map(|whole| whole.into_iter().map(u64::from).collect());
+        Self { whole, weights: weights.map(BaseWeights::as_slice) }
+    }
+
+    fn of_objects(weights: Option<&'a ObjectWeights>) -> Self {
+        let weights = weights.map(ObjectWeights::as_slice);
+        let whole = weights.filter(|weights| weights.iter().all(|weight| weight.fract() == 0.0));
+        Self { whole: whole.map(|whole| whole.iter().map(|&weight| weight as u64).collect()), weights }
+    }
+
+    /// How often what stands at this place is there.
+    fn times(&self, at: usize) -> u64 {
+        self.whole.as_ref().map_or(1, |whole| whole[at])
+    }
+
+    /// The weight of what stands at this place, where it is no number of copies.
+    fn bits(&self, at: usize) -> Option<u64> {
+        self.weights.filter(|_| self.whole.is_none()).map(|weights| weights[at].to_bits())
+    }
 }
 
 impl Ensemble {
@@ -88,14 +119,15 @@ impl Ensemble {
     /// O(n M + n log n) time, about 20 n bytes besides the new ensemble.
     pub fn canonical(&self, features: Option<&Features<'_>>, weights: Weighting<'_>) -> (Self, CanonicalOrder) {
         let offsets = self.offsets();
+        let counts = (&Counts::of_objects(weights.objects), &Counts::of_bases(weights.bases));
         let colours = match (self.memberships(), self.rows()) {
-            (Some(soft), _) => refine(&SoftRows { soft, offsets: &offsets }, &offsets, features, weights),
-            (None, LabelRows::Bytes(rows)) => refine(&rows, &offsets, features, weights),
-            (None, LabelRows::Words(rows)) => refine(&rows, &offsets, features, weights),
+            (Some(soft), _) => refine(&SoftRows { soft, offsets: &offsets }, &offsets, features, counts),
+            (None, LabelRows::Bytes(rows)) => refine(&rows, &offsets, features, counts),
+            (None, LabelRows::Words(rows)) => refine(&rows, &offsets, features, counts),
         };
         let codes: Vec<Vec<u16>> = offsets.windows(2).map(|ends| ranks(&colours.clusters[ends[0]..ends[1]])).collect();
-        let bases = sorted(&colours.bases);
-        let mut objects = sorted(&colours.objects);
+        let bases = sorted(&colours.bases, |u| counts.1.times(u));
+        let mut objects = sorted(&colours.objects, |i| counts.0.times(i));
         self.sort_equals(&mut objects, &colours.objects);
         // Numbered where it stands, so that the labels are held twice, not three times.
         let codes: Vec<Vec<u16>> = bases.iter().map(|&base| codes[base as usize].clone()).collect();
@@ -171,24 +203,31 @@ impl Related for SoftRows<'_> {
 }
 
 /// Colour refinement. Sums wrap and commute, so that no order of summation matters.
-fn refine(rows: &impl Related, offsets: &[usize], features: Option<&Features<'_>>, weights: Weighting<'_>) -> Colours {
+fn refine(
+    rows: &impl Related,
+    offsets: &[usize],
+    features: Option<&Features<'_>>,
+    (of_objects, of_bases): (&Counts<'_>, &Counts<'_>),
+) -> Colours {
     let given = |object: usize| {
         let features = features.map_or(0, |f| f.values().row(object).iter().fold(0, |hash, x| mix(hash ^ x.to_bits())));
-        weights.objects.map_or(features, |w| mix(features ^ w[object].to_bits()))
+        of_objects.bits(object).map_or(features, |weight| mix(features ^ weight))
     };
     let mut objects: Vec<u64> = (0..rows.objects()).map(given).collect();
     let count = offsets.len() - 1;
-    let weight_hashes: Vec<u64> = (0..count).map(|u| weights.bases.map_or(0, |w| mix(w[u].to_bits()))).collect();
+    let weight_hashes: Vec<u64> = (0..count).map(|u| of_bases.bits(u).map_or(0, mix)).collect();
+    let times: Vec<u64> = (0..count).map(|u| of_bases.times(u)).collect();
     let mut clusters = vec![0u64; offsets[count]];
     let mut bases = weight_hashes.clone();
     for _ in 0..ROUNDS {
         let previous = std::mem::take(&mut clusters);
         clusters = previous.iter().map(|&colour| mix(colour)).collect();
         for (object, &colour) in objects.iter().enumerate() {
-            let colour = mix(colour);
+            let (colour, times) = (mix(colour), of_objects.times(object));
             rows.each(object, |u, cluster, share| {
                 let slot = &mut clusters[offsets[u] + cluster];
-                *slot = slot.wrapping_add(if share == 0 { colour } else { mix(colour ^ share) });
+                let colour = if share == 0 { colour } else { mix(colour ^ share) };
+                *slot = slot.wrapping_add(colour.wrapping_mul(times));
             });
         }
         for (u, base) in bases.iter_mut().enumerate() {
@@ -199,24 +238,25 @@ fn refine(rows: &impl Related, offsets: &[usize], features: Option<&Features<'_>
         for (object, colour) in objects.iter_mut().enumerate() {
             *colour = mix(*colour);
             rows.each(object, |u, cluster, share| {
-                *colour = colour.wrapping_add(mix(clusters[offsets[u] + cluster] ^ bases[u] ^ share));
+                let related = mix(clusters[offsets[u] + cluster] ^ bases[u] ^ share);
+                *colour = colour.wrapping_add(related.wrapping_mul(times[u]));
             });
         }
     }
     Colours { objects, clusters, bases }
 }
 
-/// Indices in the order of their colours; equals keep their order.
-fn sorted(colours: &[u64]) -> Vec<u32> {
+/// Indices in the order of their colours, then of how often they count; equals keep their order.
+fn sorted(colours: &[u64], times: impl Fn(usize) -> u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..colours.len() as u32).collect();
-    order.sort_unstable_by_key(|&i| (colours[i as usize], i));
+    order.sort_unstable_by_key(|&i| (colours[i as usize], times(i as usize), i));
     order
 }
 
 /// The place of every index in the order of the colours.
 fn ranks(colours: &[u64]) -> Vec<u16> {
     let mut ranks = vec![0; colours.len()];
-    sorted(colours).iter().enumerate().for_each(|(rank, &i)| ranks[i as usize] = rank as u16);
+    sorted(colours, |_| 1).iter().enumerate().for_each(|(rank, &i)| ranks[i as usize] = rank as u16);
     ranks
 }
 
@@ -267,6 +307,42 @@ mod tests {
                 let (a, b) = (here[object as usize], there[at]);
                 assert!((0..6).all(|u| canonical.label(a as usize, u) == canonical.label(b as usize, u)));
             }
+        }
+    }
+
+    #[test]
+    fn weights_in_whole_proportions_are_copies() {
+        for seed in 0..50 {
+            let mut rng = Seed::new(seed).rng();
+            let (n, bases) = (rng.random_range(10..40), 5);
+            let mut builder = EnsembleBuilder::new(n);
+            for u in 0..bases {
+                let labels: Vec<Option<u32>> =
+                    (0..n).map(|i| (i % bases == u || rng.random_bool(0.8)).then(|| rng.random_range(0..3))).collect();
+                builder.push(format!("u{u}"), labels).unwrap();
+            }
+            let ensemble = builder.finish().unwrap();
+            let copies = |weights: &[u32]| -> Vec<u32> {
+                weights.iter().zip(0..).flat_map(|(&times, at)| vec![at; times as usize]).collect()
+            };
+            let mut weights = |count: usize| (0..count).map(|_| rng.random_range(1..4)).collect::<Vec<u32>>();
+            let (of_bases, of_objects) = (weights(bases), weights(n));
+            let numbers = |weights: &[u32]| weights.iter().copied().map(f64::from).collect::<Vec<f64>>();
+            let base_weights = BaseWeights::new(numbers(&of_bases)).unwrap();
+            let object_weights = ObjectWeights::new(numbers(&of_objects)).unwrap();
+            let weighting = Weighting { bases: Some(&base_weights), objects: Some(&object_weights) };
+            let (weighted, order) = ensemble.canonical(None, weighting);
+            let pick = |order: &[u32], weights: &[u32]| {
+                copies(&order.iter().map(|&at| weights[at as usize]).collect::<Vec<u32>>())
+            };
+            let expected = weighted.select(&pick(&order.objects, &of_objects), &pick(&order.bases, &of_bases));
+            let copied = ensemble.select(&copies(&of_objects), &copies(&of_bases));
+            let (copied, _) = copied.canonical(None, Weighting::default());
+            let rows = |ensemble: &Ensemble| -> Vec<Vec<Option<usize>>> {
+                let row = |i: usize| (0..ensemble.bases().len()).map(|u| ensemble.label(i, u)).collect();
+                (0..ensemble.objects()).map(row).collect()
+            };
+            assert_eq!(rows(&expected), rows(&copied), "seed {seed}");
         }
     }
 

@@ -104,10 +104,7 @@ fn consense_kept(
     if problem.clusters == Clusters::Exactly(1) && !fixed {
         return Ok(everything_together(info, settings, problem.ensemble.objects()));
     }
-    let weights = Weighting {
-        bases: problem.weights.map(crate::BaseWeights::as_slice),
-        objects: problem.object_weights.map(crate::ObjectWeights::as_slice),
-    };
+    let weights = Weighting { bases: problem.weights, objects: problem.object_weights };
     let features = problem.features.filter(|_| info.capabilities.reads == Reads::LabelsAndFeatures);
     let (ensemble, order) = problem.ensemble.canonical(features.as_ref(), weights);
     let values = features.map(|f| f.values().select(ndarray::Axis(0), &indices(order.objects())));

@@ -146,7 +146,8 @@ fn lwea_soft(
     let (ensemble, objects) = (source.ensemble, source.ensemble.objects());
     check_budget(budget, objects, |objects| lwea_bytes(objects, ensemble.bases().len()))?;
     let overlap = Overlap::of_shares(shares, ensemble.offsets(), source.multiplicities());
-    let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
+    let mut weights = overlap.cluster_weights(settings.theta, settings.trust_rounds, None);
     settings.entropy.apply(&mut weights, overlap.offsets());
     let worth = |cluster: usize| weights[cluster];
     let leaves = whole_multiplicities(&source.each_multiplicity(), LEAF_WEIGHTS);

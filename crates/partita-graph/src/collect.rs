@@ -1,16 +1,20 @@
 //! The labels of all rows of a fit by passes, for ensembles in memory.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Ensemble, EnsembleRows, Outcome, Partition, PassRunner, RowFit, Silent, SoftPartition};
+use partita_core::{EnsembleRows, Outcome, Partition, PassRunner, RowFit, Silent, SoftPartition, WeightedEnsemble};
 
 use crate::GraphError;
 
-/// A fit over the rows of an ensemble in memory, as its outcome.
-pub(crate) fn in_memory<D>(
-    ensemble: &Ensemble,
+/// A fit over the labels of an ensemble in memory, whose objects count their weights, as its outcome.
+pub(crate) fn in_memory<'a, D>(
+    source: impl Into<WeightedEnsemble<'a>>,
     fit: impl FnOnce(&PassRunner<'_>) -> Result<RowFit<D>, GraphError>,
 ) -> Result<Outcome<D>, GraphError> {
-    let rows = EnsembleRows::new(ensemble);
+    let source = source.into();
+    let rows = match source.multiplicities() {
+        Some(weights) => EnsembleRows::weighted(source.ensemble, weights),
+        None => EnsembleRows::new(source.ensemble),
+    };
     let rows = PassRunner::new(&rows, &Silent);
     collected(&rows, fit(&rows)?)
 }

@@ -92,7 +92,7 @@ pub fn ecpcs_mc<'a>(
     if source.is_fractional() {
         return ecpcs_mc_shares(source, clusters, seed, settings, monitor);
     }
-    in_memory(source.ensemble, |rows| ecpcs_mc_rows(rows, source.base_weights, clusters, seed, settings, monitor))
+    in_memory(source, |rows| ecpcs_mc_rows(rows, source.base_weights, clusters, seed, settings, monitor))
 }
 
 /// [`ecpcs_mc`] of shares and weighted objects: base clusters are compared by the extended Jaccard index, and scores are of shares.

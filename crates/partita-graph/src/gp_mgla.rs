@@ -2,8 +2,11 @@
 
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{BaseWeights, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings, WeightedEnsemble};
-use partita_metrics::{Contingency, Normalisation};
+use partita_core::{
+    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings, WeightedEnsemble,
+    Weights,
+};
+use partita_metrics::{Normalisation, nmi_of_counts};
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
@@ -58,7 +61,8 @@ impl Default for GpMglaSettings {
 /// grows with n besides the result.
 ///
 /// # Differences from the paper
-/// Missing labels; weights of base clusterings, which multiply a_u; a_u is at least 0.001 before them, so that no object is cut off.
+/// Missing labels; weights of base clusterings, which multiply a_u; a_u is at least 0.001 before them, so that no object is cut off;
+/// an object of weight w is w objects, in NMI, W, the cut and k-means.
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, the eigenvectors are not found, or
@@ -76,7 +80,7 @@ pub fn gp_mgla<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let source = source.into();
-    in_memory(source.ensemble, |rows| gp_mgla_rows(rows, source.base_weights, clusters, seed, settings, monitor))
+    in_memory(source, |rows| gp_mgla_rows(rows, source.base_weights, clusters, seed, settings, monitor))
 }
 
 /// [`gp_mgla`] over label rows that are not held: three passes and one for every round of k-means.
@@ -143,8 +147,8 @@ fn influence(overlap: &Overlap, beta: f64) -> Vec<f64> {
     let bases = 0..overlap.offsets().len() - 1;
     let shared = |u: usize, v: usize| {
         let counts = overlap.of_bases(u.min(v), u.max(v));
-        let table = Contingency::of_counts(counts.nrows(), counts.ncols(), |j, k| counts[[j, k]] as u64).ok();
-        table.filter(|table| table.mutual_information() > 0.0).map_or(0.0, |table| table.nmi(Normalisation::Max))
+        let split = counts.iter().filter(|count| **count > 0.0).nth(1).is_some();
+        if split { nmi_of_counts(counts, Normalisation::Max) } else { 0.0 }
     };
     let sum = |u: usize| bases.clone().filter(|&v| v != u).map(|v| shared(u, v)).sum::<f64>();
     let sums: Vec<f64> = bases.clone().map(sum).collect();
@@ -160,6 +164,7 @@ pub static GP_MGLA: LinkMethod<GpMglaSettings> = LinkMethod {
         reference: "Huang, Lai and Wang 2015, Neurocomputing 170",
         time: "nM² + nK² + (ΣJ)³",
         memory: "nK + (ΣJ)²",
+        capabilities: Capabilities { object_weights: Weights::Native, ..SPECTRAL.capabilities },
         ..SPECTRAL
     },
     fit: |source, clusters, seed, settings, monitor| gp_mgla(source, clusters, seed, settings, monitor),

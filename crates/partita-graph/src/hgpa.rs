@@ -16,8 +16,15 @@ use crate::hypergraph::{Found, Hypergraph, NetObjective, partition};
 use crate::rows::Rows;
 use crate::spectral::GRAPH;
 
-/// Weights of base clusterings become integers: the mean weight is this one.
+/// Weights of base clusterings become integers: those that they are in proportion to, up to this sum, or the mean is this one.
 const UNIT: f64 = 1000.0;
+const LARGEST_SUM: u32 = 1_000_000;
+
+/// What a weight of 1 becomes.
+fn unit(weights: Option<&BaseWeights>) -> f64 {
+    let mean = |whole: Vec<u32>| whole.iter().copied().map(f64::from).sum::<f64>() / whole.len() as f64;
+    weights.map_or(1.0, |weights| weights.whole(LARGEST_SUM).map_or(UNIT, mean))
+}
 
 /// Settings of [`hgpa`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -122,11 +129,10 @@ pub fn hgpa<'a>(
     let certainty = certainty(&rows, &of_row, clusters);
     let partition = Partition::new(rows.expand(&of_row), clusters).expect("as many parts as clusters");
     let mut outcome = Outcome::hard(partition, rows.expand(&certainty), stopped);
-    let unit = if weights.is_some() { UNIT } else { 1.0 };
     outcome.objective = Some(Objective {
         name: "weight of the hyperedges cut",
         sense: Sense::Minimise,
-        value: found.cost.1 as f64 / unit,
+        value: found.cost.1 as f64 / unit(weights),
         trace: Vec::new(),
     });
     Ok(outcome.with(HgpaDiagnostics { hyperedges: graph.nets(), distinct_rows: rows.len() }))
@@ -148,7 +154,7 @@ fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> 
             free[c as usize] += 1;
         }
     });
-    let unit = if weights.is_some() { UNIT } else { 1.0 };
+    let unit = unit(weights);
     let weights = rows.by_base(weights);
     // Nets of one vertex, or of none, are never cut.
     let (mut starts, mut kept, mut nets) = (vec![0], Vec::with_capacity(pins.len()), Vec::new());

@@ -1,23 +1,22 @@
 //! LCE: link-based cluster ensemble, a cut of objects and base clusters in which similar base clusters share their objects.
 
-use partita_coassoc::{Overlap, share_products};
+use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
-    BaseWeights, Capabilities, Clusters, Flow, MethodInfo, Monitor, Outcome, PassRunner, ProblemSize, RowFit, Seed,
-    Settings, SoftBases, WeightedEnsemble, Weights,
+    BaseWeights, Capabilities, MethodInfo, Monitor, Outcome, PassRunner, RowFit, Seed, Settings, SoftBases,
+    WeightedEnsemble, Weights,
 };
 use partita_spectral::Eigenpairs;
 use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
-use crate::bipartite::{Embedding, inverse_roots};
-use crate::cluster_similarity::{connected_triples, jaccard, overlaps};
+use crate::bipartite::inverse_roots;
+use crate::cluster_similarity::{connected_triples, jaccard};
 use crate::collect::in_memory;
 use crate::link_method::{EmbeddedSettings, LinkMethod};
 use crate::row_cut;
-use crate::rows::{Rows, by_base};
-use crate::soft::transferred;
-use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for, grouped};
+use crate::rows::by_base;
+use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for};
 
 /// Settings of [`lce`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -77,43 +76,7 @@ pub fn lce<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
     let source = source.into();
-    if source.is_fractional() {
-        return lce_shares(source, clusters, seed, settings, monitor);
-    }
-    in_memory(source.ensemble, |rows| lce_rows(rows, source.base_weights, clusters, seed, settings, monitor))
-}
-
-/// [`lce`] of weighted objects, in memory: R = Z S for shares Z of 0 and 1.
-fn lce_shares(
-    source: WeightedEnsemble<'_>,
-    clusters: usize,
-    seed: Seed,
-    settings: &LceSettings,
-    monitor: &dyn Monitor,
-) -> Result<Outcome<SpectralDiagnostics>, GraphError> {
-    let ensemble = source.ensemble;
-    settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::each_object(ensemble, clusters, source.each_multiplicity())?;
-    if monitor.tick(0, 1) == Flow::Stop {
-        return Err(GraphError::Interrupted);
-    }
-    let (overlap, index) = overlaps(source)?;
-    let strengths = by_base(overlap.offsets(), source.base_weights);
-    let memberships = Memberships::new(&index, overlap.offsets(), &strengths, settings.decay);
-    let degrees = memberships.degrees(&overlap);
-    let shares = ensemble.shares();
-    let per_degree: Vec<f64> = (0..ensemble.objects())
-        .map(|object| {
-            let (own, values) = shares.row(object);
-            1.0 / own.iter().zip(values).map(|(&c, share)| share * memberships.strengths[c as usize]).sum::<f64>()
-        })
-        .collect();
-    let shared = share_products(&shares, degrees.len(), |object| rows.weights()[object] * per_degree[object]);
-    let pairs = memberships.leading(&shared, &degrees, clusters, seed)?;
-    let table = memberships.lifted(&pairs.vectors, &degrees);
-    let embedded = transferred(&shares, &per_degree, table.view());
-    let embedding = Embedding { rows: embedded, values: pairs.values.to_vec(), next: pairs.next };
-    Ok(grouped(&rows, embedding, &settings.embedded.search(clusters), seed, monitor))
+    in_memory(source, |rows| lce_rows(rows, source.base_weights, clusters, seed, settings, monitor))
 }
 
 /// [`lce`] over label rows that are not held: three passes and one for every round of k-means.

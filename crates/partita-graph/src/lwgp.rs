@@ -66,7 +66,7 @@ impl Default for LwgpSettings {
 /// | ECI(C) | [`partita_coassoc::trusted_cluster_weights`] |
 /// | B, W_Y = Bᵀ D⁻¹ B | edges; the cluster graph |
 ///
-/// Missing labels are missing edges. `weights` scale the edges of whole base clusterings. The certainty of an object is
+/// Missing labels are missing edges. A base clustering of weight w is w base clusterings, in its edges and in ECI. The certainty of an object is
 /// `1 − distance to its centroid / distance to the next` in the space of the eigenvectors.
 ///
 /// # Errors
@@ -109,10 +109,8 @@ pub fn lwgp<'a>(
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
-    // Weights of base clusterings scale the edges, and have no part in how far the others agree with a cluster.
-    let alike = WeightedEnsemble { base_weights: None, ..source };
     let mut agreed =
-        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(alike, theta, settings.trust_rounds));
+        info_span!("cluster weights").in_scope(|| trusted_cluster_weights(source, theta, settings.trust_rounds));
     settings.entropy.apply(&mut agreed, &ensemble.offsets());
     let strengths: Vec<f64> = rows.by_base(weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();
     let search =
@@ -185,7 +183,7 @@ pub fn lwgp_rows(
     ))?;
     in_memory_only(settings.refine)?;
     let overlap = counted(rows)?;
-    let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds);
+    let mut agreed = overlap.cluster_weights(settings.theta, settings.trust_rounds, weights);
     settings.entropy.apply(&mut agreed, overlap.offsets());
     let strengths: Vec<f64> =
         by_base(overlap.offsets(), weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect();

@@ -46,7 +46,8 @@ pub(crate) fn soft_strengths(
 ) -> Vec<f64> {
     let weights = problem.object_weights.map(ObjectWeights::as_slice);
     let overlap = Overlap::of_shares(shares, problem.ensemble.offsets(), weights);
-    let mut agreed = overlap.cluster_weights(theta, trust_rounds);
+    // A soft base clustering is not sure of its own copy, so that its weight has no part in entropies.
+    let mut agreed = overlap.cluster_weights(theta, trust_rounds, None);
     entropy.apply(&mut agreed, overlap.offsets());
     by_base(overlap.offsets(), problem.weights).iter().zip(agreed).map(|(weight, index)| weight * index).collect()
 }

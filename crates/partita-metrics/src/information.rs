@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use partita_core::ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use crate::Contingency;
@@ -133,6 +134,12 @@ fn entropy(sizes: &[u64]) -> f64 {
     sizes.iter().map(|&size| if size > 0 { entropy_term(size as f64, n) } else { 0.0 }).sum()
 }
 
+/// [`Contingency::nmi`] of a table of sums of weights, all 0 or above; 1 where no object is counted.
+pub fn nmi_of_counts(counts: ArrayView2<'_, f64>, normalisation: Normalisation) -> f64 {
+    let cells = counts.indexed_iter().filter(|(_, weight)| **weight > 0.0);
+    nmi_of_cells(&cells.map(|(place, &weight)| (place, weight)).collect(), normalisation)
+}
+
 /// [`Contingency::nmi`] of a table of weights.
 pub(crate) fn nmi_of_cells(cells: &WeightedCells, normalisation: Normalisation) -> f64 {
     let (mut rows, mut columns) = (BTreeMap::new(), BTreeMap::new());
@@ -199,6 +206,9 @@ fn expected_term(a: u64, b: u64, n: u64) -> f64 {
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
+    use partita_core::Seed;
+    use partita_core::ndarray::Array2;
+    use rand::RngExt;
     use statrs::distribution::{Discrete, Hypergeometric};
 
     #[test]
@@ -212,6 +222,22 @@ mod tests {
             };
             let slow: f64 = ((a + b).saturating_sub(n).max(1)..=a.min(b)).map(term).sum();
             assert_relative_eq!(expected_term(a, b, n), slow, max_relative = 1e-9, epsilon = 1e-14);
+        }
+    }
+
+    #[test]
+    fn nmi_of_sums_of_weights_is_that_of_objects() {
+        for seed in 0..60 {
+            let mut rng = Seed::new(seed).rng();
+            let sides = (rng.random_range(1..5), rng.random_range(1..5));
+            let counts = Array2::from_shape_simple_fn(sides, || rng.random_range(0..4u32));
+            let table = Contingency::of_counts(sides.0, sides.1, |i, j| u64::from(counts[[i, j]]));
+            let Ok(table) = table else { continue };
+            for by in [Normalisation::Max, Normalisation::Geometric] {
+                assert_eq!(nmi_of_counts(counts.mapv(f64::from).view(), by), table.nmi(by), "{counts}");
+                let parts = counts.mapv(|count| f64::from(count) * 0.3);
+                assert_relative_eq!(nmi_of_counts(parts.view(), by), table.nmi(by), epsilon = 1e-12);
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ pub use confidence::{
 pub use contingency::Contingency;
 pub use density::DensityValidity;
 pub use error::MetricsError;
-pub use information::Normalisation;
+pub use information::{Normalisation, nmi_of_counts};
 pub use matching::{Matching, matching};
 pub use pairs::{F1, PairCounts};
 pub use relations::{Relations, centres, relations};

@@ -46,6 +46,9 @@ pub struct PccOf {
 }
 
 /// Probabilistic consensus under the Kullback–Leibler divergence.
+///
+/// A base clustering of weight w counts as w of them, and a pair of objects counts the product of their weights; pairs among what one
+/// object stands for are left out.
 pub static PCC_KL: PccOf = PccOf {
     divergence: Divergence::Kl,
     info: &info(
@@ -54,7 +57,7 @@ pub static PCC_KL: PccOf = PccOf {
     ),
 };
 
-/// Probabilistic consensus under the squared difference.
+/// Probabilistic consensus under the squared difference. Weights are as in [`PCC_KL`].
 pub static PCC_L2: PccOf = PccOf {
     divergence: Divergence::L2,
     info: &info("pcc-l2", "as pcc-kl with squared errors: fastest, and less moved by single contradictions"),
@@ -64,7 +67,7 @@ pub static PCC_L2: PccOf = PccOf {
 ///
 /// `f_KL = −½ loglik − Σ N_ij H(c_ij/N_ij)` with PEACE's likelihood over ordered pairs: the same problem, so the same
 /// code. The paper's equation (9) and its ρ(ε) carry the wrong sign on the `N − c` term,
-/// its gradient is that of the unordered sum, its `λ e_n` should be `λ e_K`, and V_i ranges over σ(y_i).
+/// its gradient is that of the unordered sum, its `λ e_n` should be `λ e_K`, and V_i ranges over σ(y_i). Weights are as in [`PCC_KL`].
 pub static PEACE: PccOf = PccOf {
     divergence: Divergence::Kl,
     info: &MethodInfo {
@@ -77,7 +80,7 @@ pub static PEACE: PccOf = PccOf {
 #[derive(Debug)]
 pub struct Pcc;
 
-/// Probabilistic consensus under a divergence of the user's choice.
+/// Probabilistic consensus under a divergence of the user's choice. Weights are as in [`PCC_KL`].
 pub static PCC: Pcc = Pcc;
 
 static PCC_INFO: MethodInfo = info("pcc", "probabilistic consensus under the divergence you name, such as beta:1.5");

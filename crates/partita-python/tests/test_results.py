@@ -112,7 +112,6 @@ def test_own_number_of_clusters(ensemble):
         ({"base_weights": "mine"}, pt.InputError, "base_weights='mine'"),
         ({"base_weights": [1, 2]}, pt.InputError, "2 base_weights for 8"),
         ({"base_weights": [0] * 8, "method": WEIGHTED}, pt.InputError, "above 0"),
-        ({"object_weights": list(range(1, 91)), "method": "gp-mgla"}, pt.InputError, "takes none"),
         ({"object_weights": [1, 2]}, pt.InputError, "2 object_weights for"),
         ({"base_weights": {"base0": 1}}, pt.InputError, "'base1'"),
         ({"features": np.zeros((3, 2)), "method": "ssce"}, pt.InputError, "ssce"),

@@ -10,7 +10,7 @@ use partita::{
     Clusters, Consensus, ConsensusError, EnsembleRows, Features, METHODS, Problem, Reads, RowProblem, Seed, SettingMap,
     Silent, consense, consense_rows,
 };
-use partita_conformance::{check_soft, check_with, planted};
+use partita_conformance::{check_soft, check_with, planted, twice};
 
 /// Counts the bytes held and their peak.
 struct Counting;
@@ -164,4 +164,44 @@ fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
         METHODS.iter().map(|method| (method.info().name, check_soft(*method, usual(method.info().name).0))).collect();
     let native: Vec<&str> = checked.iter().filter(|checked| checked.1 > 1).map(|checked| checked.0).collect();
     assert!(["lwgp", "hbgf", "soft-mean"].iter().all(|name| native.contains(name)), "{native:?}");
+}
+
+/// Methods for which a base clustering that is there twice is more than one of weight 2, of which only proportions count.
+const MORE_THAN_WEIGHT: &[(&str, &[&str])] = &[
+    (
+        "likelihoods, in which M weighted labels an object stand against a prior or each other",
+        &["mm", "bce", "nbce-gibbs", "nbce-vb", "nbce-cvb"],
+    ),
+    ("as many terms as base clusterings against those of a table", &["ssce", "ssce-p"]),
+    (
+        "base clusters are compared with each other, and are nearest to their copies",
+        &["mcla", "lce", "gp-mgla", "ecpcs-mc", "ecpcs-hc", "cts"],
+    ),
+];
+
+/// Methods for which objects that are there twice are more than objects of weight 2, or others to draw from.
+const MORE_THAN_OBJECTS: &[(&str, &[&str])] = &[
+    (
+        "pairs of an object with its own copies count",
+        &["pcc", "pcc-kl", "pcc-l2", "peace", "baum-eagon", "penca", "cspa"],
+    ),
+    (
+        "initializations and draws go by rows",
+        &["nbce-gibbs", "ssce", "ssce-p", "kc", "kcc", "sec", "qmi", "ipvc", "nmfc", "soft-mean"],
+    ),
+];
+
+#[test]
+fn what_has_weight_two_is_there_twice() {
+    let excepted = |list: &[(&str, &[&str])], name: &str| list.iter().any(|(_, names)| names.contains(&name));
+    for method in METHODS {
+        let name = method.info().name;
+        let found = twice(*method, usual(name).0);
+        // Of 16: equal sums that are added up in another order may part ties.
+        let least = |list| if excepted(list, name) { 0 } else { found.draws - 1 };
+        assert!(
+            found.bases >= least(MORE_THAN_WEIGHT) && found.objects >= least(MORE_THAN_OBJECTS),
+            "{name}: {found:?}"
+        );
+    }
 }

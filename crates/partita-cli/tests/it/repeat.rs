@@ -172,7 +172,6 @@ fn weights_that_mean_nothing_are_refused() {
         place.partita(&["consensus", "e.csv", "-m", method, "-k", "3", "--object-weights", weights])
     };
     with("lwgp", "nobody").refused(&["e.csv", "nobody"]);
-    with("gp-mgla", "persons").refused(&["weights of objects", "gp-mgla takes none", "every object once"]);
     for (text, said) in [
         ("object,weight\no0,1\n", "no weight for object 'o1'; add a row of it"),
         ("object,weight\no0,-1\n", "no weight for object 'o1'"),

@@ -9,8 +9,8 @@ mod starts;
 use std::num::Saturating;
 
 use partita_core::{
-    Capabilities, Clusters, ClustersError, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, MultiStart,
-    Objective, Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftBases, Stopped,
+    Capabilities, Clusters, ClustersError, FitError, Flow, Label, Method, MethodInfo, Monitor, MultiStart, Objective,
+    Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftBases, Stopped,
     WeightedEnsemble, Weights, WeightsError, whole_multiplicities,
 };
 use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows, with_weighted_rows};
@@ -158,11 +158,11 @@ fn median(
     let base_weights = base_weights(ensemble.bases(), weights);
     let clusters = most_clusters(&size);
     let Some(given) = source.multiplicities() else {
-        return Ok(with_rows(ensemble, Run { ensemble, base_weights, clusters, seed, loss, search, monitor }));
+        return Ok(with_rows(ensemble, Run { source, base_weights, clusters, seed, loss, search, monitor }));
     };
     let whole: Vec<f64> = whole_multiplicities(given, MOST_WEIGHT).into_iter().map(f64::from).collect();
     loss.one = whole.iter().sum::<f64>() / given.iter().sum::<f64>();
-    let run = Run { ensemble, base_weights, clusters, seed, loss, search, monitor };
+    let run = Run { source, base_weights, clusters, seed, loss, search, monitor };
     Ok(with_weighted_rows(ensemble, &whole, run))
 }
 
@@ -189,7 +189,7 @@ const LAST: u64 = 100;
 const ALL: u64 = 5;
 
 struct Run<'a> {
-    ensemble: &'a Ensemble,
+    source: WeightedEnsemble<'a>,
     base_weights: Vec<f64>,
     clusters: usize,
     seed: Seed,
@@ -249,7 +249,7 @@ impl Run<'_> {
     fn best_start<L: Label>(&self, target: &Target<'_, L>, progress: &ProgressCounter<'_>) -> (Found, Vec<f64>) {
         let (width, rows) = ((2 * self.clusters).min(target.len()).max(self.clusters), target.len() as u64);
         let mut given =
-            starts(self.ensemble, target, self.clusters, width, self.seed.child(2), &progress.part(MADE * rows));
+            starts(self.source, target, self.clusters, width, self.seed.child(2), &progress.part(MADE * rows));
         let nothing = vec![NOWHERE; target.len()];
         given.extend((0..self.search.restarts.get()).map(|_| nothing.clone()));
         let share = DESCENTS * rows / given.len() as u64;
@@ -330,7 +330,7 @@ impl Run<'_> {
         let (name, value) = (self.loss.name(), target.mean(&found.losses));
         outcome.objective = Some(Objective { name, sense: Sense::Minimise, value, trace: found.trace });
         let base = |(base, loss): (&partita_core::BaseClustering, f64)| BaseLoss { base: base.name().to_owned(), loss };
-        let mut base_losses: Vec<BaseLoss> = self.ensemble.bases().iter().zip(found.losses).map(base).collect();
+        let mut base_losses: Vec<BaseLoss> = self.source.ensemble.bases().iter().zip(found.losses).map(base).collect();
         base_losses.sort_by(|a, b| a.loss.total_cmp(&b.loss).then_with(|| a.base.cmp(&b.base)));
         outcome.with(MedianDiagnostics { clusters, base_losses, objective_by_restart })
     }

@@ -1,7 +1,7 @@
 //! Where a search for the median starts: cuts of an average-link tree, the base clustering that loses least, and nothing.
 
 use partita_coassoc::EvidenceRows;
-use partita_core::{Dendrogram, Ensemble, Flow, LEAF_WEIGHTS, Label, Monitor, Seed, whole_multiplicities};
+use partita_core::{Dendrogram, Flow, LEAF_WEIGHTS, Label, Monitor, Seed, WeightedEnsemble, whole_multiplicities};
 use partita_linkage::{Linkage, Rows, cut, link_rows};
 use rand::seq::index;
 
@@ -19,14 +19,14 @@ const CUTS: usize = 100;
 /// Starts of a search with at most `clusters` clusters, as labels of the target's rows; where they are not, rows are
 /// [`NOWHERE`]. A start has at most `width` clusters. Once somebody wants to stop, those that are not made yet are left out.
 pub(super) fn starts<L: Label>(
-    ensemble: &Ensemble,
+    source: WeightedEnsemble<'_>,
     target: &Target<'_, L>,
     clusters: usize,
     width: usize,
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Vec<Vec<u32>> {
-    let mut starts = tree_cuts(ensemble, target, clusters, width, seed, monitor);
+    let mut starts = tree_cuts(source, target, clusters, width, seed, monitor);
     starts.extend(medoid(target, width, monitor));
     starts
 }
@@ -51,7 +51,7 @@ fn medoid<L: Label>(target: &Target<'_, L>, width: usize, monitor: &dyn Monitor)
 
 /// The best cut of the average-link tree, that into `clusters`, and one into twice as many.
 fn tree_cuts<L: Label>(
-    ensemble: &Ensemble,
+    source: WeightedEnsemble<'_>,
     target: &Target<'_, L>,
     clusters: usize,
     width: usize,
@@ -65,7 +65,7 @@ fn tree_cuts<L: Label>(
         chosen.sort_unstable();
         chosen
     };
-    let Some(tree) = tree(ensemble, target, &chosen, monitor) else { return Vec::new() };
+    let Some(tree) = tree(source, target, &chosen, monitor) else { return Vec::new() };
     let labels = |k: usize| {
         let (cut, mut labels) = (cut(&tree, k), vec![NOWHERE; target.len()]);
         chosen.iter().zip(cut.labels()).for_each(|(&at, &k)| labels[at] = k);
@@ -83,14 +83,14 @@ fn tree_cuts<L: Label>(
 
 /// The average-link tree over some rows of the target, unless somebody wants to stop.
 fn tree<L: Label>(
-    ensemble: &Ensemble,
+    source: WeightedEnsemble<'_>,
     target: &Target<'_, L>,
     chosen: &[usize],
     monitor: &dyn Monitor,
 ) -> Option<Dendrogram> {
     let row = |&at: &usize| target.row(at);
     let objects: Vec<u32> = chosen.iter().map(|at| target.rows.first(row(at)) as u32).collect();
-    let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
+    let bases: Vec<u32> = (0..source.ensemble.bases().len() as u32).collect();
     let mut weights: Vec<u32> = chosen.iter().map(|at| target.rows.weight(row(at))).collect();
     let sum = |weights: &[u32]| weights.iter().map(|&weight| u64::from(weight)).sum::<u64>();
     if sum(&weights) > LARGEST_SUM {
@@ -99,7 +99,9 @@ fn tree<L: Label>(
     }
     let total = sum(&weights);
     let unit = (u64::MAX / 4 / (total.saturating_mul(total) / 4).max(1)).clamp(1, 1 << 20);
-    let rows = Apart { rows: EvidenceRows::new(&ensemble.select(&objects, &bases)).ok()?, unit };
+    let chosen = source.ensemble.select(&objects, &bases);
+    let chosen = WeightedEnsemble { ensemble: &chosen, base_weights: source.base_weights, object_weights: None };
+    let rows = Apart { rows: EvidenceRows::new(chosen).ok()?, unit };
     link_rows(&rows, &weights, Linkage::Average, monitor).ok()
 }
 

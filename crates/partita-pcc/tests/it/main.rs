@@ -5,3 +5,4 @@ mod methods;
 mod simulated;
 mod simulated_data;
 mod solvers;
+mod weights;
