@@ -194,7 +194,8 @@ impl Experiment {
         if let Input::Table { recipe, .. } = &self.input {
             recipe.check(size.objects)?;
             size.base_clusterings = recipe.runs();
-            size.largest_base_clustering = size.objects.isqrt();
+            // Of base clusterings that are still to be chosen nothing is known; what they need is checked once they are there.
+            size.largest_base_clustering = if self.auto { 2 } else { size.objects.isqrt() };
             size.base_clusters = size.base_clusterings * size.largest_base_clustering;
         }
         Ok(size)
