@@ -238,6 +238,15 @@ fn too_little_memory() {
     assert_eq!(place.files(), ["t.csv"]);
 }
 
+/// The default of so many clusters a base clustering would need 8 GB, those that are chosen for so many objects do not.
+#[test]
+fn memory_is_that_of_the_base_clusterings_that_are_chosen() {
+    let place = Workplace::new();
+    let rows: String = (0..100_001).map(|i| format!("{}\n", i % 2 * 9 + i % 7)).collect();
+    place.file("t.csv", format!("x\n{rows}"));
+    place.partita(&["run", "t.csv", "-k", "2", "--max-memory", "1GiB", "-o", "out"]).fine();
+}
+
 #[test]
 fn models_that_are_none() {
     let place = Workplace::new();
