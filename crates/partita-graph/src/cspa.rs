@@ -87,7 +87,7 @@ pub fn cspa<'a>(
     if size.objects <= settings.exact_objects {
         budget.check("cspa of all pairs", all_pairs_bytes(&size), REMEDY)?;
         let graph = all_pairs(source, monitor)?;
-        let labels = partition(&graph, clusters, settings.imbalance, seed)?;
+        let labels = partition(&graph, clusters, settings.imbalance, seed, monitor)?;
         let mut sizes = vec![0.0; clusters];
         labels.iter().zip(&graph.vertices).for_each(|(&label, weight)| sizes[label as usize] += weight);
         let certainty = certainty(&graph, &labels, &sizes, |own, size| own / (size - 1.0_f64).max(1.0));
@@ -96,7 +96,7 @@ pub fn cspa<'a>(
     }
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     let graph = strongest(&rows, source.base_weights, settings.neighbours, seed.child(0), budget, monitor)?;
-    let labels = partition(&graph, clusters.min(rows.len()), settings.imbalance, seed)?;
+    let labels = partition(&graph, clusters.min(rows.len()), settings.imbalance, seed, monitor)?;
     let certainty = certainty(&graph, &labels, &vec![1.0; clusters], |own, _| own);
     let found = (Some(settings.neighbours), graph.cut(&labels));
     let mut outcome = outcome(rows.expand(&labels), rows.expand(&certainty), clusters, found);
@@ -259,7 +259,7 @@ mod tests {
         };
         let near = |i: usize| (0..n).filter(|&j| j != i).map(|j| (j as u32, share(i, j))).collect();
         let graph = Graph { vertices: vec![1.0; n], edges: (0..n).map(near).collect() };
-        partition(&graph, clusters, imbalance, seed).unwrap()
+        partition(&graph, clusters, imbalance, seed, &Silent).unwrap()
     }
 
     #[test]

@@ -206,7 +206,7 @@ fn balanced(
             graph.edges[n + c as usize].push((row as u32, weight));
         }
     });
-    let labels = partition(&graph, clusters.min(n), imbalance, seed)?;
+    let labels = partition(&graph, clusters.min(n), imbalance, seed, monitor)?;
     let share = |row: usize| {
         let of = |&&(other, _): &&(u32, f64)| labels[other as usize] == labels[row];
         let own: f64 = graph.edges[row].iter().filter(of).map(|edge| edge.1).sum();

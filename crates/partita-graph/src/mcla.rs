@@ -83,7 +83,7 @@ pub fn mcla<'a>(
     }
     let overlaps = cluster_overlaps(rows.ensemble(), Some(rows.weights()));
     let sizes = overlaps.diag().to_vec();
-    let (meta, live, cut) = meta_clusters((overlaps.view(), &sizes), clusters, settings.imbalance, seed)?;
+    let (meta, live, cut) = meta_clusters((overlaps.view(), &sizes), clusters, settings.imbalance, seed, monitor)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -122,7 +122,7 @@ fn mcla_soft(
         let (own, values) = shares.row(object);
         own.iter().zip(values).for_each(|(&c, share)| sizes[c as usize] += weight * share);
     }
-    let (meta, live, cut) = meta_clusters((products.view(), &sizes), clusters, settings.imbalance, seed)?;
+    let (meta, live, cut) = meta_clusters((products.view(), &sizes), clusters, settings.imbalance, seed, monitor)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -163,7 +163,8 @@ pub fn mcla_rows(
         return Err(GraphError::Interrupted);
     }
     let overlap = counted(rows)?;
-    let (meta, live, cut) = meta_clusters((overlap.table(), &overlap.sizes()), clusters, settings.imbalance, seed)?;
+    let (meta, live, cut) =
+        meta_clusters((overlap.table(), &overlap.sizes()), clusters, settings.imbalance, seed, monitor)?;
     let (offsets, weights) = (overlap.offsets().to_vec(), by_base(overlap.offsets(), weights));
     let votes = Votes { offsets, meta, weights, clusters };
     let mut fit = RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live });
@@ -177,9 +178,10 @@ fn meta_clusters(
     clusters: usize,
     imbalance: f64,
     seed: Seed,
+    monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, usize, Objective), GraphError> {
     let (graph, live) = jaccard(overlaps, sizes);
-    let parts = partition(&graph, clusters.min(live.len()), imbalance, seed)?;
+    let parts = partition(&graph, clusters.min(live.len()), imbalance, seed, monitor)?;
     let cut = graph.cut(&parts);
     let mut meta = vec![0u32; overlaps.nrows()];
     live.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
@@ -324,7 +326,7 @@ mod tests {
         let near = |a: usize| all.clone().filter(|&b| b != a).map(|b| (b as u32, index(a, b))).collect();
         let vertices = members.iter().map(|m| count(m, m, true)).collect();
         let graph = Graph { vertices, edges: all.clone().map(near).collect() };
-        let parts = partition(&graph, clusters.min(members.len()), imbalance, seed).unwrap();
+        let parts = partition(&graph, clusters.min(members.len()), imbalance, seed, &Silent).unwrap();
         let mut votes = Array2::zeros((n, clusters));
         for (i, mut row) in votes.outer_iter_mut().enumerate() {
             members.iter().zip(&parts).filter(|(m, _)| m[i]).for_each(|(_, &part)| row[part as usize] += 1.0);

@@ -1,10 +1,13 @@
 //! Balanced graph partitions. The only module that names METIS.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use metis::option::{NCuts, Seed as MetisSeed, UFactor};
 use metis::{Graph as Metis, Idx, Real};
-use partita_core::{Objective, Seed, Sense};
+use partita_core::{Flow, Monitor, Objective, Seed, Sense};
 
 use crate::GraphError;
 
@@ -19,6 +22,9 @@ const SUM: f64 = (1 << 30) as f64;
 /// graphs fewer, so that no more edges are looked at than this.
 const CUTS: usize = 16;
 const LOOKED_AT: usize = 4_000_000;
+
+/// How often the monitor is asked while METIS works.
+const ASKED: Duration = Duration::from_millis(20);
 
 /// An undirected graph: for every vertex its weight and its neighbours with the weights of the edges, each edge twice.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +48,16 @@ impl Graph {
 /// `parts` is at most the number of vertices. `imbalance` is how much heavier than its share a part may be.
 ///
 /// Recursive bisection; METIS does each, so that what it does with more parts than vertices does not matter.
-pub(crate) fn partition(graph: &Graph, parts: usize, imbalance: f64, seed: Seed) -> Result<Vec<u32>, GraphError> {
+///
+/// # Errors
+/// [`GraphError`] where METIS refuses the graph, or the monitor asks to stop.
+pub(crate) fn partition(
+    graph: &Graph,
+    parts: usize,
+    imbalance: f64,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<Vec<u32>, GraphError> {
     let mut labels = vec![0; graph.vertices.len()];
     let mut work = vec![((0..graph.vertices.len() as u32).collect::<Vec<u32>>(), 0..parts)];
     while let Some((vertices, range)) = work.pop() {
@@ -58,6 +73,7 @@ pub(crate) fn partition(graph: &Graph, parts: usize, imbalance: f64, seed: Seed)
             left.len() as f64 / range.len() as f64,
             imbalance,
             seed.child((range.start * parts + range.len()) as u64),
+            monitor,
         )?;
         enough(&mut side, left.len(), right.len());
         let of = |wanted: bool| vertices.iter().zip(&side).filter(|(_, s)| **s == wanted).map(|(&v, _)| v).collect();
@@ -76,7 +92,14 @@ fn enough(side: &mut [bool], on_true: usize, on_false: usize) {
 }
 
 /// Whether each of some vertices is on the first side, which shall have the given share of the weight.
-fn bisect(graph: &Graph, vertices: &[u32], share: f64, imbalance: f64, seed: Seed) -> Result<Vec<bool>, GraphError> {
+fn bisect(
+    graph: &Graph,
+    vertices: &[u32],
+    share: f64,
+    imbalance: f64,
+    seed: Seed,
+    monitor: &dyn Monitor,
+) -> Result<Vec<bool>, GraphError> {
     let mut place = vec![u32::MAX; graph.vertices.len()];
     vertices.iter().enumerate().for_each(|(at, &v)| place[v as usize] = at as u32);
     let inside = |v: u32| graph.edges[v as usize].iter().filter(|(w, x)| place[*w as usize] != u32::MAX && *x > 0.0);
@@ -88,26 +111,51 @@ fn bisect(graph: &Graph, vertices: &[u32], share: f64, imbalance: f64, seed: See
     let scale = scale(all().map(|(_, weight)| *weight));
     let vertex_scale = self::scale(vertices.iter().map(|&v| graph.vertices[v as usize]));
     let (mut starts, mut ends, mut weights) = (vec![0 as Idx], Vec::new(), Vec::new());
-    for &v in vertices {
+    for (at, &v) in vertices.iter().enumerate() {
+        if at % 64 == 0 && monitor.flow() == Flow::Stop {
+            return Err(GraphError::Interrupted);
+        }
         ends.extend(inside(v).map(|(w, _)| place[*w as usize] as Idx));
         weights.extend(inside(v).map(|(_, x)| whole(*x, scale)));
         starts.push(Idx::try_from(ends.len()).map_err(|_| GraphError::Edges { edges: ends.len() })?);
     }
     let heavy: Vec<Idx> = vertices.iter().map(|&v| whole(graph.vertices[v as usize], vertex_scale)).collect();
-    let shares = [share as Real, (1.0 - share) as Real];
-    let mut part: Vec<Idx> = vec![0; vertices.len()];
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    Metis::new(1, 2, &starts, &ends)
-        .map_err(|error| GraphError::Partitioner(error.to_string()))?
-        .set_vwgt(&heavy)
-        .set_adjwgt(&weights)
-        .set_tpwgts(&shares)
-        .set_option(MetisSeed((seed.number() >> 33) as Idx))
-        .set_option(NCuts((LOOKED_AT / ends.len().max(1)).clamp(1, CUTS) as Idx))
-        .set_option(UFactor((imbalance * 1000.0).round().clamp(1.0, 1e6) as Idx))
-        .part_recursive(&mut part)
-        .map_err(|error| GraphError::Partitioner(error.to_string()))?;
-    Ok(part.iter().map(|&p| p == 0).collect())
+    let cut = move || {
+        let mut part: Vec<Idx> = vec![0; heavy.len()];
+        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        Metis::new(1, 2, &starts, &ends)
+            .map_err(|error| GraphError::Partitioner(error.to_string()))?
+            .set_vwgt(&heavy)
+            .set_adjwgt(&weights)
+            .set_tpwgts(&[share as Real, (1.0 - share) as Real])
+            .set_option(MetisSeed((seed.number() >> 33) as Idx))
+            .set_option(NCuts((LOOKED_AT / ends.len().max(1)).clamp(1, CUTS) as Idx))
+            .set_option(UFactor((imbalance * 1000.0).round().clamp(1.0, 1e6) as Idx))
+            .part_recursive(&mut part)
+            .map_err(|error| GraphError::Partitioner(error.to_string()))?;
+        Ok(part.iter().map(|&p| p == 0).collect())
+    };
+    unless_stopped(cut, monitor)
+}
+
+/// What some work gives that cannot be interrupted. It is done by a thread of its own, which nobody waits for once the monitor asks
+/// to stop.
+fn unless_stopped<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, GraphError> + Send + 'static,
+    monitor: &dyn Monitor,
+) -> Result<T, GraphError> {
+    let (give, take) = mpsc::channel();
+    // Nobody may be there any more to take it.
+    let worker = thread::Builder::new().name("metis".into()).spawn(move || drop(give.send(work())));
+    worker.map_err(|error| GraphError::Partitioner(format!("no thread for it: {error}")))?;
+    loop {
+        match take.recv_timeout(ASKED) {
+            Ok(done) => return done,
+            Err(RecvTimeoutError::Disconnected) => return Err(GraphError::Partitioner("it did not end".into())),
+            Err(RecvTimeoutError::Timeout) if monitor.flow() == Flow::Stop => return Err(GraphError::Interrupted),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
 }
 
 fn scale(weights: impl Iterator<Item = f64>) -> f64 {
@@ -123,6 +171,7 @@ fn whole(weight: f64, scale: f64) -> Idx {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita_core::Silent;
 
     /// Cliques of the given sizes, joined in a row by one light edge each where `joined`.
     fn cliques(sizes: &[usize], joined: bool) -> Graph {
@@ -151,7 +200,7 @@ mod tests {
             }
             for (parts, theirs) in stored["cut"].as_object().unwrap() {
                 let cost = |seed| {
-                    let labels = partition(&graph, parts.parse().unwrap(), 0.05, Seed::new(seed)).unwrap();
+                    let labels = partition(&graph, parts.parse().unwrap(), 0.05, Seed::new(seed), &Silent).unwrap();
                     let apart = edges.iter().filter(|edge| labels[edge[0] as usize] != labels[edge[1] as usize]);
                     apart.map(|edge| edge[2]).sum::<f64>()
                 };
@@ -164,7 +213,7 @@ mod tests {
     #[test]
     fn cliques_are_found_joined_or_not() {
         for joined in [false, true] {
-            let labels = partition(&cliques(&[6, 6, 6, 6], joined), 4, 0.05, Seed::new(1)).unwrap();
+            let labels = partition(&cliques(&[6, 6, 6, 6], joined), 4, 0.05, Seed::new(1), &Silent).unwrap();
             assert!((0..24).all(|i| labels[i] == labels[i / 6 * 6]), "{labels:?}");
             let between = if joined { 0.03 } else { 0.0 };
             assert!((cliques(&[6, 6, 6, 6], joined).cut(&labels).value - between).abs() < 1e-12);
@@ -176,11 +225,33 @@ mod tests {
         let empty = Graph { vertices: vec![1.0; 7], edges: vec![Vec::new(); 7] };
         for graph in [empty, cliques(&[7], false), cliques(&[3, 4], false), cliques(&[1, 1, 5], true)] {
             for parts in 1..=7 {
-                let mut labels = partition(&graph, parts, 0.05, Seed::new(1)).unwrap();
+                let mut labels = partition(&graph, parts, 0.05, Seed::new(1), &Silent).unwrap();
                 labels.sort_unstable();
                 labels.dedup();
                 assert_eq!(labels, (0..parts as u32).collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn metis_is_not_waited_for_once_somebody_asks_to_stop() {
+        struct Stop;
+        impl Monitor for Stop {
+            fn tick(&self, _done: u64, _total: u64) -> Flow {
+                Flow::Stop
+            }
+
+            fn flow(&self) -> Flow {
+                Flow::Stop
+            }
+        }
+        let start = std::time::Instant::now();
+        let slow = || {
+            thread::sleep(Duration::from_secs(5));
+            Ok(())
+        };
+        assert!(matches!(unless_stopped(slow, &Stop), Err(GraphError::Interrupted)));
+        assert!(start.elapsed() < Duration::from_secs(2));
+        assert_eq!(unless_stopped(|| Ok(7), &Silent).unwrap(), 7);
     }
 }

@@ -77,6 +77,7 @@ LONG = [
     ("some", "penca", {"restarts": 500}),
     ("some", "median-vi", {"restarts": 500}),
     ("some", "lwgp", {"restarts": 500, "tolerance": 0.0}),
+    ("some", "cspa", {}),
     ("some", "kc", {"restarts": 1000}),
     ("some", "hgpa", {"restarts": 200}),
     ("some", "ec-cms", {}),
