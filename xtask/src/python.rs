@@ -54,6 +54,14 @@ pub(crate) struct Arguments {
     pytest: Vec<String>,
 }
 
+/// What the tests use, ahead of them.
+pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
+    if python().is_ok() {
+        environment(&workspace.metadata()?.target_directory.join("python"))?;
+    }
+    Ok(())
+}
+
 /// As a step of `test`: left out without a Python, unless checks run.
 pub(crate) fn step(workspace: &Workspace) -> Result<()> {
     if python().is_err() && !optional::is_ci() {

@@ -1,8 +1,12 @@
 //! `test`: everything that must hold, cheapest first.
 
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::workspace::Workspace;
@@ -14,42 +18,115 @@ pub(crate) struct Arguments {
     /// Begin with this step, such as tests: for those who mended what it found.
     #[arg(long, value_name = "STEP")]
     from: Option<String>,
+    /// Do this step alone.
+    #[arg(long, value_name = "STEP", conflicts_with = "from")]
+    only: Option<String>,
 }
 
-/// Runs every step; stops at the first that fails.
+/// One thing that must hold.
+struct Step {
+    name: &'static str,
+    run: fn(&Workspace) -> Result<()>,
+    /// It is done beside those that follow, and has ended when the one of this name begins: what waits for a network, a browser or one
+    /// long computation leaves a core to others.
+    until: Option<&'static str>,
+}
+
+const fn step(name: &'static str, run: fn(&Workspace) -> Result<()>) -> Step {
+    Step { name, run, until: None }
+}
+
+const fn beside(name: &'static str, run: fn(&Workspace) -> Result<()>, until: &'static str) -> Step {
+    Step { name, run, until: Some(until) }
+}
+
+/// In the order in which they begin. Python is the last that compiles: building the source distribution touches what others use.
+const STEPS: &[Step] = &[
+    step("format", format),
+    step("tidy", tidy::run),
+    step("dependencies", supply::run),
+    step("packages", packages),
+    beside("packages of Python", python::packages, "Python"),
+    beside("kernels under a sanitizer", optional::sanitizer, "generated documents"),
+    step("clippy", clippy),
+    step("features", features::run),
+    step("documents of the code", rustdoc),
+    step("tests", tests),
+    step("LAPACK", optional::lapack),
+    beside("reports in a browser", optional::browser, "generated documents"),
+    step("demo", demo::check),
+    step("a sample of the papers' tables", reproduce::check),
+    step("Python", python::step),
+    step("generated documents", docs::check),
+];
+
+/// Runs every step; begins none after one that failed.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    type Step = fn(&Workspace) -> Result<()>;
-    let steps: [(&str, Step); 15] = [
-        ("format", format),
-        ("tidy", tidy::run),
-        ("dependencies", supply::run),
-        ("packages", packages),
-        ("clippy", clippy),
-        ("features", features::run),
-        ("documents of the code", rustdoc),
-        ("tests", tests),
-        ("kernels under a sanitizer", optional::sanitizer),
-        ("LAPACK", optional::lapack),
-        ("Python", python::step),
-        ("demo", demo::check),
-        ("reports in a browser", optional::browser),
-        ("a sample of the papers' tables", reproduce::check),
-        ("generated documents", docs::check),
-    ];
-    let first = match &arguments.from {
-        None => 0,
-        Some(from) => steps.iter().position(|(name, _)| name == from).with_context(|| {
-            let names: Vec<&str> = steps.iter().map(|(name, _)| *name).collect();
-            format!("there is no step '{from}'; the steps are: {}", names.join(", "))
-        })?,
+    let place = |wanted: &Option<String>| match wanted {
+        None => Ok(None),
+        Some(wanted) => STEPS.iter().position(|step| step.name == wanted).map(Some).with_context(|| {
+            let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+            format!("there is no step '{wanted}'; the steps are: {}", names.join(", "))
+        }),
     };
-    let start = Instant::now();
-    optional::install_ahead();
-    for (name, step) in &steps[first..] {
-        shell::step(name, || step(workspace)).with_context(|| format!("step '{name}' failed"))?;
+    if let Some(only) = place(&arguments.only)? {
+        return (STEPS[only].run)(workspace);
     }
-    println!("{} of {} steps passed in {}", steps.len() - first, steps.len(), shell::seconds(start.elapsed()));
+    let steps = &STEPS[place(&arguments.from)?.unwrap_or(0)..];
+    let start = Instant::now();
+    let this = env::current_exe().context("the program does not know where it is")?;
+    let logs = workspace.metadata()?.target_directory.join("steps");
+    fs::create_dir_all(&logs)?;
+    optional::install_ahead();
+    let mut working: Vec<(&Step, Beside)> = Vec::new();
+    let mut result = Ok(());
+    for step in steps {
+        for (_, ended) in working.extract_if(.., |(other, _)| other.until == Some(step.name)) {
+            result = result.and(ended.wait());
+        }
+        if result.is_err() {
+            break;
+        }
+        let failed = || format!("step '{}' failed", step.name);
+        result = match step.until {
+            None => shell::step(step.name, || (step.run)(workspace)).with_context(failed),
+            Some(_) => Beside::begin(workspace, step.name, &this, &logs).map(|begun| working.push((step, begun))),
+        };
+    }
+    // What works beside a step that failed is not left alone.
+    let ended = working.into_iter().map(|(_, begun)| begun.wait());
+    ended.fold(result, Result::and)?;
+    println!("{} of {} steps passed in {}", steps.len(), STEPS.len(), shell::seconds(start.elapsed()));
     Ok(())
+}
+
+/// A step that a process of its own does; what it prints is shown when it has ended.
+struct Beside {
+    name: &'static str,
+    process: Child,
+    begun: Instant,
+    log: PathBuf,
+}
+
+impl Beside {
+    fn begin(workspace: &Workspace, name: &'static str, this: &Path, logs: &Path) -> Result<Self> {
+        println!("==> {name}, beside the next steps");
+        let log = logs.join(format!("{name}.log"));
+        let (out, begun) = (File::create(&log)?, Instant::now());
+        let mut command = Command::new(this);
+        command.current_dir(workspace.root()).args(["test", "--only", name]).stdin(Stdio::null());
+        let process = command.stderr(out.try_clone()?).stdout(out).spawn()?;
+        Ok(Self { name, process, begun, log })
+    }
+
+    fn wait(mut self) -> Result<()> {
+        let status = self.process.wait()?;
+        let verdict = if status.success() { "ok" } else { "FAILED" };
+        print!("{}", fs::read_to_string(&self.log)?);
+        println!("<== {}: {verdict}, {} after it began", self.name, shell::seconds(self.begun.elapsed()));
+        ensure!(status.success(), "step '{}' failed", self.name);
+        Ok(())
+    }
 }
 
 fn format(workspace: &Workspace) -> Result<()> {
@@ -76,4 +153,25 @@ fn tests(workspace: &Workspace) -> Result<()> {
     // All that fail are said, not the first binary with one alone.
     shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests", "--no-fail-fast"]))?;
     shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--doc"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_works_beside_others_ends_before_a_later_step_begins() {
+        for (at, step) in STEPS.iter().enumerate() {
+            let ends = step.until.is_none_or(|until| STEPS[at + 1..].iter().any(|later| later.name == until));
+            assert!(ends, "{}", step.name);
+        }
+    }
+
+    #[test]
+    fn a_step_that_nobody_knows_is_refused_with_the_names_of_all() {
+        let workspace = Workspace::at(Path::new("."));
+        let arguments = Arguments { from: None, only: Some("test".into()) };
+        let error = run(&workspace, &arguments).unwrap_err().to_string();
+        assert!(error.starts_with("there is no step 'test'; the steps are: format, tidy,"), "{error}");
+    }
 }

@@ -152,6 +152,11 @@ impl Places {
         if !starts_fit || columns.len() != stored || values != stored {
             return Err(FileError::damaged(path, "its arrays do not fit together; write it again with save_npz"));
         }
+        if u32::try_from(shape.1).is_err() {
+            let message =
+                format!("it claims {} columns, more than are read (2³² − 1); write it again with save_npz", shape.1);
+            return Err(FileError::damaged(path, message));
+        }
         match columns.iter().find(|&&column| column as usize >= shape.1) {
             Some(column) => Err(FileError::damaged(path, format!("a value stands in column {column} of {}", shape.1))),
             None => Ok(()),

@@ -48,6 +48,9 @@ pub fn is_sparse_table(path: &Path) -> bool {
     archive && Npz::open(path).is_ok_and(|archive| first_of(&archive, &["indptr"]).is_some())
 }
 
+/// Bytes of the name of a column that is called by its position, at most: the string and what it points to.
+const NAME_BYTES: u64 = 48;
+
 /// Writes a sparse table that `scipy.sparse.load_npz` reads, names and classes beside it. The same table gives the same
 /// bytes.
 ///
@@ -86,6 +89,8 @@ pub fn read_sparse_table(path: &Path, budget: MemoryBudget) -> Result<SparseTabl
     };
     places.check(path, data.len())?;
     let (n, d) = places.shape;
+    // A name a column, which the file need not have any bytes for.
+    limit.check(path, (d as u64).saturating_mul(NAME_BYTES))?;
     let indices = places.columns.into_iter().map(|column| column as usize).collect();
     let values = CsMat::new_from_unsorted((n, d), places.starts, indices, data)
         .map_err(|(_, _, _, error)| FileError::damaged(path, format!("{error}; write it again with save_npz")))?;
@@ -144,6 +149,29 @@ mod tests {
         assert_eq!(read_sparse_table(&file, MemoryBudget::UNLIMITED).unwrap(), table());
         let wrong = write_sparse_table(&folder.path().join("t.csv"), &table()).unwrap_err().to_string();
         assert!(wrong.contains(".npz"), "{wrong}");
+    }
+
+    #[test]
+    fn columns_that_are_only_claimed_are_refused_before_they_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("t.npz");
+        for (columns, fits) in [(1 << 10, true), (1 << 30, false), (1 << 50, false), (usize::MAX, false)] {
+            let shape = (4, columns);
+            let values = CsMat::new(shape, vec![0, 2, 2, 3, 4], vec![0, 2, 1, 0], vec![0.5, 1.0, 3.0, 7.25]);
+            let places = values.indices().iter().map(|&column| column as u32);
+            let starts = values.proper_indptr();
+            let mut arrays = place_arrays(shape, &starts, values.nnz(), places);
+            arrays.push(("data", Array::floats([values.nnz()], values.data().iter().copied())));
+            let format = format::of_target(&file, |writes| writes == Writes::Arrays).unwrap();
+            (format.write)(&file, Contents::Arrays(arrays)).unwrap();
+            match read_sparse_table(&file, MemoryBudget::new(1 << 30)) {
+                Ok(read) => assert!(fits && read.columns.len() == columns),
+                Err(error) => {
+                    let budget = matches!(error, FileError::Budget { .. });
+                    assert!(!fits && budget == (columns == 1 << 30), "{error}");
+                }
+            }
+        }
     }
 
     #[test]
