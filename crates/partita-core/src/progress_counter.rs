@@ -172,4 +172,47 @@ mod tests {
         let told = told.0.into_inner().unwrap();
         assert!(told.is_sorted() && told[0] == 0.0 && (told[5] - 0.5).abs() < 1e-6 && told[49] < 1.0);
     }
+
+    /// Many threads, many times: what is done is never more than there is, nothing that was done is forgotten, and whoever has heard
+    /// that it shall stop hears nothing else later.
+    #[test]
+    fn threads_that_share_a_counter_forget_nothing_and_agree_on_a_stop() {
+        const THREADS: u64 = 8;
+        const PARTS: u64 = 25;
+
+        struct From(u64);
+
+        impl Monitor for From {
+            fn tick(&self, done: u64, total: u64) -> Flow {
+                assert!(done <= total && total == THREADS * PARTS * 10);
+                if done >= self.0 { Flow::Stop } else { Flow::Continue }
+            }
+        }
+
+        let work = |counter: &ProgressCounter<'_>| {
+            let mut heard = false;
+            for _ in 0..PARTS {
+                let part = counter.part(10);
+                for done in [3, 1, 7, 12] {
+                    let stop = part.tick(done, 10) == Flow::Stop;
+                    assert!(stop || !heard);
+                    heard = stop;
+                }
+            }
+            heard
+        };
+        for round in 0..300 {
+            let end = THREADS * PARTS * 10;
+            let stops_at = if round % 3 == 0 { u64::MAX } else { (round * 37) % end + 1 };
+            let monitor = From(stops_at);
+            let counter = ProgressCounter::new(&monitor, end);
+            let heard: Vec<bool> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work(&counter))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert_eq!(counter.done.load(Ordering::Relaxed), end);
+            assert_eq!(counter.stopped(), stops_at <= end);
+            assert!(stops_at <= end || heard.iter().all(|heard| !heard));
+        }
+    }
 }

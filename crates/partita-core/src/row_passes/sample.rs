@@ -349,6 +349,21 @@ mod tests {
         assert_eq!(first, draw(&wide, 1));
     }
 
+    /// What workers tell each other spares them rows, and never changes which are drawn.
+    #[test]
+    fn threads_that_race_draw_the_same_rows() {
+        let ensemble = drawn(30_000);
+        let draw = || {
+            let source = EnsembleRows::new(&ensemble);
+            let sample = RowSample::draw(&PassRunner::new(&source, &Silent), 300, Seed::new(4)).unwrap();
+            (rows(&sample.ensemble), sample.weights, sample.whole)
+        };
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let alone = pool(1).install(draw);
+        let many = pool(8);
+        (0..40).for_each(|_| assert_eq!(many.install(draw), alone));
+    }
+
     #[test]
     fn rows_of_many_objects_are_always_drawn_and_weights_estimate_all_objects() {
         let ensemble = drawn(30_000);
