@@ -34,8 +34,13 @@ pub(crate) fn say(message: &str) {
 /// What to look at before a result is trusted: to stderr, unless `-qq` was given.
 pub(crate) fn warn(message: &str) {
     if QUIET.load(Ordering::Relaxed) < 2 {
-        say_always(&format!("warning: {message}"));
+        say_always(&format!("warning: {}", one_line(message)));
     }
+}
+
+/// A message on one line: names out of files may have line ends, and what is read line by line must not be led astray.
+pub(crate) fn one_line(message: &str) -> String {
+    message.replace(char::is_control, " ")
 }
 
 /// Errors and answers to Ctrl-C: to stderr. A stderr that is gone is not a reason to fail.

@@ -260,3 +260,21 @@ fn models_that_are_none() {
     place.file("w.csv", "u,w\n1,1\n2,2\n");
     place.partita(&["predict", "m.json", "w.csv"]).refused(&["w"]);
 }
+
+/// Names out of files may hold anything; what is said stays on its line.
+#[test]
+fn notes_and_warnings_have_one_line_each() {
+    let place = Workplace::new();
+    let mut table = "\"ce\nll\",\"to\r\nol\",other\n".to_owned();
+    for (object, (one, two)) in [("T cell", "x"), ("T  Cell", "x"), ("B", "y"), ("B", "unassigned")].iter().enumerate()
+    {
+        table += &format!("\"c\n{object}\",{one},{two}\n");
+    }
+    place.file("t.csv", &table);
+    let ended = place.partita(&["consensus", "t.csv", "-k", "2", "-o", "l.csv"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let warned = |line: &str| line.starts_with("warning: ") && line.contains(r"'to\r\nol'");
+    assert!(ended.stderr.lines().any(warned), "{}", ended.stderr);
+    let said = |line: &str| ["warning: ", "note: ", "lwgp: "].iter().any(|word| line.starts_with(word));
+    assert!(ended.stderr.lines().all(said), "{}", ended.stderr);
+}
