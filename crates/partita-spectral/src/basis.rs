@@ -2,7 +2,7 @@
 
 use partita_core::Seed;
 use partita_core::ndarray::linalg::general_mat_mul;
-use partita_core::ndarray::{Array1, Array2, ArrayView2, ShapeBuilder, s};
+use partita_core::ndarray::{Array1, Array2, ArrayView2, Axis, ShapeBuilder, s};
 use rand::RngExt;
 
 /// What remains of a vector after orthogonalisation, relative to the operator, below which it counts as nothing.
@@ -59,9 +59,9 @@ impl Basis {
             let mut rest = column.to_owned();
             let added = self.columns(first);
             let mut shares = added.t().dot(&rest);
-            rest -= &added.dot(&shares);
+            take_out(added, &shares, &mut rest);
             let correction = added.t().dot(&rest);
-            rest -= &added.dot(&correction);
+            take_out(added, &correction, &mut rest);
             shares += &correction;
             triangle.slice_mut(s![..shares.len(), j]).assign(&shares);
             if self.len() == first + width {
@@ -86,7 +86,7 @@ impl Basis {
     /// Adds a vector of length 1 after taking out what rounding has left of the basis; false if that is most of it.
     fn push(&mut self, mut vector: Array1<f64>) -> bool {
         let basis = self.view();
-        vector -= &basis.dot(&basis.t().dot(&vector));
+        take_out(basis, &basis.t().dot(&vector), &mut vector);
         let length = vector.dot(&vector).sqrt();
         if length < 0.5 {
             return false;
@@ -103,7 +103,7 @@ impl Basis {
             let mut vector = Array1::from_shape_fn(self.side, |_| rng.random_range(-1.0..1.0));
             let basis = self.view();
             for _ in 0..2 {
-                vector -= &basis.dot(&basis.t().dot(&vector));
+                take_out(basis, &basis.t().dot(&vector), &mut vector);
             }
             let length = vector.dot(&vector).sqrt();
             if length > 1e-8 && self.push(vector / length) {
@@ -113,9 +113,38 @@ impl Basis {
     }
 }
 
+/// Takes a combination of vectors (side × m, one after the other) out of another, some entries of all of them at a time: the bits are
+/// those of `vector - vectors · coefficients`, which would go through memory once for every entry.
+fn take_out(vectors: ArrayView2<'_, f64>, coefficients: &Array1<f64>, vector: &mut Array1<f64>) {
+    const ENTRIES: usize = 1024;
+    let mut sums = [0.0; ENTRIES];
+    for (first, mut part) in (0..).step_by(ENTRIES).zip(vector.axis_chunks_iter_mut(Axis(0), ENTRIES)) {
+        let sums = &mut sums[..part.len()];
+        sums.fill(0.0);
+        for (column, share) in vectors.columns().into_iter().zip(coefficients) {
+            let column = column.to_slice().expect("vectors one after the other");
+            sums.iter_mut().zip(&column[first..]).for_each(|(sum, x)| *sum += x * share);
+        }
+        part.iter_mut().zip(sums).for_each(|(x, sum)| *x -= *sum);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_combination_is_taken_out_to_the_bit() {
+        let mut rng = Seed::new(1).rng();
+        for (side, count) in [(1, 1), (7, 0), (1024, 3), (2500, 40)] {
+            let mut draw = |shape: (usize, usize)| Array2::from_shape_fn(shape.f(), |_| rng.random_range(-1.0..1.0));
+            let (vectors, coefficients, vector) = (draw((side, count)), draw((count, 1)), draw((side, 1)));
+            let (coefficients, mut vector) = (coefficients.column(0).to_owned(), vector.column(0).to_owned());
+            let plain = &vector - &vectors.dot(&coefficients);
+            take_out(vectors.view(), &coefficients, &mut vector);
+            assert_eq!(vector, plain);
+        }
+    }
 
     #[test]
     fn a_basis_stays_orthonormal_until_it_is_complete() {
