@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     pytest: Vec<String>,
 }
 
-/// What the tests use, ahead of them.
+/// Makes the environment with the packages that the tests use, so that the tests need not wait for the network.
 pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
     if python().is_ok() {
         environment(&workspace.metadata()?.target_directory.join("python"))?;

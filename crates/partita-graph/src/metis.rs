@@ -135,12 +135,12 @@ fn bisect(
             .map_err(|error| GraphError::Partitioner(error.to_string()))?;
         Ok(part.iter().map(|&p| p == 0).collect())
     };
-    unless_stopped(cut, monitor)
+    in_detached_thread(cut, monitor)
 }
 
-/// What some work gives that cannot be interrupted. It is done by a thread of its own, which nobody waits for once the monitor asks
+/// Runs what cannot be interrupted in a detached thread, and waits for its result or until the monitor asks
 /// to stop.
-fn unless_stopped<T: Send + 'static>(
+fn in_detached_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, GraphError> + Send + 'static,
     monitor: &dyn Monitor,
 ) -> Result<T, GraphError> {
@@ -250,8 +250,8 @@ mod tests {
             thread::sleep(Duration::from_secs(5));
             Ok(())
         };
-        assert!(matches!(unless_stopped(slow, &Stop), Err(GraphError::Interrupted)));
+        assert!(matches!(in_detached_thread(slow, &Stop), Err(GraphError::Interrupted)));
         assert!(start.elapsed() < Duration::from_secs(2));
-        assert_eq!(unless_stopped(|| Ok(7), &Silent).unwrap(), 7);
+        assert_eq!(in_detached_thread(|| Ok(7), &Silent).unwrap(), 7);
     }
 }

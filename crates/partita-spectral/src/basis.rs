@@ -59,9 +59,9 @@ impl Basis {
             let mut rest = column.to_owned();
             let added = self.columns(first);
             let mut shares = added.t().dot(&rest);
-            take_out(added, &shares, &mut rest);
+            subtract_combination(added, &shares, &mut rest);
             let correction = added.t().dot(&rest);
-            take_out(added, &correction, &mut rest);
+            subtract_combination(added, &correction, &mut rest);
             shares += &correction;
             triangle.slice_mut(s![..shares.len(), j]).assign(&shares);
             if self.len() == first + width {
@@ -86,7 +86,7 @@ impl Basis {
     /// Adds a vector of length 1 after taking out what rounding has left of the basis; false if that is most of it.
     fn push(&mut self, mut vector: Array1<f64>) -> bool {
         let basis = self.view();
-        take_out(basis, &basis.t().dot(&vector), &mut vector);
+        subtract_combination(basis, &basis.t().dot(&vector), &mut vector);
         let length = vector.dot(&vector).sqrt();
         if length < 0.5 {
             return false;
@@ -103,7 +103,7 @@ impl Basis {
             let mut vector = Array1::from_shape_fn(self.side, |_| rng.random_range(-1.0..1.0));
             let basis = self.view();
             for _ in 0..2 {
-                take_out(basis, &basis.t().dot(&vector), &mut vector);
+                subtract_combination(basis, &basis.t().dot(&vector), &mut vector);
             }
             let length = vector.dot(&vector).sqrt();
             if length > 1e-8 && self.push(vector / length) {
@@ -113,9 +113,9 @@ impl Basis {
     }
 }
 
-/// Takes a combination of vectors (side × m, one after the other) out of another, some entries of all of them at a time: the bits are
-/// those of `vector - vectors · coefficients`, which would go through memory once for every entry.
-fn take_out(vectors: ArrayView2<'_, f64>, coefficients: &Array1<f64>, vector: &mut Array1<f64>) {
+/// Subtracts a linear combination of vectors (side × m, column-major) from another, in blocks of entries that stay in the cache: the bits are
+/// those of `vector - vectors · coefficients`, which would read the matrix row by row.
+fn subtract_combination(vectors: ArrayView2<'_, f64>, coefficients: &Array1<f64>, vector: &mut Array1<f64>) {
     const ENTRIES: usize = 1024;
     let mut sums = [0.0; ENTRIES];
     for (first, mut part) in (0..).step_by(ENTRIES).zip(vector.axis_chunks_iter_mut(Axis(0), ENTRIES)) {
@@ -134,14 +134,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_combination_is_taken_out_to_the_bit() {
+    fn a_combination_is_subtracted_to_the_bit() {
         let mut rng = Seed::new(1).rng();
         for (side, count) in [(1, 1), (7, 0), (1024, 3), (2500, 40)] {
             let mut draw = |shape: (usize, usize)| Array2::from_shape_fn(shape.f(), |_| rng.random_range(-1.0..1.0));
             let (vectors, coefficients, vector) = (draw((side, count)), draw((count, 1)), draw((side, 1)));
             let (coefficients, mut vector) = (coefficients.column(0).to_owned(), vector.column(0).to_owned());
             let plain = &vector - &vectors.dot(&coefficients);
-            take_out(vectors.view(), &coefficients, &mut vector);
+            subtract_combination(vectors.view(), &coefficients, &mut vector);
             assert_eq!(vector, plain);
         }
     }
