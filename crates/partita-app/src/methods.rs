@@ -2,7 +2,7 @@
 
 use partita::{
     BaseClustering, Clusters, Consensus, ConsensusError, KNOWN_AS, KnownAs, MemoryBudget, MethodInfo, ProblemSize,
-    SettingInfo, SettingMap, Weights, consensus_bytes,
+    SettingInfo, SettingMap, consensus_bytes,
 };
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ pub fn describe(method: &dyn Consensus) -> Value {
         "soft": can.soft,
         "chooses_clusters": can.auto_clusters,
         "clusters_is_maximum": can.clusters_is_maximum,
-        "weighted": can.base_weights == Weights::Native,
+        "weighted": can.base_weights.are_taken(),
         "soft_bases": can.soft_bases,
         "base_weights": can.base_weights,
         "object_weights": can.object_weights,

@@ -26,17 +26,19 @@ pub struct Twice {
     pub bases: usize,
     /// Where it is that of three objects: with the same labels.
     pub objects: usize,
+    /// Where the objective of three objects is the same too.
+    pub objectives: usize,
 }
 
 /// Compares a weight of 2 with being there twice, for a base clustering and for objects, on drawn ensembles. Objectives are compared as
-/// they are, or a base clustering: some are sums over these.
+/// they are, and as means: some are sums, over base clusterings or objects.
 ///
 /// # Panics
 /// If there is no consensus.
 pub fn twice(method: &dyn Consensus, settings: &[&str]) -> Twice {
     let settings = SettingMap::parse(settings).expect("settings of the form name=value");
     let near = if method.settings().iter().any(|setting| setting.name == "tolerance") { STOPPED } else { ROUNDING };
-    let mut found = Twice { draws: DRAWS as usize, bases: 0, objects: 0 };
+    let mut found = Twice { draws: DRAWS as usize, bases: 0, objects: 0, objectives: 0 };
     for number in 500..500 + DRAWS {
         let drawn = draw(Seed::new(number), if number % 2 == 0 { 0.0 } else { 0.3 });
         let run = |drawn: &Drawn, of_bases: Option<Vec<f64>>, of_objects: Option<Vec<f64>>| {
@@ -54,13 +56,14 @@ pub fn twice(method: &dyn Consensus, settings: &[&str]) -> Twice {
         let bases = drawn.ensemble.bases().len();
         let copied = Drawn { ensemble: duplicated(&drawn.ensemble, 0), ..drawn.clone() };
         let (one, two) = (run(&drawn, Some(first_twice(bases, 1)), None), run(&copied, None, None));
-        found.bases += usize::from(same(&one, &two, bases as f64, near));
+        found.bases += usize::from(same(&one, &two, bases as f64 / (bases + 1) as f64, near));
 
         let objects = drawn.ensemble.objects();
-        let one = run(&drawn, None, Some(first_twice(objects, 3)));
-        let two = run(&with_copies(&drawn, 3), None, None);
-        let first = Partition::from_values(&two.partition.labels()[..objects]);
-        found.objects += usize::from(one.partition.by_appearance() == first.by_appearance());
+        let (one, mut two) =
+            (run(&drawn, None, Some(first_twice(objects, 3))), run(&with_copies(&drawn, 3), None, None));
+        two.partition = Partition::from_values(&two.partition.labels()[..objects]);
+        found.objects += usize::from(one.partition.by_appearance() == two.partition.by_appearance());
+        found.objectives += usize::from(same(&one, &two, objects as f64 / (objects + 3) as f64, near));
     }
     found
 }
@@ -83,11 +86,12 @@ fn with_copies(drawn: &Drawn, first: usize) -> Drawn {
     }
 }
 
-/// Whether the consensus of weights is that of one base clustering more.
-fn same(one: &Outcome, two: &Outcome, bases: f64, near: f64) -> bool {
+/// Whether the consensus of weights is that of the copies. Objectives are compared as they are, and as means:
+/// `share` is what there is of base clusterings or objects without copies.
+fn same(one: &Outcome, two: &Outcome, share: f64, near: f64) -> bool {
     let labels = one.partition.by_appearance() == two.partition.by_appearance();
     let (Some(one), Some(two)) = (&one.objective, &two.objective) else { return labels };
     let apart = |b: f64| (one.value - b).abs() / one.value.abs().max(b.abs()).max(f64::MIN_POSITIVE);
-    let apart = apart(two.value).min(apart(two.value * bases / (bases + 1.0)));
+    let apart = apart(two.value).min(apart(two.value * share));
     apart <= if labels { near } else { ROUNDING }
 }

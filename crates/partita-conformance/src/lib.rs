@@ -9,7 +9,7 @@
 //! | the info | settings explained, K out of range, K = auto, missing labels, memory budget, as the info says |
 //! | settings | unknown ones, negative ones and the largest that can be written are refused or do their work, also for K = 1 |
 //! | a unanimous ensemble | comes back as it is |
-//! | weights | refused with the reason; or proportions count, and a weight of 2 does about what a copy does ([`twice`]: just that) |
+//! | weights | refused with the reason; or proportions or copies count, and a weight of 2 does about what a copy does ([`twice`]: just that) |
 //! | labels of two bytes | give an outcome of the right shape |
 //! | the same seed | gives the same bits with one thread and with two |
 //! | order | of objects, base clusterings and label names changes neither partition nor certainty |

@@ -3,7 +3,7 @@
 use partita_core::ndarray::Array2;
 use partita_core::{
     BaseWeights, Clusters, Consensus, ConsensusError, Ensemble, EnsembleBuilder, ObjectWeights, Outcome, Partition,
-    Problem, Reads, Seed, SettingMap, Shares, Silent, SoftBases, Weights, consense,
+    Problem, Reads, Seed, SettingMap, Shares, Silent, SoftBases, consense,
 };
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -154,7 +154,7 @@ fn unchanged(method: &dyn Consensus, outcome: &Outcome, drawn: &DrawnShares, set
     let back = Partition::new(outcome_in(&other, &order), drawn.clusters).expect("labels below K");
     let same = back.by_appearance() == outcome.partition.by_appearance();
     assert!(same, "{name}: order and names change nothing (seed {seed:?})");
-    if method.info().capabilities.base_weights != Weights::Native {
+    if !method.info().capabilities.base_weights.are_taken() {
         return 1.0;
     }
     let mut twice = drawn.tables.clone();
@@ -174,7 +174,7 @@ fn unchanged(method: &dyn Consensus, outcome: &Outcome, drawn: &DrawnShares, set
 
 /// With shares too, objects of weight 1 that are equal to another are that one with the sum of the weights, to the bit.
 fn weighted_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &SettingMap) -> usize {
-    if method.info().capabilities.object_weights != Weights::Native {
+    if !method.info().capabilities.object_weights.are_taken() {
         return 0;
     }
     let n = drawn.truth.len();

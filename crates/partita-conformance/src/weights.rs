@@ -49,6 +49,7 @@ impl Bench<'_> {
             self.nothing_to_weigh(seed);
             self.wrong_number(seed);
             self.missing_labels(seed);
+            self.extreme_weights(seed);
         }
     }
 
@@ -71,8 +72,8 @@ impl Bench<'_> {
         true
     }
 
-    /// Only proportions count, and a weight of 2 does what a copy does where the planted clusters are clear (to the bit it need not:
-    /// initializations of the two ensembles differ); next to no weight does what leaving out does.
+    /// Only proportions count, unless weights are numbers of copies, and a weight of 2 does what a copy does where the planted clusters are
+    /// clear (to the bit it need not: initializations of the two ensembles differ); next to no weight does what leaving out does.
     fn weights_of_bases(&mut self) {
         let (mut alike, mut near) = (0.0, 0.0);
         for seed in (200..200 + TRIED).map(Seed::new) {
@@ -87,7 +88,8 @@ impl Bench<'_> {
                 return;
             }
             let (once, scaled, tiny) = (self.found(once), self.found(scaled), self.found(tiny));
-            self.holds(same_bits(&once, &scaled), "only proportions of weights count");
+            let copies = self.method.info().capabilities.base_weights == Weights::Copies;
+            self.holds(copies || same_bits(&once, &scaled), "only proportions of weights count");
             let copied = Drawn { ensemble: duplicated(&drawn.ensemble, 0), ..drawn.clone() };
             let copied = self.outcome(&copied, Clusters::Exactly(drawn.clusters), seed);
             alike += agreement(&copied.partition, &once.partition) / TRIED as f64;
@@ -136,7 +138,8 @@ impl Bench<'_> {
         let drawn = draw(seed, 0.0);
         let (n, bases) = (drawn.ensemble.objects(), drawn.ensemble.bases().len());
         let plain = self.outcome(&drawn, Clusters::Exactly(drawn.clusters), seed);
-        let even = Given { objects: Given::objects(vec![1.0; n]).objects, ..Given::bases(vec![0.3; bases]) };
+        let each = if self.method.info().capabilities.base_weights == Weights::Copies { 1.0 } else { 0.3 };
+        let even = Given { objects: Given::objects(vec![1.0; n]).objects, ..Given::bases(vec![each; bases]) };
         let even = self.found(self.weighted(&drawn, seed, &even));
         self.holds(same_bits(&plain, &even), "even weights are none");
 
@@ -168,6 +171,28 @@ impl Bench<'_> {
         }
     }
 
+    /// Weights of any size give a consensus, or are refused with the remedy.
+    fn extreme_weights(&mut self, seed: Seed) {
+        let drawn = draw(seed, 0.0);
+        let bases = drawn.ensemble.bases().len();
+        let given =
+            |first: f64, others: f64| Given::bases((0..bases).map(|u| if u == 0 { first } else { others }).collect());
+        let (large, small) = (given(1e300, 1.0), given(1e-300, 1e-300));
+        for given in [large, small, given(1e12, 1.0), given(1e-12, 1.0), given(1e12, 1e12), given(1e-12, 2e-12)] {
+            let held = match self.weighted(&drawn, seed, &given) {
+                Ok(found) => found.certainty.iter().all(|c| (0.0..=1.0).contains(c)),
+                Err(ConsensusError::Weights { reason, .. }) => {
+                    reason.contains("divide") || reason.contains("takes none")
+                }
+                Err(_) => false,
+            };
+            self.holds(
+                held,
+                &format!("weights such as {:?}", given.bases.as_ref().map(|weights| &weights.copies()[..2])),
+            );
+        }
+    }
+
     /// Weights and missing labels together.
     fn missing_labels(&mut self, seed: Seed) {
         let can = self.method.info().capabilities;
@@ -176,10 +201,11 @@ impl Bench<'_> {
         }
         let drawn = draw(seed, 0.3);
         let uneven = |count: usize| (0..count).map(|at| 0.25 + (at as f64).sqrt()).collect::<Vec<f64>>();
-        let native = |weights: Weights| weights == Weights::Native;
         let given = Given {
-            bases: Given::bases(uneven(drawn.ensemble.bases().len())).bases.filter(|_| native(can.base_weights)),
-            objects: Given::objects(uneven(drawn.ensemble.objects())).objects.filter(|_| native(can.object_weights)),
+            bases: Given::bases(uneven(drawn.ensemble.bases().len())).bases.filter(|_| can.base_weights.are_taken()),
+            objects: Given::objects(uneven(drawn.ensemble.objects()))
+                .objects
+                .filter(|_| can.object_weights.are_taken()),
         };
         let outcome = self.found(self.weighted(&drawn, seed, &given));
         let whole = outcome.partition.objects() == drawn.ensemble.objects();

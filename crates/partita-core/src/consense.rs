@@ -7,8 +7,8 @@ use crate::reduction::Reduction;
 use crate::result_warnings::{self, Found};
 use crate::row_consensus::{by_blocks, consensus_bytes, over_blocks};
 use crate::{
-    Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor, Outcome, Partition, Problem,
-    Reads, SoftBases, SoftPartition, Stopped, Weights,
+    BaseWeights, Clusters, Consensus, ConsensusError, Ensemble, MethodInfo, MissingLabels, Monitor, Outcome, Partition,
+    Problem, Reads, SoftBases, SoftPartition, Stopped, Weights,
 };
 
 /// Finds the consensus that `method` sees in `problem`.
@@ -20,8 +20,8 @@ use crate::{
 /// form of the ensemble, so that the order of objects, base clusterings and cluster numbers changes nothing.
 /// Objects that have the same label row get the same soft row.
 ///
-/// Weights are heeded here as far as they can be for every method: those that are all equal are none, base clusterings of weight 0 are
-/// left out, and objects of weight 0 have no part in the fit and get the cluster that the base clusterings mostly put them with.
+/// Weights are heeded here as far as they can be for every method: those that are all equal are none (all 1, where they are numbers of
+/// copies), base clusterings of weight 0 are left out, and objects of weight 0 have no part in the fit and get the cluster that the base clusterings mostly put them with.
 ///
 /// # Errors
 /// [`ConsensusError`] when the problem does not fit the method, or the method finds no consensus.
@@ -31,13 +31,14 @@ pub fn consense(
     monitor: &dyn Monitor,
 ) -> Result<Outcome, ConsensusError> {
     let info = method.info();
-    let problem = &without_even_weights(problem);
+    let problem = &without_even_weights(problem, info);
     let fixed = method.fixed_clusters(&problem.settings, problem.ensemble.bases());
     let problem = &with_fixed_clusters(info, problem, fixed)?;
     check(info, problem, fixed.is_some())?;
     let mut outcome = consense_reduced(method, problem, monitor)?;
     let unnamed = outcome.names.as_ref().zip(outcome.soft.as_ref()).and_then(|(names, soft)| names.warning(soft));
     outcome.warnings.extend(unnamed);
+    result_warnings::add(&mut outcome.warnings, result_warnings::little_evidence(problem.weights, info));
     Ok(outcome)
 }
 
@@ -62,8 +63,8 @@ fn consense_reduced(
 }
 
 /// Weights under which all count the same are none.
-fn without_even_weights<'a>(problem: &Problem<'a>) -> Problem<'a> {
-    let weights = problem.weights.filter(|weights| !weights.are_even());
+fn without_even_weights<'a>(problem: &Problem<'a>, info: &MethodInfo) -> Problem<'a> {
+    let weights = BaseWeights::heeded(problem.weights, info.capabilities.base_weights);
     let object_weights = problem.object_weights.filter(|weights| !weights.are_even());
     Problem { weights, object_weights, ..problem.clone() }
 }
@@ -192,7 +193,11 @@ fn check_kept(info: &MethodInfo, problem: &Problem<'_>, fixed: bool) -> Result<(
             return Err(ConsensusError::Weights { what, reason });
         }
     }
-    Ok(())
+    let copies = problem.weights.filter(|_| info.capabilities.base_weights == Weights::Copies);
+    match copies.and_then(|weights| weights.beyond_copies(info.name, problem.ensemble.bases())) {
+        Some(reason) => Err(ConsensusError::Weights { what: "base clusterings", reason }),
+        None => Ok(()),
+    }
 }
 
 fn check_missing(info: &MethodInfo, ensemble: &Ensemble) -> Result<(), ConsensusError> {

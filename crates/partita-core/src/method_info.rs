@@ -86,10 +86,19 @@ pub enum MissingLabels {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// They are part of what it optimises.
+    /// They are part of what it optimises; of weights of base clusterings only proportions count.
     Native,
+    /// They are part of what it optimises, as numbers of copies: where all have weight 2, all are there twice.
+    Copies,
     /// They are refused, and why.
     Refused(&'static str),
+}
+
+impl Weights {
+    /// Whether weights are taken.
+    pub fn are_taken(self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
 }
 
 /// What a method does with soft base clusterings.

@@ -47,10 +47,12 @@ impl Reduction {
             ensemble = ensemble.compacted();
         }
         let kept = |weights: &ObjectWeights| weights.selected(&objects);
+        let base_weights = problem.weights.map(|weights| weights.selected(&bases));
+        let base_weights = BaseWeights::heeded(base_weights.as_ref(), info.capabilities.base_weights).cloned();
         let made = Self {
             ensemble,
             features: problem.features.map(|features| features.values().select(Axis(0), &indices(&objects))),
-            base_weights: problem.weights.map(|w| w.selected(&bases)).filter(|w| !w.are_even()),
+            base_weights,
             object_weights: problem.object_weights.map(kept).filter(|weights| !weights.are_even()),
             rows: places(&objects, all.objects()),
             bases,

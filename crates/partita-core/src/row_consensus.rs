@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use crate::result_warnings::{self, Found};
 use crate::row_passes::foreign::guarded;
 use crate::{
-    Assigned, BaseClustering, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor, Objective,
-    Outcome, Partition, PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SettingMap, SettingsError,
-    SoftPartition, Stopped, Weights,
+    Assigned, BaseClustering, BaseWeights, Consensus, ConsensusError, EnsembleRows, Flow, MethodInfo, Model, Monitor,
+    Objective, Outcome, Partition, PartitionError, PassError, Problem, ProblemSize, RowFit, RowProblem, SettingMap,
+    SettingsError, SoftPartition, Stopped, Weights,
 };
 
 /// Labels of an ensemble, objects times base clusterings, beyond which methods that can read rows by blocks do so, whether
@@ -128,7 +128,8 @@ impl RowOutcome {
         let asked = problem.clusters;
         let found = Found { info: method.info(), settings: &settings, asked, live, stopped }.warnings();
         let nothing = result_warnings::no_information(problem.rows.bases());
-        result_warnings::add(&mut warnings, found.into_iter().chain(nothing));
+        let little = result_warnings::little_evidence(problem.weights, method.info());
+        result_warnings::add(&mut warnings, found.into_iter().chain(nothing).chain(little));
         Self { sizes, stopped, rounds, objective, model, settings, warnings, details }
     }
 }
@@ -210,7 +211,7 @@ fn check(method: &dyn Consensus, problem: &RowProblem<'_>, size: &ProblemSize) -
         return Err(ConsensusError::Streams { method: info.name });
     }
     info.check_clusters(problem.clusters, size.objects)?;
-    let Some(weights) = problem.weights.filter(|weights| !weights.are_even()) else { return Ok(()) };
+    let Some(weights) = BaseWeights::heeded(problem.weights, info.capabilities.base_weights) else { return Ok(()) };
     let (given, bases) = (weights.as_slice().len(), size.base_clusterings);
     let zero = weights.as_slice().iter().position(|&weight| weight == 0.0).and_then(|u| problem.rows.bases().get(u));
     let reason = match info.capabilities.base_weights {
@@ -219,7 +220,11 @@ fn check(method: &dyn Consensus, problem: &RowProblem<'_>, size: &ProblemSize) -
             format!("that of '{name}' is 0; rows that are read block by block are read whole, so remove its column")
         }
         Weights::Refused(why) => format!("{} takes none: {why}", info.name),
-        Weights::Native if given != bases => format!("{given} weights for {bases} base clusterings"),
+        _ if given != bases => format!("{given} weights for {bases} base clusterings"),
+        Weights::Copies => match weights.beyond_copies(info.name, problem.rows.bases()) {
+            Some(reason) => reason,
+            None => return Ok(()),
+        },
         Weights::Native => return Ok(()),
     };
     Err(ConsensusError::Weights { what: "base clusterings", reason })

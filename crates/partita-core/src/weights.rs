@@ -4,10 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::Ensemble;
 
-/// A weight for every base clustering, 0 or above, scaled so that the mean of those above 0 is 1. A base clustering of weight 0 is left
-/// out.
+/// A weight for every base clustering, 0 or above: how many base clusterings it stands for. To most methods only proportions count
+/// ([`as_slice`](Self::as_slice)); others take the numbers as they are ([`copies`](Self::copies), [`Weights::Copies`](crate::Weights)).
+/// A base clustering of weight 0 is left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BaseWeights(Vec<f64>);
+pub struct BaseWeights {
+    /// In proportion; the mean of those above 0 is 1.
+    proportions: Vec<f64>,
+    given: Vec<f64>,
+}
 
 /// A weight for every object, 0 or above: how many objects it stands for. An object of weight 0 is left out of the fit, and labelled
 /// afterwards.
@@ -45,6 +50,10 @@ impl WeightError {
     pub const RULE: &str = "weights are 0 or above, and what is below 1e-300 is to be written as 0";
 }
 
+/// Numbers of copies of a base clustering that methods reckon with.
+#[cfg(feature = "methods")]
+const COPIES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
 /// The largest sum up to which whole numbers are exact.
 const MOST: f64 = (1u64 << 53) as f64;
 
@@ -80,13 +89,13 @@ impl WeightsError {
 }
 
 impl BaseWeights {
-    /// Weights in proportion to `weights`.
+    /// These weights.
     ///
     /// # Errors
     /// [`WeightError`] for the first weight that is negative or not finite, and if none is above 0.
-    pub fn new(mut weights: Vec<f64>) -> Result<Self, WeightError> {
-        check(&weights)?;
-        let counted = || weights.iter().copied().filter(|&weight| weight > 0.0);
+    pub fn new(given: Vec<f64>) -> Result<Self, WeightError> {
+        check(&given)?;
+        let counted = || given.iter().copied().filter(|&weight| weight > 0.0);
         let (first, number) = (counted().next().unwrap_or(1.0), counted().count() as f64);
         let sum: f64 = counted().sum();
         let mean = if counted().all(|weight| weight == first) {
@@ -96,26 +105,57 @@ impl BaseWeights {
         } else {
             counted().map(|weight| weight / number).sum()
         };
-        weights.iter_mut().for_each(|weight| *weight /= mean);
-        Ok(Self(weights))
+        Ok(Self { proportions: given.iter().map(|weight| weight / mean).collect(), given })
     }
 
-    /// One weight for every base clustering; the mean of those above 0 is 1.
+    /// One weight for every base clustering, in proportion to those given; the mean of those above 0 is 1.
     pub fn as_slice(&self) -> &[f64] {
-        &self.0
+        &self.proportions
+    }
+
+    /// The weights that were given: how many base clusterings each stands for.
+    pub fn copies(&self) -> &[f64] {
+        &self.given
+    }
+
+    /// The same proportions with a mean of 1: as much evidence as without weights.
+    #[must_use]
+    pub fn in_proportion(self) -> Self {
+        Self { given: self.proportions.clone(), ..self }
     }
 
     /// Whether all count the same.
     pub fn are_even(&self) -> bool {
-        self.0.iter().all(|&weight| weight == 1.0)
+        self.proportions.iter().all(|&weight| weight == 1.0)
+    }
+
+    /// The weights, but for those under which a method that takes them so does what it does without.
+    #[cfg(feature = "methods")]
+    pub(crate) fn heeded(this: Option<&Self>, taken: crate::Weights) -> Option<&Self> {
+        this.filter(|weights| match taken {
+            crate::Weights::Copies => weights.given.iter().any(|&weight| weight != 1.0),
+            _ => !weights.are_even(),
+        })
+    }
+
+    /// Why a method to which weights are numbers of copies cannot take these, if it cannot: powers and products of them would overflow.
+    #[cfg(feature = "methods")]
+    pub(crate) fn beyond_copies(&self, method: &str, bases: &[crate::BaseClustering]) -> Option<String> {
+        let fits = |weight: &f64| *weight == 0.0 || COPIES.contains(weight);
+        let place = self.given.iter().position(|weight| !fits(weight))?;
+        let (name, weight) = (bases.get(place).map_or("", crate::BaseClustering::name), self.given[place]);
+        Some(format!(
+            "that of '{name}' is {weight:e}, and to {method} a weight is a number of copies, from 1e-12 to 1e12: divide all weights by \
+             their mean"
+        ))
     }
 
     /// The smallest whole numbers in these proportions, where their sum is at most `most`: with them sums are exact, and a weight of 2
     /// does to the bit what a copy does.
     pub fn whole(&self, most: u32) -> Option<Vec<u32>> {
-        let least = self.0.iter().copied().filter(|&weight| weight > 0.0).fold(f64::INFINITY, f64::min);
+        let least = self.proportions.iter().copied().filter(|&weight| weight > 0.0).fold(f64::INFINITY, f64::min);
         let times = |factor: u32| {
-            let scaled: Vec<f64> = self.0.iter().map(|weight| weight / least * f64::from(factor)).collect();
+            let scaled: Vec<f64> = self.proportions.iter().map(|weight| weight / least * f64::from(factor)).collect();
             let near = scaled.iter().all(|weight| (weight - weight.round()).abs() <= 1e-12 * weight);
             (near && scaled.iter().sum::<f64>() <= f64::from(most) + 0.5).then_some(scaled)
         };
@@ -125,7 +165,8 @@ impl BaseWeights {
 
     #[cfg(feature = "methods")]
     pub(crate) fn selected(&self, order: &[u32]) -> Self {
-        Self(order.iter().map(|&u| self.0[u as usize]).collect())
+        let chosen = |weights: &[f64]| order.iter().map(|&u| weights[u as usize]).collect();
+        Self { proportions: chosen(&self.proportions), given: chosen(&self.given) }
     }
 }
 
@@ -218,6 +259,11 @@ impl WeightedEnsemble<'_> {
     pub fn shares(&self) -> Option<&[f64]> {
         self.base_weights.map(BaseWeights::as_slice)
     }
+
+    /// How many base clusterings each stands for.
+    pub fn base_copies(&self) -> Option<&[f64]> {
+        self.base_weights.map(BaseWeights::copies)
+    }
 }
 
 #[cfg(test)]
@@ -232,7 +278,8 @@ mod tests {
         assert_eq!(BaseWeights::new(vec![0.0, 0.0]), Err(WeightError::AllZero));
         assert!(ObjectWeights::new(vec![1.0, 1e-320]).unwrap_err().to_string().contains("is to be written as 0"));
         assert!(BaseWeights::new(vec![f64::NAN]).is_err() && BaseWeights::new(vec![f64::INFINITY]).is_err());
-        assert!(BaseWeights::new(vec![0.1; 3]).unwrap().are_even());
+        let even = BaseWeights::new(vec![0.1; 3]).unwrap();
+        assert!(even.are_even() && even.copies() == [0.1; 3] && even.in_proportion().copies() == [1.0; 3]);
         assert_eq!(BaseWeights::new(vec![1e308, 1e308, 5e307]).unwrap().whole(10), Some(vec![2, 2, 1]));
     }
 

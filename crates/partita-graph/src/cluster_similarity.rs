@@ -1,7 +1,7 @@
 //! Similarities of base clusters: Jaccard index, random walks, and weighted connected triples, all from the overlap table.
 
 use partita_coassoc::Overlap;
-use partita_core::ndarray::{Array1, Array2, Axis};
+use partita_core::ndarray::{Array1, Array2, ArrayView1, Axis};
 use partita_core::{EnsembleRows, Memberships, PassRunner, Silent, WeightedEnsemble};
 use partita_spectral::symmetric_eigen;
 use rayon::prelude::*;
@@ -85,17 +85,28 @@ pub(crate) fn live(overlap: &Overlap) -> Vec<usize> {
 /// ```
 /// From one eigenproblem, D^-½ A D^-½ = Q Λ Qᵀ: Pʳ = D^-½ Q Λʳ Qᵀ D^½, so that
 /// `G = D^-½ Q [ (QᵀDQ) ∘ Σ_r Λʳ 1 1ᵀ Λʳ ] Qᵀ D^-½` for any t. A cluster that shares objects with none has zeros.
-pub(crate) fn propagated(jaccard: &Array2<f64>, steps: u32) -> Result<Array2<f64>, GraphError> {
-    let degrees = jaccard.sum_axis(Axis(1));
+///
+/// A base cluster that is there `copies` = m times has m − 1 neighbours that are its copies. Walks do not tell copies apart but for the
+/// part of a walk that has not left them, so that A has √(m_c m_d) A_cd, m_c − 1 on the diagonal, and G_cc has (m_c − 1) Σ_r D_c^-2r
+/// more. Second come the similarities of two copies of every base cluster.
+pub(crate) fn propagated(
+    jaccard: &Array2<f64>,
+    copies: &[f64],
+    steps: u32,
+) -> Result<(Array2<f64>, Vec<f64>), GraphError> {
+    let more = Array1::from_iter(copies.iter().map(|m| (m - 1.0).max(0.0)));
+    let degrees = (jaccard * &ArrayView1::from(copies)).sum_axis(Axis(1)) + &more;
     let linked: Vec<usize> = (0..degrees.len()).filter(|&c| degrees[c] > 0.0).collect();
-    let mut similarity = Array2::zeros(jaccard.dim());
+    let (mut similarity, mut of_copies) = (Array2::zeros(jaccard.dim()), vec![1.0; copies.len()]);
     if linked.is_empty() {
-        return Ok(similarity);
+        return Ok((similarity, of_copies));
     }
     let degree: Array1<f64> = linked.iter().map(|&c| degrees[c]).collect();
     let root = degree.mapv(|d| 1.0 / d.sqrt());
     let matrix = Array2::from_shape_fn((linked.len(), linked.len()), |(a, b)| {
-        jaccard[[linked[a], linked[b]]] * (root[a] * root[b])
+        let (c, d) = (linked[a], linked[b]);
+        let edge = if a == b { more[c] } else { jaccard[[c, d]] * (copies[c] * copies[d]).sqrt() };
+        edge * (root[a] * root[b])
     });
     let pairs = symmetric_eigen(matrix.view())?;
     let vectors = &pairs.vectors;
@@ -105,7 +116,16 @@ pub(crate) fn propagated(jaccard: &Array2<f64>, steps: u32) -> Result<Array2<f64
         *cell *= (0..steps).fold(0.0, |sum, _| ratio * (1.0 + sum));
     }
     let left = vectors * &root.insert_axis(Axis(1));
-    let gram = left.dot(&inner).dot(&left.t());
+    let mut gram = left.dot(&inner).dot(&left.t());
+    for (a, &c) in linked.iter().enumerate() {
+        let squared = 1.0 / (degrees[c] * degrees[c]);
+        let stayed = (0..steps).fold(0.0, |sum, _| squared * (1.0 + sum));
+        let shared = gram[[a, a]] - stayed;
+        gram[[a, a]] += more[c] * stayed;
+        if more[c] > 0.0 {
+            of_copies[c] = (shared / gram[[a, a]]).clamp(0.0, 1.0);
+        }
+    }
     for (a, &c) in linked.iter().enumerate() {
         similarity[[c, c]] = 1.0;
         for (b, &d) in linked.iter().enumerate().skip(a + 1) {
@@ -114,7 +134,7 @@ pub(crate) fn propagated(jaccard: &Array2<f64>, steps: u32) -> Result<Array2<f64
             (similarity[[c, d]], similarity[[d, c]]) = (cosine, cosine);
         }
     }
-    Ok(similarity)
+    Ok((similarity, of_copies))
 }
 
 /// How far every two base clusters are near the same others, T_cd = Σ_e w_e min(W_ce, W_de), ΣJ × ΣJ; w is 1 where there is none.
@@ -142,9 +162,19 @@ pub(crate) fn common_links(near: &Array2<f64>, weights: Option<&[f64]>) -> Array
 /// ```text
 /// T_cd = Σ_e min(W_ce, W_de)      Sim_cd = decay · T_cd / max T
 /// ```
-pub(crate) fn connected_triples(jaccard: &Array2<f64>, decay: f64) -> Array2<f64> {
-    let mut similarity = common_links(jaccard, None);
-    similarity.diag_mut().fill(0.0);
+/// A base cluster that is there `copies` = m times counts so often among the neighbours, and its m − 1 copies are neighbours too, with
+/// W = 1: they add (m_c + m_d − 2) W_cd, and two copies have m_c − 2 and all their links in common, which may be the maximum.
+pub(crate) fn connected_triples(jaccard: &Array2<f64>, copies: &[f64], decay: f64) -> Array2<f64> {
+    let mut similarity = common_links(jaccard, Some(copies));
+    let more: Vec<f64> = copies.iter().map(|m| (m - 1.0).max(0.0)).collect();
+    similarity.indexed_iter_mut().for_each(|((c, d), common)| {
+        // Of copies the part of a second one that there is.
+        *common = if c == d {
+            more[c].min(1.0) * (*common + (more[c] - 1.0).max(0.0))
+        } else {
+            *common + (more[c] + more[d]) * jaccard[[c, d]]
+        };
+    });
     let most = similarity.iter().copied().fold(0.0, f64::max);
     similarity.mapv_inplace(|common| if most > 0.0 { decay * common / most } else { 0.0 });
     similarity.diag_mut().fill(1.0);
@@ -218,10 +248,10 @@ pub(crate) mod tests {
             (20, [1.0, 0.655_069, 0.937_391, 0.723_864, 0.894_259, 0.647_484, 0.647_484]),
         ];
         for (steps, row) in rows {
-            let similarity = propagated(&a, steps).unwrap();
+            let similarity = propagated(&a, &[1.0; 7], steps).unwrap().0;
             row.iter().zip(similarity.row(0)).for_each(|(&expected, &found)| close(found, expected));
         }
-        let triples = connected_triples(&a, 1.0) * 0.833_333_333_333;
+        let triples = connected_triples(&a, &[1.0; 7], 1.0) * 0.833_333_333_333;
         let cells = [(1, 5, 0.833_333), (1, 3, 0.666_667), (2, 4, 0.75), (4, 7, 0.666_667), (6, 7, 0.583_333)];
         let more = [(1, 2, 0.166_667), (1, 6, 0.166_667), (1, 7, 0.166_667), (2, 6, 0.25), (2, 7, 0.5), (2, 3, 0.0)];
         cells.iter().chain(&more).for_each(|&(c, d, value)| close(triples[[c - 1, d - 1]], value));
@@ -261,8 +291,36 @@ pub(crate) mod tests {
             let (expected, a) = naive(&drawn.ensemble, steps);
             let index = jaccard(&overlap(&drawn.ensemble));
             assert!((&index - &a).iter().all(|x| x.abs() < 1e-12), "{seed}");
-            let found = propagated(&index, steps).unwrap();
+            let found = propagated(&index, &vec![1.0; index.nrows()], steps).unwrap().0;
             assert!((&found - &expected).iter().all(|x| x.abs() < 1e-10), "{seed}");
+        }
+    }
+
+    /// A base clustering of weight 3 is three of them, for walks and for triples.
+    #[test]
+    fn copies_are_neighbours() {
+        for seed in 0..60 {
+            let ensemble = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 }).ensemble;
+            let (bases, own) = (ensemble.bases().len() as u32, ensemble.offsets()[1]);
+            let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
+            let copied = ensemble.select(&objects, &[&(0..bases).collect::<Vec<u32>>()[..], &[0, 0]].concat());
+            let (index, of_copies) = (jaccard(&overlap(&ensemble)), jaccard(&overlap(&copied)));
+            let copies: Vec<f64> = (0..index.nrows()).map(|c| if c < own { 3.0 } else { 1.0 }).collect();
+            let ones = vec![1.0; of_copies.nrows()];
+            let (walks, alike) = propagated(&index, &copies, 20).unwrap();
+            let pairs = [
+                (walks, propagated(&of_copies, &ones, 20).unwrap().0),
+                (connected_triples(&index, &copies, 0.9), connected_triples(&of_copies, &ones, 0.9)),
+            ];
+            for (at, (found, expected)) in pairs.iter().enumerate() {
+                for ((c, d), value) in found.indexed_iter().filter(|((c, d), _)| c != d) {
+                    assert!((value - expected[[c, d]]).abs() < 1e-9, "{seed} {at} {c} {d}");
+                }
+            }
+            for c in (0..own).filter(|&c| overlap(&ensemble).sizes()[c] > 0.0) {
+                let expected = pairs[0].1[[c, index.nrows() + c]];
+                assert!((alike[c] - expected).abs() < 1e-9, "{seed} {c}");
+            }
         }
     }
 }

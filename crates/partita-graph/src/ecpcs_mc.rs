@@ -3,7 +3,7 @@
 use std::num::Saturating;
 
 use partita_coassoc::Overlap;
-use partita_core::ndarray::{Array2, Axis};
+use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
     Assigned, BaseWeights, Capabilities, Clusters, FitError, Flow, Label, Method, MethodInfo, Monitor, Outcome,
     PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed, Settings, Silent,
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::GraphError;
 use crate::cluster_similarity::{self, bases_of, jaccard, live, overlaps, propagated};
 use crate::collect::in_memory;
-use crate::rows::{by_base, check};
+use crate::rows::{check, copies_by_base};
 use crate::soft::soft_bytes;
 use crate::spectral::{GRAPH, counted_for};
 
@@ -72,7 +72,7 @@ pub struct MetaClusters {
 ///
 /// # Differences from the paper
 /// Eigenvectors are scaled to unit rows and grouped by k-means (the paper: the discretisation of Yu and Shi); ties go to the
-/// first cluster; missing labels; weights of base clusterings, which count in the scores; weights of objects, which count in the
+/// first cluster; missing labels; weights of base clusterings, each of which is so many copies; weights of objects, which count in the
 /// overlaps; soft base clusterings, by the extended Jaccard index a·b / (a·a + b·b − a·b) of their shares Z.
 ///
 /// # Errors
@@ -163,33 +163,37 @@ impl Grouped {
         if monitor.tick(1, 3) == Flow::Stop {
             return Err(GraphError::Interrupted);
         }
-        let similarity = propagated(index, settings.steps)?;
+        let copies = copies_by_base(overlap.offsets(), weights);
+        let (similarity, of_copies) = propagated(index, &copies, settings.steps)?;
         if monitor.tick(2, 3) == Flow::Stop {
             return Err(GraphError::Interrupted);
         }
         let live = live(overlap);
-        let grouping = groups(&similarity, &live, clusters, seed, settings)?;
+        let grouping = groups(&similarity, (&copies, &of_copies), &live, clusters, seed, settings)?;
         let mut meta = vec![None; similarity.nrows()];
         live.iter().zip(&grouping.labels).for_each(|(&c, &k)| meta[c] = Some(k as usize));
         let count = |k| meta.iter().filter(|meta| **meta == Some(k)).count();
         let details = MetaClusters { base_clusters: (0..clusters).map(count).collect() };
-        let scores = Scores::new(overlap.offsets(), &meta, &by_base(overlap.offsets(), weights), clusters);
+        let scores = Scores::new(overlap.offsets(), &meta, &copies, clusters);
         Ok(Self { grouping, scores, details })
     }
 }
 
-/// The normalised cut of the similarity of those base clusters that have objects.
+/// The normalised cut of the similarity of those base clusters that have objects, in which copies stay together.
 fn groups(
     similarity: &Array2<f64>,
+    (copies, of_copies): (&[f64], &[f64]),
     live: &[usize],
     clusters: usize,
     seed: Seed,
     settings: &EcpcsMcSettings,
 ) -> Result<Grouping, GraphError> {
-    // A cluster is like itself, even one that shares objects with no other.
-    let cell = |a: usize, b: usize| if a == b { 1.0 } else { similarity[[live[a], live[b]]] };
+    let copies = Array1::from_iter(live.iter().map(|&c| copies[c]));
+    // A cluster is like itself, even one that shares objects with no other; here is the mean over its copies.
+    let own = |a: usize| (1.0 + (copies[a] - 1.0).max(0.0) * of_copies[live[a]]) / copies[a];
+    let cell = |a: usize, b: usize| if a == b { own(a) } else { similarity[[live[a], live[b]]] };
     let mut matrix = Array2::from_shape_fn((live.len(), live.len()), |(a, b)| cell(a, b));
-    let root = matrix.sum_axis(Axis(1)).mapv(|degree: f64| 1.0 / degree.sqrt());
+    let root = (&matrix * &copies).sum_axis(Axis(1)).mapv(|degree: f64| 1.0 / degree.sqrt()) * copies.mapv(f64::sqrt);
     matrix.indexed_iter_mut().for_each(|((a, b), x)| *x *= root[a] * root[b]);
     let count = clusters.min(live.len());
     let mut rows = top_eigenpairs(matrix.view(), count, seed.child(0), &LanczosSettings::default())?.vectors;
@@ -200,7 +204,7 @@ fn groups(
     let (restarts, rounds) = (settings.restarts, settings.rounds);
     let search = Search { clusters, restarts, rounds, tolerance: 0.0 };
     let rows = rows.as_standard_layout();
-    Ok(kmeans(rows.view(), &vec![1.0; live.len()], &search, seed.child(1), &Silent))
+    Ok(kmeans(rows.view(), &copies.to_vec(), &search, seed.child(1), &Silent))
 }
 
 /// How much of a row each meta-cluster has.
@@ -303,6 +307,7 @@ static INFO: MethodInfo = MethodInfo {
         soft: true,
         streams: true,
         soft_bases: SoftBases::Native,
+        base_weights: Weights::Copies,
         object_weights: Weights::Native,
         ..GRAPH.capabilities
     },

@@ -15,7 +15,7 @@ use crate::cluster_similarity::{bases_of, common_links, jaccard, live};
 use crate::collect::in_memory;
 use crate::link_method::{EmbeddedSettings, LinkMethod};
 use crate::row_cut::{grouped_by, leading, lifted};
-use crate::rows::by_base;
+use crate::rows::copies_by_base;
 use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for};
 
 /// Settings of [`gp_mgla`]. Start from `default()` and change what you mean to change.
@@ -61,7 +61,7 @@ impl Default for GpMglaSettings {
 /// grows with n besides the result.
 ///
 /// # Differences from the paper
-/// Missing labels; weights of base clusterings, which multiply a_u; a_u is at least 0.001 before them, so that no object is cut off;
+/// Missing labels; weights of base clusterings, each of which is so many copies; a_u is at least 0.001, so that no object is cut off;
 /// an object of weight w is w objects, in NMI, W, the cut and k-means.
 ///
 /// # Errors
@@ -116,15 +116,19 @@ struct LinkedGraph {
 
 impl LinkedGraph {
     fn new(overlap: &Overlap, weights: Option<&BaseWeights>, settings: &GpMglaSettings) -> Self {
-        let (influence, base_of) = (influence(overlap, settings.beta), bases_of(overlap.offsets()));
-        let given = by_base(overlap.offsets(), weights);
-        let counts: Vec<f64> = base_of.iter().zip(given).map(|(&u, weight)| influence[u] * weight).collect();
+        let influence = influence(overlap, weights.map(BaseWeights::copies), settings.beta);
+        let (base_of, copies) = (bases_of(overlap.offsets()), copies_by_base(overlap.offsets(), weights));
+        let counts: Vec<f64> = base_of.iter().zip(&copies).map(|(&u, copies)| influence[u] * copies).collect();
         let (mut near, live) = (jaccard(overlap), live(overlap));
         live.iter().for_each(|&c| near[[c, c]] = 1.0);
         let mut links = common_links(&near, Some(&counts));
         let most = links.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        links.mapv_inplace(|link| link / most);
-        live.iter().for_each(|&c| links[[c, c]] = 1.0);
+        // Edges of all copies; each has 1 to itself, and the link of copies to the others of its kind.
+        links.indexed_iter_mut().for_each(|((c, d), link)| *link *= copies[c] * copies[d] / most);
+        live.iter().for_each(|&c| {
+            let of_copies = links[[c, c]] / (copies[c] * copies[c]);
+            links[[c, c]] = copies[c] * (1.0 + (copies[c] - 1.0).max(0.0) * of_copies);
+        });
         let strengths: Vec<f64> = counts.iter().map(|count| settings.alpha * count).collect();
         let own = overlap.sizes().into_iter().zip(&strengths).map(|(size, strength)| size * strength);
         let degrees: Vec<f64> = own.zip(links.sum_axis(Axis(1))).map(|(own, links)| own + links).collect();
@@ -142,15 +146,19 @@ impl LinkedGraph {
     }
 }
 
-/// How much every base clustering counts for its agreement with the others; one of a single cluster agrees with none.
-fn influence(overlap: &Overlap, beta: f64) -> Vec<f64> {
+/// How much every base clustering counts for its agreement with the others and with its copies; one of a single cluster agrees with none.
+fn influence(overlap: &Overlap, copies: Option<&[f64]>, beta: f64) -> Vec<f64> {
+    let copies = |u: usize| copies.map_or(1.0, |copies| copies[u]);
     let bases = 0..overlap.offsets().len() - 1;
     let shared = |u: usize, v: usize| {
         let counts = overlap.of_bases(u.min(v), u.max(v));
         let split = counts.iter().filter(|count| **count > 0.0).nth(1).is_some();
         if split { nmi_of_counts(counts, Normalisation::Max) } else { 0.0 }
     };
-    let sum = |u: usize| bases.clone().filter(|&v| v != u).map(|v| shared(u, v)).sum::<f64>();
+    let times = |u: usize, v: usize| if u == v { (copies(u) - 1.0).max(0.0) } else { copies(v) };
+    let agreement =
+        |u: usize, v: usize| Some(times(u, v)).filter(|times| *times > 0.0).map(|times| times * shared(u, v));
+    let sum = |u: usize| bases.clone().filter_map(|v| agreement(u, v)).sum::<f64>();
     let sums: Vec<f64> = bases.clone().map(sum).collect();
     let most = sums.iter().copied().fold(0.0, f64::max);
     sums.iter().map(|sum| if most > 0.0 { (sum / most).powf(beta).max(1e-3) } else { 1.0 }).collect()
@@ -164,7 +172,11 @@ pub static GP_MGLA: LinkMethod<GpMglaSettings> = LinkMethod {
         reference: "Huang, Lai and Wang 2015, Neurocomputing 170",
         time: "nM² + nK² + (ΣJ)³",
         memory: "nK + (ΣJ)²",
-        capabilities: Capabilities { object_weights: Weights::Native, ..SPECTRAL.capabilities },
+        capabilities: Capabilities {
+            base_weights: Weights::Copies,
+            object_weights: Weights::Native,
+            ..SPECTRAL.capabilities
+        },
         ..SPECTRAL
     },
     fit: |source, clusters, seed, settings, monitor| gp_mgla(source, clusters, seed, settings, monitor),
@@ -182,14 +194,14 @@ mod tests {
 
     #[test]
     fn tiny_agreement_to_its_printed_digits() {
-        for (found, expected) in influence(&overlap(&tiny()), 1.0).iter().zip([1.0, 0.676_130, 0.873_760]) {
+        for (found, expected) in influence(&overlap(&tiny()), None, 1.0).iter().zip([1.0, 0.676_130, 0.873_760]) {
             assert!((found - expected).abs() < 5e-7, "{found} {expected}");
         }
     }
 
     /// B of the definition, objects and then base clusters.
     fn edges(ensemble: &Ensemble, settings: &GpMglaSettings) -> Array2<f64> {
-        let (influence, base_of) = (influence(&overlap(ensemble), settings.beta), bases_of(&ensemble.offsets()));
+        let (influence, base_of) = (influence(&overlap(ensemble), None, settings.beta), bases_of(&ensemble.offsets()));
         let counts = Array1::from_iter(base_of.iter().map(|&u| influence[u]));
         let one_hot = refined(ensemble, &Array2::eye(counts.len()));
         let mut near = naive(ensemble, 0).1;

@@ -15,7 +15,7 @@ use crate::cluster_similarity::{connected_triples, jaccard};
 use crate::collect::in_memory;
 use crate::link_method::{EmbeddedSettings, LinkMethod};
 use crate::row_cut;
-use crate::rows::by_base;
+use crate::rows::copies_by_base;
 use crate::spectral::{SPECTRAL, SpectralDiagnostics, counted_for};
 
 /// Settings of [`lce`]. Start from `default()` and change what you mean to change.
@@ -58,7 +58,8 @@ impl Default for LceSettings {
 /// grows with n besides the result.
 ///
 /// # Differences from the paper
-/// Missing labels (an object is in no cluster of that base clustering), weights, k-means by greedy k-means++ from several
+/// Missing labels (an object is in no cluster of that base clustering), weights (a base clustering of weight ω is ω copies, also among
+/// the neighbours), k-means by greedy k-means++ from several
 /// initializations.
 ///
 /// # Errors
@@ -92,7 +93,7 @@ pub fn lce_rows(
     monitor: &dyn Monitor,
 ) -> Result<RowFit<SpectralDiagnostics>, GraphError> {
     let overlap = counted_for(rows, clusters, settings, monitor)?;
-    let strengths = by_base(overlap.offsets(), weights);
+    let strengths = copies_by_base(overlap.offsets(), weights);
     let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &strengths, settings.decay);
     let degrees = memberships.degrees(&overlap);
     drop(overlap);
@@ -112,7 +113,7 @@ struct Memberships {
 
 impl Memberships {
     fn new(jaccard: &Array2<f64>, offsets: &[usize], weights: &[f64], decay: f64) -> Self {
-        let mut table = connected_triples(jaccard, decay);
+        let mut table = connected_triples(jaccard, weights, decay);
         let base = |c: usize| offsets.partition_point(|&start| start <= c);
         table.indexed_iter_mut().for_each(|((c, d), x)| *x *= if base(c) == base(d) { weights[c] } else { 0.0 });
         let strengths = table.sum_axis(Axis(1)).to_vec();
@@ -174,6 +175,7 @@ static INFO: MethodInfo = MethodInfo {
         soft_bases: SoftBases::Refused(
             "clusters that share objects a little are all similar to it, which blurs shares further; hbgf and lwgp take them",
         ),
+        base_weights: Weights::Copies,
         object_weights: Weights::Native,
         ..SPECTRAL.capabilities
     },
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn tiny_memberships_to_their_printed_digits() {
-        let refined = refined(&tiny(), &connected_triples(&jaccard(&overlap(&tiny())), 0.9));
+        let refined = refined(&tiny(), &connected_triples(&jaccard(&overlap(&tiny())), &[1.0; 7], 0.9));
         let rows = [
             (1, [1.0, 0.18, 1.0, 0.36, 1.0, 0.18, 0.18]),
             (3, [1.0, 0.18, 0.36, 1.0, 1.0, 0.18, 0.18]),
@@ -209,8 +211,9 @@ mod tests {
             let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
             let ensemble = &drawn.ensemble;
             let overlap = overlap(ensemble);
-            let dense = refined(ensemble, &connected_triples(&jaccard(&overlap), 0.9));
-            let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &vec![1.0; dense.ncols()], 0.9);
+            let ones = vec![1.0; overlap.sizes().len()];
+            let dense = refined(ensemble, &connected_triples(&jaccard(&overlap), &ones, 0.9));
+            let memberships = Memberships::new(&jaccard(&overlap), overlap.offsets(), &ones, 0.9);
             let degrees = memberships.degrees(&overlap);
             let graph = memberships.graph(&shared(ensemble, &memberships.strengths), &degrees);
             let table = memberships.lifted(&Array2::eye(dense.ncols()), &degrees);

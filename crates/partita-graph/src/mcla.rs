@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::metis::{Graph, partition};
-use crate::rows::{Rows, by_base, decode_row};
+use crate::rows::{Rows, copies_by_base, decode_row};
 use crate::spectral::{GRAPH, counted};
 
 /// Settings of [`mcla`]. Start from `default()` and change what you mean to change.
@@ -47,7 +47,7 @@ impl Default for MclaSettings {
 /// edge between base clusters a and b:  |a ∩ b| / |a ∪ b|          (Jaccard)
 /// y_ik = Σ_u w_u [cluster of i in u belongs to meta-cluster k] / Σ_u w_u     over the labels that i has
 /// ```
-/// The graph has a vertex a base cluster, weighing as many objects as it has, and is cut into parts of about the same
+/// The graph has a vertex a base cluster with its ω copies, weighing as many objects as these have, and is cut into parts of about the same
 /// weight by METIS, whose integer weights are scaled so that the largest is 10,000. The soft result is the share of
 /// the votes.
 ///
@@ -72,7 +72,7 @@ pub fn mcla<'a>(
     monitor: &dyn Monitor,
 ) -> Result<Outcome<MclaDiagnostics>, GraphError> {
     let source = source.into();
-    let (ensemble, weights) = (source.ensemble, source.base_weights);
+    let ensemble = source.ensemble;
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
     if let Some(shares) = ensemble.memberships() {
         return mcla_soft(source, shares, clusters, seed, settings, monitor);
@@ -83,11 +83,12 @@ pub fn mcla<'a>(
     }
     let overlaps = cluster_overlaps(rows.ensemble(), Some(rows.weights()));
     let sizes = overlaps.diag().to_vec();
-    let (meta, live, cut) = meta_clusters((overlaps.view(), &sizes), clusters, settings.imbalance, seed, monitor)?;
+    let weights = copies_by_base(&ensemble.offsets(), source.base_weights);
+    let (meta, live, cut) =
+        meta_clusters((overlaps.view(), &sizes, &weights), clusters, settings.imbalance, seed, monitor)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let weights = rows.by_base(weights);
     let mut votes = Array2::<f64>::zeros((rows.len(), clusters));
     rows.for_each(0..rows.len(), |i, codes| {
         vote(codes, &meta, &weights, votes.row_mut(i).into_slice().expect("lines of a new array"));
@@ -122,11 +123,12 @@ fn mcla_soft(
         let (own, values) = shares.row(object);
         own.iter().zip(values).for_each(|(&c, share)| sizes[c as usize] += weight * share);
     }
-    let (meta, live, cut) = meta_clusters((products.view(), &sizes), clusters, settings.imbalance, seed, monitor)?;
+    let strengths = copies_by_base(&offsets, source.base_weights);
+    let (meta, live, cut) =
+        meta_clusters((products.view(), &sizes, &strengths), clusters, settings.imbalance, seed, monitor)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
-    let strengths = by_base(&offsets, source.base_weights);
     let mut votes = Array2::<f64>::zeros((shares.objects(), clusters));
     for (object, mut line) in votes.outer_iter_mut().enumerate() {
         let (own, values) = shares.row(object);
@@ -163,9 +165,9 @@ pub fn mcla_rows(
         return Err(GraphError::Interrupted);
     }
     let overlap = counted(rows)?;
+    let (offsets, weights) = (overlap.offsets().to_vec(), copies_by_base(overlap.offsets(), weights));
     let (meta, live, cut) =
-        meta_clusters((overlap.table(), &overlap.sizes()), clusters, settings.imbalance, seed, monitor)?;
-    let (offsets, weights) = (overlap.offsets().to_vec(), by_base(overlap.offsets(), weights));
+        meta_clusters((overlap.table(), &overlap.sizes(), &weights), clusters, settings.imbalance, seed, monitor)?;
     let votes = Votes { offsets, meta, weights, clusters };
     let mut fit = RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live });
     fit.objective = Some(cut);
@@ -174,13 +176,13 @@ pub fn mcla_rows(
 
 /// The meta-cluster of every base cluster from their overlaps, how many base clusters have objects, and the weight of the edges cut.
 fn meta_clusters(
-    (overlaps, sizes): (ArrayView2<'_, f64>, &[f64]),
+    (overlaps, sizes, copies): (ArrayView2<'_, f64>, &[f64], &[f64]),
     clusters: usize,
     imbalance: f64,
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, usize, Objective), GraphError> {
-    let (graph, live) = jaccard(overlaps, sizes);
+    let (graph, live) = jaccard(overlaps, sizes, copies);
     let parts = partition(&graph, clusters.min(live.len()), imbalance, seed, monitor)?;
     let cut = graph.cut(&parts);
     let mut meta = vec![0u32; overlaps.nrows()];
@@ -223,18 +225,18 @@ impl RowMap for Votes {
     }
 }
 
-/// The Jaccard graph of the base clusters that have objects, and which those are.
-fn jaccard(overlaps: ArrayView2<'_, f64>, sizes: &[f64]) -> (Graph, Vec<usize>) {
+/// The Jaccard graph of the base clusters that have objects, each with all its copies in one vertex, and which those are.
+fn jaccard(overlaps: ArrayView2<'_, f64>, sizes: &[f64], copies: &[f64]) -> (Graph, Vec<usize>) {
     let live: Vec<usize> = (0..overlaps.nrows()).filter(|&c| sizes[c] > 0.0).collect();
     let edge = |a: usize, b: usize| {
         let both = overlaps[[a, b]];
-        both / (overlaps[[a, a]] + overlaps[[b, b]] - both)
+        copies[a] * copies[b] * both / (overlaps[[a, a]] + overlaps[[b, b]] - both)
     };
     let near = |&a: &usize| {
         let others = live.iter().enumerate().filter(|&(_, &b)| b != a && overlaps[[a, b]] > 0.0);
         others.map(|(at, &b)| (at as u32, edge(a, b))).collect()
     };
-    let vertices = live.iter().map(|&c| sizes[c]).collect();
+    let vertices = live.iter().map(|&c| copies[c] * sizes[c]).collect();
     (Graph { vertices, edges: live.iter().map(near).collect() }, live)
 }
 
@@ -256,6 +258,7 @@ static INFO: MethodInfo = MethodInfo {
         soft: true,
         streams: true,
         soft_bases: SoftBases::Native,
+        base_weights: Weights::Copies,
         object_weights: Weights::Native,
         ..GRAPH.capabilities
     },

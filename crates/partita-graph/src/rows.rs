@@ -110,9 +110,18 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// For every base cluster the weight of its base clustering.
+/// For every base cluster the weight of its base clustering; the mean over base clusterings is 1.
 pub(crate) fn by_base(offsets: &[usize], weights: Option<&BaseWeights>) -> Vec<f64> {
-    let weight = |u: usize| weights.map_or(1.0, |w| w.as_slice()[u]);
+    each_cluster(offsets, weights.map(BaseWeights::as_slice))
+}
+
+/// For every base cluster how often it is there: the copies that its base clustering stands for.
+pub(crate) fn copies_by_base(offsets: &[usize], weights: Option<&BaseWeights>) -> Vec<f64> {
+    each_cluster(offsets, weights.map(BaseWeights::copies))
+}
+
+fn each_cluster(offsets: &[usize], weights: Option<&[f64]>) -> Vec<f64> {
+    let weight = |u: usize| weights.map_or(1.0, |weights| weights[u]);
     let ends = offsets.windows(2).enumerate();
     ends.flat_map(|(u, ends)| (ends[0]..ends[1]).map(move |_| weight(u))).collect()
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::GraphError;
 use crate::cluster_similarity::{self, connected_triples, overlaps, propagated};
-use crate::rows::{by_base, check};
+use crate::rows::{check, copies_by_base};
 use crate::similar_rows::{Objects, Similar, surety};
 use crate::soft_similarity::{SimilarShares, soft_tree_bytes};
 use crate::spectral::GRAPH;
@@ -70,7 +70,7 @@ pub struct SimilarityTreeDiagnostics {
 /// O(n M²) for the overlaps, O((ΣJ)³) for the walks, O(f² M) for a tree over f different label rows.
 ///
 /// # Differences from the paper
-/// Missing labels, weights, soft base clusterings (the mean similarity over what both objects have shares of). Certainty is the mean similarity to the own cluster over the sum of that and the best other's.
+/// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean similarity over what both objects have shares of). Certainty is the mean similarity to the own cluster over the sum of that and the best other's.
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, or the monitor asks to stop.
@@ -85,7 +85,7 @@ pub fn ecpcs_hc<'a>(
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
     let source = source.into();
     settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
-    tree(source, clusters, |index| propagated(index, settings.steps), monitor)
+    tree(source, clusters, |index, copies| Ok(propagated(index, copies, settings.steps)?.0), monitor)
 }
 
 /// Connected-triple-based similarity (Iam-On, Boongoen and Garrett 2008): average link on how many neighbours the base clusters
@@ -100,7 +100,7 @@ pub fn ecpcs_hc<'a>(
 /// O(n M²) for the overlaps, O((ΣJ)³) for the triples, O(f² M) for a tree over f different label rows.
 ///
 /// # Differences from the paper
-/// Missing labels, weights, soft base clusterings (the mean similarity over what both objects have shares of). diceR cuts the list of clusters into equal parts, which is another result where base clusterings
+/// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean similarity over what both objects have shares of). diceR cuts the list of clusters into equal parts, which is another result where base clusterings
 /// differ in K.
 ///
 /// # Errors
@@ -120,13 +120,13 @@ pub fn cts<'a>(
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
     let source = source.into();
     settings.validate(&ProblemSize::of(source.ensemble, clusters))?;
-    tree(source, clusters, |index| Ok(connected_triples(index, settings.decay)), monitor)
+    tree(source, clusters, |index, copies| Ok(connected_triples(index, copies, settings.decay)), monitor)
 }
 
 fn tree(
     source: WeightedEnsemble<'_>,
     clusters: Clusters,
-    similarity: impl Fn(&Array2<f64>) -> Result<Array2<f64>, GraphError>,
+    similarity: impl Fn(&Array2<f64>, &[f64]) -> Result<Array2<f64>, GraphError>,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<SimilarityTreeDiagnostics>, GraphError> {
     let ensemble = source.ensemble;
@@ -135,11 +135,11 @@ fn tree(
         return Err(GraphError::Interrupted);
     }
     let (overlap, index) = overlaps(source)?;
-    let weights = by_base(overlap.offsets(), source.base_weights);
+    let weights = copies_by_base(overlap.offsets(), source.base_weights);
     let fragments = ensemble.fragments();
     let leaves = fragments.leaf_weights(source.multiplicities());
     let objects = Objects { fragments: &fragments, leaves: &leaves, multiplicities: &source.each_multiplicity() };
-    let similarity = similarity(&index)?;
+    let similarity = similarity(&index, &weights)?;
     if ensemble.memberships().is_some() {
         return linked(&SimilarShares::new(objects, &similarity, &weights), objects, clusters, monitor);
     }
@@ -306,6 +306,7 @@ const TREE: MethodInfo = MethodInfo {
         cuts_tree: true,
         seeded: false,
         soft_bases: SoftBases::Native,
+        base_weights: Weights::Copies,
         object_weights: Weights::Native,
         ..GRAPH.capabilities
     },
@@ -400,11 +401,11 @@ mod tests {
         let index = jaccard(&overlap(&tiny()));
         let cases = [
             (
-                propagated(&index, 20).unwrap(),
+                propagated(&index, &[1.0; 7], 20).unwrap().0,
                 [(1, 2, 1.0), (1, 3, 0.906_309), (1, 4, 0.673_826), (3, 4, 0.767_518), (4, 5, 1.0)],
             ),
             (
-                connected_triples(&index, 0.9),
+                connected_triples(&index, &[1.0; 7], 0.9),
                 [(1, 3, 0.786_667), (1, 4, 0.24), (3, 4, 0.453_333), (4, 5, 0.876_667), (5, 6, 1.0)],
             ),
         ];
@@ -420,7 +421,11 @@ mod tests {
     fn similarities_of_objects_are_means_over_base_clusterings() {
         for seed in 0..100 {
             let ensemble = draw(Seed::new(seed), 0.3).ensemble;
-            let similarity = connected_triples(&jaccard(&overlap(&ensemble)), 0.9);
+            let similarity = connected_triples(
+                &jaccard(&overlap(&ensemble)),
+                &vec![1.0; ensemble.offsets()[ensemble.bases().len()]],
+                0.9,
+            );
             let (sim, offsets) = (found(&ensemble, &similarity), ensemble.offsets());
             for i in 0..ensemble.objects() {
                 for j in 0..i {

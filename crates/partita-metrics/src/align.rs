@@ -158,6 +158,7 @@ impl<'a> BaseTables<'a> {
         };
         BaseWeights::new(agreement.outer_iter().enumerate().map(weight).collect())
             .expect("weights of at least 0.001 are positive")
+            .in_proportion()
     }
 }
 

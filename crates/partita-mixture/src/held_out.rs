@@ -4,7 +4,7 @@ use partita_core::{Ensemble, ModelError};
 use serde_json::Value;
 
 use crate::bce::BceModel;
-use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread};
+use crate::shared::match_bases::{MatchedBases, match_bases, unread};
 use crate::shared::row_model::RowModel;
 
 /// What [`held_out`] found.
@@ -37,12 +37,12 @@ pub fn held_out(saved: &Value, rows: &Ensemble) -> Result<HeldOut, ModelError> {
         Some(BceModel::FORMAT) => {
             let model = BceModel::from_json(saved)?;
             let matched = match_bases(&model.bases, rows)?;
-            measured(&model.log_probability_bounds(rows)?, &matched, rows, true)
+            Ok(measured(model.perplexity(rows)?, &matched, rows, true))
         }
         Some(RowModel::FORMAT) | None => {
             let model = RowModel::from_json(saved)?;
             let matched = match_bases(model.bases(), rows)?;
-            measured(&model.log_probabilities(rows)?, &matched, rows, false)
+            Ok(measured(model.perplexity(rows)?, &matched, rows, false))
         }
         Some(other) => {
             Err(ModelError::Input(format!("a model of the format '{other}' gives label rows no probability")))
@@ -50,10 +50,10 @@ pub fn held_out(saved: &Value, rows: &Ensemble) -> Result<HeldOut, ModelError> {
     }
 }
 
-fn measured(logs: &[f64], matched: &MatchedBases, rows: &Ensemble, upper_bound: bool) -> Result<HeldOut, ModelError> {
+fn measured(perplexity: f64, matched: &MatchedBases, rows: &Ensemble, upper_bound: bool) -> HeldOut {
     let unread = unread(matched, rows);
     let labels = (rows.objects() * rows.bases().len() - rows.missing()) as u64 - unread;
-    Ok(HeldOut { perplexity: perplexity(logs, unread, rows)?, labels, unread, upper_bound })
+    HeldOut { perplexity, labels, unread, upper_bound }
 }
 
 #[cfg(test)]

@@ -26,10 +26,12 @@ const NOWHERE: u32 = u32::MAX;
 pub(crate) enum Design {
     /// Numbers.
     Dense(Array2<f64>),
-    /// Row i has ones at `places[i, ..]` and zeros elsewhere; the one-hot matrix is never built.
+    /// Row i has `values[u]` at `places[i, u]` and zeros elsewhere; the one-hot matrix is never built.
     Hot {
         /// n × M places below `width`; missing labels have none.
         places: Array2<u32>,
+        /// M, 1 where a base clustering is there once.
+        values: Vec<f64>,
         /// p.
         width: usize,
         /// What the last column holds everywhere, where there are intercepts.
@@ -99,14 +101,17 @@ impl Scaling {
 }
 
 impl Design {
-    /// One-hot label rows of an ensemble.
-    pub(crate) fn hot(ensemble: &Ensemble, intercept: Option<f64>) -> Self {
+    /// One-hot label rows of an ensemble, in which a label of a base clustering that is there ω times is √ω.
+    pub(crate) fn hot(ensemble: &Ensemble, copies: Option<&[f64]>, intercept: Option<f64>) -> Self {
         let offsets = ensemble.offsets();
         let bases = ensemble.bases().len();
+        let values: Vec<f64> = (0..bases).map(|u| copies.map_or(1.0, |copies| copies[u].sqrt())).collect();
         if let Some(shares) = ensemble.memberships() {
             let rows = (0..ensemble.objects() as u32).collect();
+            let ends = offsets.windows(2).zip(&values);
+            let factors: Vec<f64> = ends.flat_map(|(ends, value)| vec![*value; ends[1] - ends[0]]).collect();
             return Self::Shares(ShareRows {
-                shares: Arc::new(shares.clone()),
+                shares: Arc::new(shares.clone().scaled(&factors)),
                 rows,
                 width: offsets[bases],
                 intercept,
@@ -114,7 +119,7 @@ impl Design {
         }
         let place = |(i, u): (usize, usize)| ensemble.label(i, u).map_or(NOWHERE, |j| (offsets[u] + j) as u32);
         let places = Array2::from_shape_fn((ensemble.objects(), bases), place);
-        Self::Hot { places, width: offsets[bases], intercept }
+        Self::Hot { places, values, width: offsets[bases], intercept }
     }
 
     /// Objects, n.
@@ -140,9 +145,12 @@ impl Design {
     pub(crate) fn select(&self, objects: &[usize]) -> Self {
         match self {
             Self::Dense(x) => Self::Dense(x.select(Axis(0), objects)),
-            Self::Hot { places, width, intercept } => {
-                Self::Hot { places: places.select(Axis(0), objects), width: *width, intercept: *intercept }
-            }
+            Self::Hot { places, values, width, intercept } => Self::Hot {
+                places: places.select(Axis(0), objects),
+                values: values.clone(),
+                width: *width,
+                intercept: *intercept,
+            },
             Self::Shares(shares) => {
                 let rows = objects.iter().map(|&object| shares.rows[object]).collect();
                 Self::Shares(ShareRows { rows, ..shares.clone() })
@@ -154,10 +162,13 @@ impl Design {
     fn entries(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (places, last) = match self {
             Self::Dense(_) => (None, None),
-            Self::Hot { places, width, intercept } => (Some(places.row(i)), intercept.map(|value| (*width, value))),
+            Self::Hot { places, values, width, intercept } => {
+                (Some(places.row(i).into_iter().zip(values)), intercept.map(|value| (*width, value)))
+            }
             Self::Shares(shares) => (None, shares.intercept.map(|value| (shares.width, value))),
         };
-        let known = places.into_iter().flatten().filter(|&&place| place != NOWHERE).map(|&place| (place as usize, 1.0));
+        let known = places.into_iter().flatten().filter(|&(&place, _)| place != NOWHERE);
+        let known = known.map(|(&place, &value)| (place as usize, value));
         let (clusters, values): (&[u32], &[f64]) = match self {
             Self::Shares(shares) => shares.shares.row(shares.rows[i] as usize),
             _ => (&[], &[]),

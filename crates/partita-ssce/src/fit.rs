@@ -127,7 +127,7 @@ pub(crate) fn fit(
     Ok(Fit { centre, trace, stopped })
 }
 
-/// Better W for this μ and Ω, with its negative log likelihood.
+/// Better W for this μ and Ω, with its negative log likelihood. The descent is that of W diag(√ω).
 fn classifiers(
     loss: &Loss<'_>,
     prior: &Prior,
@@ -136,12 +136,14 @@ fn classifiers(
     monitor: &dyn Monitor,
 ) -> Result<(f64, Array2<f64>), SsceError> {
     let evaluations = Cell::new(0);
-    let evaluate = |w: &Array2<f64>| {
+    let evaluate = |scaled: &Array2<f64>| {
+        let w = &prior.unscaled(scaled.clone());
         let _ = monitor.tick(evaluations.replace(evaluations.get() + 1), DESCENT.0 as u64 + 1);
         let ((likelihood, mut gradient), (tied, pull)) = (loss.evaluate(w), prior.evaluate(w, centre));
         gradient += &pull;
-        (likelihood + tied, gradient)
+        (likelihood + tied, prior.unscaled(gradient))
     };
+    let w = prior.scaled(w);
     let curvature = Curvature::new(loss, prior, centre)?;
     let (value, gradient) = evaluate(&w);
     let end = descend(
@@ -151,7 +153,8 @@ fn classifiers(
         |g| curvature.solve(g),
         || monitor.flow() == Flow::Stop,
     );
-    Ok((end.value - prior.evaluate(&end.at, centre).0, end.at))
+    let w = prior.unscaled(end.at);
+    Ok((end.value - prior.evaluate(&w, centre).0, w))
 }
 
 /// An approximate Hessian, `H ⊗ I + 2 A`: all classifiers are taken to curve as μ does times
@@ -181,14 +184,12 @@ impl<'a> Curvature<'a> {
         let mut turned = self.vectors.as_ref().map_or_else(|| gradient.clone(), |v| v.t().dot(gradient));
         let (bases, k) = (values.len(), gradient.ncols() / values.len());
         for (mut row, h) in turned.outer_iter_mut().zip(&self.values) {
-            let mut block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
-            self.prior.unscale(&mut block);
+            let block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
             let mut inner = vectors.t().dot(&block);
             for (mut line, a) in inner.outer_iter_mut().zip(values) {
                 line /= h + 2.0 * a;
             }
-            let mut outer = vectors.dot(&inner);
-            self.prior.unscale(&mut outer);
+            let outer = vectors.dot(&inner);
             row.assign(&ArrayView1::from(outer.as_standard_layout().as_slice().expect("standard layout")));
         }
         match &self.vectors {

@@ -36,7 +36,7 @@ const SSCE_INFO: MethodInfo = MethodInfo {
         reads: Reads::LabelsAndFeatures,
         soft: true,
         soft_bases: SoftBases::Native,
-        base_weights: Weights::Native,
+        base_weights: Weights::Copies,
         object_weights: Weights::Native,
         seeded: true,
         predicts: true,

@@ -1,15 +1,15 @@
 //! Matrix-normal prior of the classifiers: a shared mean and a covariance between base clusterings.
 
-use partita_core::ndarray::{Array2, ArrayView1};
+use partita_core::ndarray::{Array2, ArrayView1, Axis};
 use partita_spectral::symmetric_eigen;
 
 use crate::SsceError;
 
-/// Added to the diagonal of Ω, times 1/M: the plain Ω is singular because W − μ1ᵀ has a null vector.
+/// Added to the diagonal of Ω, times 1/Σω: the plain Ω is singular because W − μ1ᵀ has a null vector.
 pub(crate) const RIDGE: f64 = 1e-3;
 
 /// The quadratic part of the objective, `Σ_uv A_uv √(ω_u ω_v) ⟨w_u − μ, w_v − μ⟩ + ρ ‖μ‖²` with
-/// `A = γ₁ I + γ₂ (Ω + (1e-3/M) I)⁻¹`. With the weights ω inside, a base clustering of weight 2 is one that is there
+/// `A = γ₁ I + γ₂ (Ω + (1e-3/Σω) I)⁻¹`. With the weights ω inside, a base clustering of weight 2 is one that is there
 /// twice: the singular values of (W − μ1ᵀ) diag(√ω), all that Ω leaves of it, are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Prior {
@@ -18,30 +18,47 @@ pub(crate) struct Prior {
     pub(crate) a: Array2<f64>,
     /// Eigenvalues and eigenvectors of A.
     pub(crate) eigen: (Vec<f64>, Array2<f64>),
-    /// √ω, M values.
+    /// √ω, M values, and Σ ω: base clusterings with their copies.
     roots: Vec<f64>,
+    bases: f64,
 }
 
 impl Prior {
     /// The prior with this Ω.
-    fn new(gamma: (f64, f64), roots: Vec<f64>, omega: &Array2<f64>, ridge: f64) -> Result<Self, SsceError> {
-        let bases = omega.nrows() as f64;
+    fn new(
+        gamma: (f64, f64),
+        (roots, bases): (Vec<f64>, f64),
+        omega: &Array2<f64>,
+        ridge: f64,
+    ) -> Result<Self, SsceError> {
         let pairs = symmetric_eigen(omega.view())?;
         let values: Vec<f64> =
             pairs.values.iter().map(|&value| gamma.0 + gamma.1 / (value.max(0.0) + ridge / bases)).collect();
         let a = rebuilt(&pairs.vectors, &values);
-        Ok(Self { gamma, a, eigen: (values, pairs.vectors), roots })
+        Ok(Self { gamma, a, eigen: (values, pairs.vectors), roots, bases })
     }
 
-    /// Ω = I/M, for base clusterings of weights `base_weights`.
+    /// Ω = I/Σω, for base clusterings of weights ω = `base_weights`.
     pub(crate) fn start(gamma: (f64, f64), base_weights: &[f64], ridge: f64) -> Result<Self, SsceError> {
-        let roots = base_weights.iter().map(|weight| weight.sqrt()).collect();
-        Self::new(gamma, roots, &(Array2::eye(base_weights.len()) / base_weights.len() as f64), ridge)
+        let (roots, bases) = (base_weights.iter().map(|weight| weight.sqrt()).collect(), base_weights.iter().sum());
+        Self::new(gamma, (roots, bases), &(Array2::eye(base_weights.len()) / bases), ridge)
     }
 
-    /// Divides row u of M rows by √ω_u.
-    pub(crate) fn unscale(&self, rows: &mut Array2<f64>) {
-        rows.outer_iter_mut().zip(&self.roots).for_each(|(mut row, root)| row /= *root);
+    /// W diag(√ω), in which copies of a base clustering go down as one does.
+    pub(crate) fn scaled(&self, w: Array2<f64>) -> Array2<f64> {
+        self.times(w, |root| root)
+    }
+
+    /// W from [`scaled`](Self::scaled).
+    pub(crate) fn unscaled(&self, w: Array2<f64>) -> Array2<f64> {
+        self.times(w, f64::recip)
+    }
+
+    fn times(&self, mut w: Array2<f64>, factor: impl Fn(f64) -> f64) -> Array2<f64> {
+        let k = w.ncols() / self.roots.len();
+        let columns = w.axis_chunks_iter_mut(Axis(1), k.max(1));
+        columns.zip(&self.roots).filter(|(_, root)| **root != 1.0).for_each(|(mut block, root)| block *= factor(*root));
+        w
     }
 
     /// Value and gradient for W at this μ, without the term of μ alone.
@@ -93,7 +110,7 @@ impl Prior {
         exact: bool,
     ) -> Result<Self, SsceError> {
         match self.covariance(w, centre, ridge, exact)? {
-            Some(omega) => Self::new(self.gamma, self.roots.clone(), &omega, ridge),
+            Some(omega) => Self::new(self.gamma, (self.roots.clone(), self.bases), &omega, ridge),
             None => Ok(self.clone()),
         }
     }
@@ -116,7 +133,7 @@ impl Prior {
         let least = 1e-13 * pairs.values[0];
         let sigma: Vec<f64> =
             pairs.values.iter().map(|&value| if value > least { value.sqrt() } else { 0.0 }).collect();
-        let level = if exact { ridge / sigma.len() as f64 } else { 0.0 };
+        let level = if exact { ridge / self.bases } else { 0.0 };
         let some = sigma.iter().any(|&s| s > 0.0);
         Ok(some.then(|| rebuilt(&pairs.vectors, &water_filling(&sigma, level))))
     }
@@ -218,7 +235,7 @@ mod tests {
         let all = partita_conformance::fixtures();
         let ensemble = ensemble(&all["labels"]);
         let mut rng = Seed::new(4).rng();
-        for design in [Design::hot(&ensemble, Some(3.0)), Design::hot(&ensemble, None)] {
+        for design in [Design::hot(&ensemble, None, Some(3.0)), Design::hot(&ensemble, None, None)] {
             let targets = Targets::new(&ensemble, None, 2, None).unwrap();
             let base_weights: Vec<f64> = (0..12).map(|u| 0.5 + f64::from(u % 3)).collect();
             let loss = Loss {

@@ -28,8 +28,8 @@ use crate::{SsceError, SsceSettings};
 /// |---|---|
 /// | λ_i, L_i | base clusterings, and the same aligned to [`SsceSettings::reference`] |
 /// | X | the table, columns centred and scaled to standard deviation 1 |
-/// | – | weights of base clusterings ω, mean 1: one of weight 2 counts as if it were there twice (Ω starts at I/M, so not to the bit) |
-/// | W, μ, Ω | the classifiers, their centre, and their covariance (plus 1e-3/M on its diagonal) |
+/// | – | weights of base clusterings ω: one of weight 2 counts as if it were there twice |
+/// | W, μ, Ω | the classifiers, their centre, and their covariance (plus 1e-3/Σω on its diagonal) |
 /// | γ₁ = γ₂ | [`SsceSettings::gamma`] |
 /// | – | intercepts: a column of [`SsceSettings::intercept_scaling`] in X |
 ///
@@ -84,8 +84,8 @@ pub fn ssce<'a>(
 /// O(n M² K) time a round of descent; 8 ΣJ M K numbers for each of a few dozen vectors.
 ///
 /// # Differences from the paper
-/// As [`ssce`]. A missing label is a block of zeros. Weights of base clusterings say how much their classifiers count;
-/// as inputs all labels are alike.
+/// As [`ssce`]. A missing label is a block of zeros. A base clustering of weight ω is ω copies as an input too: its labels are √ω, which
+/// the ties of the classifiers count as ω inputs of 1.
 ///
 /// # Errors
 /// As [`ssce`].
@@ -103,7 +103,7 @@ pub fn ssce_p<'a>(
     let ensemble = source.ensemble;
     let _span = tracing::info_span!("ssce-p", objects = ensemble.objects(), clusters).entered();
     check(source, clusters, settings)?;
-    let design = Design::hot(ensemble, settings.constant());
+    let design = Design::hot(ensemble, source.base_copies(), settings.constant());
     Ok(solve(source, &design, clusters, seed, settings, monitor)?.0)
 }
 
@@ -144,7 +144,7 @@ fn solve(
 ) -> Result<(Outcome<SsceDiagnostics>, Array2<f64>), SsceError> {
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     let targets = Targets::new(ensemble, weights, clusters, settings.reference.as_deref())?;
-    let base_weights = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.as_slice().to_vec());
+    let base_weights = weights.map_or_else(|| vec![1.0; ensemble.bases().len()], |weights| weights.copies().to_vec());
     let task = Task {
         design,
         codes: &targets.codes,

@@ -73,6 +73,7 @@ fn explain(method: &dyn Consensus) -> String {
     for (of, weights) in weights {
         let taken = match weights {
             Weights::Native => "yes".to_owned(),
+            Weights::Copies => "yes, as numbers of copies".to_owned(),
             Weights::Refused(why) => format!("no: {why}"),
         };
         text += &format!("weights of {of}: {taken}\n");

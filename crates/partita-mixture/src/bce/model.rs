@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::inference::{BceParameters, RowScratch};
-use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread, unused};
+use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unused};
 use crate::shared::saved_model;
 
 /// Rounds of the inference for one row, and the change of γ at which it ends.
@@ -51,8 +51,8 @@ impl BceModel {
     /// # Errors
     /// [`ModelError::Input`] when the base clusterings are not those of the model, or no label is known to it.
     pub fn perplexity(&self, ensemble: &Ensemble) -> Result<f64, ModelError> {
-        let unread = unread(&match_bases(&self.bases, ensemble)?, ensemble);
-        perplexity(&self.log_probability_bounds(ensemble)?, unread, ensemble)
+        let matched = match_bases(&self.bases, ensemble)?;
+        perplexity(&self.log_probability_bounds(ensemble)?, &matched, ensemble, (&self.bases, self.weights.as_deref()))
     }
 
     /// The model from JSON that [`Model::to_json`] made.

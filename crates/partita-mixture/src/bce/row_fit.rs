@@ -43,7 +43,7 @@ pub fn bce_rows(
     settings: &BceSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<BceDiagnostics>, MixtureError> {
-    let weights = weights.map(|weights| weights.as_slice().to_vec());
+    let weights = weights.map(|weights| weights.copies().to_vec());
     let bases = rows.source().bases();
     let _span = tracing::info_span!("bce", rows = rows.source().rows(), clusters).entered();
     let offsets = BaseClustering::offsets(bases);

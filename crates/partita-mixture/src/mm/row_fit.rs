@@ -37,13 +37,17 @@ pub fn mm_rows(
         (settings, settings.limits()),
         monitor,
         |sample, progress| {
-            let weights = weights.map(|weights| weights.as_slice().to_vec());
+            let weights = weights.map(|weights| weights.copies().to_vec());
             compete(&sample.clone().with_base_weights(weights), clusters, seed, settings, progress)
         },
         |model| Ok(advance(expect(rows, &offsets, model.logs())?, model, settings.pseudo_count)),
     )?;
     let (model, logs) = (run.result, |model: &RowModel| model.logs().clone());
-    let used = rows.run(&Usage { offsets: offsets.clone(), logs: logs(&model) })?;
+    let used = rows.run(&Usage {
+        offsets: offsets.clone(),
+        logs: logs(&model),
+        base_weights: model.base_weights().map(<[f64]>::to_vec),
+    })?;
     let perplexity = (-used.log_sum / used.labels).exp();
     let details =
         MmDiagnostics { log_likelihood: used.log_sum, perplexity, objective_by_restart, names: None, confusion: None };

@@ -29,34 +29,48 @@ const RANGE: (f64, f64) = (1e-4, 1e4);
 ///
 /// ```text
 /// α0: ln Γ(α0) − K ln Γ(α0/K) + α0/K Σ_k E ln π_k − α0
-/// β:  Σ_u K (ln Γ(J_u β) − J_u ln Γ(β)) + β Σ_kuj E ln θ_kuj − β
+/// β:  Σ_u ω_u K (ln Γ(J_u β) − J_u ln Γ(β)) + β Σ_kuj ω_u E ln θ_kuj − β
 /// ```
-pub(crate) fn maximise(expected_log_pi: &[f64], expected_log_theta: f64, offsets: &[usize]) -> Hyperparameters {
+pub(crate) fn maximise(
+    expected_log_pi: &[f64],
+    expected_log_theta: f64,
+    (offsets, base_weights): (&[usize], Option<&[f64]>),
+) -> Hyperparameters {
     let clusters = expected_log_pi.len() as f64;
     let pi: f64 = expected_log_pi.iter().sum();
     let alpha0 = root(|a| digamma(a) - digamma(a / clusters) + pi / clusters - 1.0);
     let slope = |beta: f64| {
-        let base = |ends: &[usize]| {
+        let base = |(u, ends): (usize, &[usize])| {
             let labels = (ends[1] - ends[0]) as f64;
-            clusters * labels * (digamma(labels * beta) - digamma(beta))
+            let weight = base_weights.map_or(1.0, |weights| weights[u]);
+            weight * (clusters * labels * (digamma(labels * beta) - digamma(beta)))
         };
-        offsets.windows(2).map(base).sum::<f64>() + expected_log_theta - 1.0
+        offsets.windows(2).enumerate().map(base).sum::<f64>() + expected_log_theta - 1.0
     };
     Hyperparameters { alpha0, beta: root(slope) }
 }
 
 /// The values that maximise ln p(z) + ln p(labels | z) at expected counts, plus their Gamma(1, 1) log densities.
-pub(crate) fn maximise_collapsed(prior: NbcePrior, sums: &SufficientStatistics, offsets: &[usize]) -> Hyperparameters {
+pub(crate) fn maximise_collapsed(
+    prior: NbcePrior,
+    sums: &SufficientStatistics,
+    (offsets, base_weights): (&[usize], Option<&[f64]>),
+) -> Hyperparameters {
     let clusters = sums.sizes.len();
     let totals = totals_by_base(&sums.labels, offsets, clusters);
+    let weight = |u: usize| base_weights.map_or(1.0, |weights| weights[u]);
     let slope = |beta: f64| {
         let rise = |from: f64, count: f64| if count > 1e-12 { digamma(from + count) - digamma(from) } else { 0.0 };
-        let base = |(ends, totals): (&[usize], &[f64])| {
+        let base = |(u, (ends, totals)): (usize, (&[usize], &[f64]))| {
             let labels = (ends[1] - ends[0]) as f64;
-            totals.iter().map(|&total| labels * rise(labels * beta, total)).sum::<f64>()
+            weight(u) * totals.iter().map(|&total| labels * rise(labels * beta, total)).sum::<f64>()
         };
-        let falls: f64 = offsets.windows(2).zip(totals.chunks_exact(clusters)).map(base).sum();
-        sums.labels.iter().map(|&count| rise(beta, count)).sum::<f64>() - falls - 1.0
+        let falls: f64 = offsets.windows(2).zip(totals.chunks_exact(clusters)).enumerate().map(base).sum();
+        let rises = |(u, ends): (usize, &[usize])| {
+            let counts = sums.labels[ends[0] * clusters..ends[1] * clusters].iter();
+            counts.map(move |&count| weight(u) * rise(beta, count))
+        };
+        offsets.windows(2).enumerate().flat_map(rises).sum::<f64>() - falls - 1.0
     };
     Hyperparameters { alpha0: root(|alpha0| prior.slope(&sums.sizes, alpha0) - 1.0), beta: root(slope) }
 }
@@ -84,9 +98,9 @@ mod tests {
         let labels: Vec<u32> = (0..24).map(|i| i * 3 / 24).collect();
         let sums = rows.given_hard(&labels, 5);
         for prior in [NbcePrior::Symmetric, NbcePrior::StickBreaking] {
-            let best = maximise_collapsed(prior, &sums, rows.offsets());
+            let best = maximise_collapsed(prior, &sums, (rows.offsets(), None));
             let alpha0 = |a: f64| prior.log_partition(&sums.sizes, a) - a;
-            let beta = |b: f64| log_labels(&sums, rows.offsets(), b) - b;
+            let beta = |b: f64| log_labels(&sums, (rows.offsets(), None), b) - b;
             for factor in [0.5, 0.9, 1.1, 2.0] {
                 assert!(alpha0(best.alpha0 * factor) < alpha0(best.alpha0));
                 assert!(beta(best.beta * factor) < beta(best.beta));

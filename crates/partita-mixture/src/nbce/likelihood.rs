@@ -95,7 +95,7 @@ pub(crate) fn outcome(
     let soft = rows.expand(merged(soft, &order));
     let mut outcome = Outcome::soft(SoftPartition::new(soft).expect("normalised probabilities"), stopped);
     let fit = likelihood(&outcome.partition, prior.len(), rows, &model);
-    outcome.model = Some(Arc::new(model.weighted(rows.tempering())));
+    outcome.model = Some(Arc::new(model));
     outcome.with(fit)
 }
 

@@ -155,25 +155,31 @@ pub(crate) fn log_rise(x: f64, more: f64) -> f64 {
     ln_gamma(x + more) - ln_gamma(x)
 }
 
-/// ln p(labels | z), θ marginalised, for counts of labels by cluster that need not be whole.
+/// ln p(labels | z), θ marginalised, for counts of labels by cluster that need not be whole. A base clustering of weight ω is ω copies,
+/// each of which has a θ of its own.
 ///
 /// ```text
-/// Π_k Π_u Γ(J_u β)/Γ(J_u β + N_ku) Π_j Γ(β + N_kuj)/Γ(β)
+/// Π_k Π_u [ Γ(J_u β)/Γ(J_u β + N_ku) Π_j Γ(β + N_kuj)/Γ(β) ]^ω_u
 /// ```
-pub(crate) fn log_labels(sums: &SufficientStatistics, offsets: &[usize], beta: f64) -> f64 {
+pub(crate) fn log_labels(
+    sums: &SufficientStatistics,
+    (offsets, base_weights): (&[usize], Option<&[f64]>),
+    beta: f64,
+) -> f64 {
     let clusters = sums.sizes.len();
     let mut log = 0.0;
-    for ends in offsets.windows(2) {
+    for (u, ends) in offsets.windows(2).enumerate() {
+        let weight = base_weights.map_or(1.0, |weights| weights[u]);
         let labels = (ends[1] - ends[0]) as f64;
         let block = &sums.labels[ends[0] * clusters..ends[1] * clusters];
         for k in 0..clusters {
             let mut total = 0.0;
             for &count in block[k..].iter().step_by(clusters).filter(|count| **count > 0.0) {
                 total += count;
-                log += ln_gamma(beta + count) - ln_gamma(beta);
+                log += weight * (ln_gamma(beta + count) - ln_gamma(beta));
             }
             if total > 0.0 {
-                log += ln_gamma(labels * beta) - ln_gamma(labels * beta + total);
+                log += weight * (ln_gamma(labels * beta) - ln_gamma(labels * beta + total));
             }
         }
     }
@@ -195,7 +201,7 @@ mod tests {
         let found = [
             NbcePrior::Symmetric.log_partition(&sums.sizes, 0.8),
             NbcePrior::StickBreaking.log_partition(&sums.sizes, 0.8),
-            log_labels(&sums, rows.offsets(), 0.3),
+            log_labels(&sums, (rows.offsets(), None), 0.3),
         ];
         let expected = ["log_p_z_fsd", "log_p_z_tsb", "log_p_y_given_z"].map(|name| told[name].as_f64().unwrap());
         fixture::assert_close(&found, &expected);

@@ -79,8 +79,8 @@ impl NbceCvbSettings {
 /// ```
 ///
 /// The expectations exclude the object itself; the product runs over the labels that are there. All rows move at
-/// once, which makes identical rows move together: distinct rows with whole weights are exact. Weights of base clusterings temper the
-/// likelihood: a label counts ω_u times, in the counts and as the exponent of its factor.
+/// once, which makes identical rows move together: distinct rows with whole weights are exact. A base clustering of
+/// weight ω is ω copies: the exponent of the factor of its labels, and ω times in the objective.
 ///
 /// | paper | here |
 /// |---|---|
@@ -147,7 +147,7 @@ fn relax(
         let mut change = state.update(rows, settings.prior);
         let still = change <= settings.tolerance;
         if settings.learn && (still || trace.len() % LEARN_EVERY == LEARN_EVERY - 1) {
-            let learned = maximise_collapsed(settings.prior, &state.sums, rows.offsets());
+            let learned = maximise_collapsed(settings.prior, &state.sums, (rows.offsets(), rows.base_weights()));
             change = change.max(learned.distance(&state.hyperparameters));
             state.hyperparameters = learned;
         }
@@ -260,7 +260,7 @@ mod tests {
             let run = relax(&rows, Memberships::of_hard(&rows, &nearest, 5), settings, &progress);
             let mut next = run.result.clone();
             let moved = next.update(&rows, settings.prior);
-            let learned = maximise_collapsed(settings.prior, &next.sums, rows.offsets());
+            let learned = maximise_collapsed(settings.prior, &next.sums, (rows.offsets(), None));
             let learned = if settings.learn { learned.distance(&next.hyperparameters) } else { 0.0 };
             (run, moved.max(learned))
         };

@@ -47,7 +47,7 @@ impl Memberships {
         };
         let Hyperparameters { alpha0, beta } = self.hyperparameters;
         prior.log_partition(&self.sums.sizes, alpha0)
-            + log_labels(&self.sums, rows.offsets(), beta)
+            + log_labels(&self.sums, (rows.offsets(), rows.base_weights()), beta)
             + rows.sum(part, |a, b| a + b)
             - if learn { alpha0 + beta } else { 0.0 }
     }
@@ -131,8 +131,8 @@ struct Counts<'a> {
     pseudo_totals: Vec<f64>,
     beta: f64,
     offsets: &'a [usize],
-    /// What a label of every base clustering counts; none where all count 1.
-    counting: Option<&'a [f64]>,
+    /// How many copies of every base clustering there are, where that is not one: exponents of their factors.
+    base_weights: Option<&'a [f64]>,
 }
 
 impl<'a> Counts<'a> {
@@ -156,7 +156,7 @@ impl<'a> Counts<'a> {
             pseudo_totals,
             beta: hyperparameters.beta,
             offsets: rows.offsets(),
-            counting: rows.tempering(),
+            base_weights: rows.base_weights(),
         }
     }
 
@@ -171,8 +171,10 @@ impl<'a> Counts<'a> {
             let Some(j) = label.cluster() else { continue };
             let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
+            let weight = self.base_weights.map(|weights| weights[u]);
             for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
-                *m *= (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+                let factor = (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+                *m *= weight.map_or(factor, |weight| factor.powf(weight));
             }
             pending += 1;
             if pending == RENORMALISE_AFTER {
@@ -198,11 +200,11 @@ impl<'a> Counts<'a> {
             let u = self.offsets.partition_point(|&start| start <= line as usize) - 1;
             let label = &self.labels[line as usize * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
-            let counts = self.counting.map_or(1.0, |counting| counting[u]);
+            let weight = self.base_weights.map_or(1.0, |weights| weights[u]);
             for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
-                let without = (label - one * own * share).max(self.beta)
-                    / (total - one * own * counts).max(self.pseudo_totals[u]);
-                *m *= without.powf(share);
+                let without =
+                    (label - one * own * share).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+                *m *= without.powf(weight * share);
             }
             if at % (RENORMALISE_AFTER - 1) == RENORMALISE_AFTER - 2 {
                 product.renormalise();

@@ -50,7 +50,7 @@ impl Method for NbceCvb {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<NbceDiagnostics>, FitError> {
         Ok(nbce_cvb(
-            &WeightedRows::of_tempered(problem.weighted()),
+            &WeightedRows::of_weighted(problem.weighted()),
             truncated(&problem.size()).clusters,
             problem.seed,
             settings,

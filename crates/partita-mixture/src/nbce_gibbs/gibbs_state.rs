@@ -1,7 +1,5 @@
 //! State of a collapsed Gibbs chain: assignments, counts, one sweep, slice sampling of the hyperparameters.
 
-use std::borrow::Cow;
-
 use partita_core::Label;
 use partita_core::ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use rand::{Rng, RngExt};
@@ -18,7 +16,7 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 pub(crate) struct GibbsState<'a, L> {
     pub(crate) rows: CowArray<'a, L, Ix2>,
     pub(crate) offsets: &'a [usize],
-    /// How many labels one of every base clustering counts, where they differ.
+    /// How many copies of every base clustering there are, where that is not one.
     pub(crate) base_weights: Option<&'a [f64]>,
     /// How many objects one stands for, where they differ: multiples of a unit in which sums are exact.
     object_weights: Option<&'a [f64]>,
@@ -27,12 +25,11 @@ pub(crate) struct GibbsState<'a, L> {
     pub(crate) z: Vec<u32>,
     /// Whole numbers, or sums of weights of objects.
     pub(crate) counts: SufficientStatistics,
-    /// β + N, ΣJ lines of K values; with weights ω of base clusterings ln Γ(β + ω N + ω) − ln Γ(β + ω N). Not kept where objects have
-    /// weights.
+    /// β + N, ΣJ lines of K values; with weights ω of base clusterings ω ln(β + N). Not kept where objects have weights.
     labels: Vec<f64>,
     /// Labels that are there, M lines of K values.
     totals: Vec<f64>,
-    /// 1 / (J_u β + N), M lines of K values; with weights ln Γ(J_u β + ω N) − ln Γ(J_u β + ω N + ω). Not kept where objects have weights.
+    /// 1 / (J_u β + N), M lines of K values; with weights −ω ln(J_u β + N). Not kept where objects have weights.
     inverse: Vec<f64>,
     /// J_u β.
     pub(super) pseudo_totals: Vec<f64>,
@@ -118,7 +115,7 @@ impl<'a, L: Label> GibbsState<'a, L> {
     /// What a label of base clustering `u` that occurs so often makes of the probability of one more.
     fn of_label(&self, u: usize, count: f64) -> f64 {
         let beta = self.hyperparameters.beta;
-        self.base_weights.map_or(beta + count, |weights| log_rise(beta + weights[u] * count, weights[u]))
+        self.base_weights.map_or(beta + count, |weights| weights[u] * (beta + count).ln())
     }
 
     /// The same of all labels of base clustering `u` that are there.
@@ -126,16 +123,8 @@ impl<'a, L: Label> GibbsState<'a, L> {
         let pseudo_total = self.pseudo_totals[u];
         match self.base_weights {
             None => 1.0 / (pseudo_total + total),
-            Some(weights) => -log_rise(pseudo_total + weights[u] * total, weights[u]),
+            Some(weights) => -weights[u] * (pseudo_total + total).ln(),
         }
-    }
-
-    /// The counts, labels as often as their base clusterings count.
-    fn weighted_counts(&self) -> Cow<'_, SufficientStatistics> {
-        if self.base_weights.is_none() {
-            return Cow::Borrowed(&self.counts);
-        }
-        Cow::Owned(self.counts.clone().weighted(self.base_weights, self.offsets))
     }
 
     /// Draws the cluster of every object once, given all others.
@@ -203,8 +192,7 @@ impl<'a, L: Label> GibbsState<'a, L> {
                 (&self.counts.labels[(self.offsets[u] + j) * clusters..], &self.totals[u * clusters..]);
             let weight = self.base_weights.map_or(1.0, |weights| weights[u]);
             for (k, log) in logs.iter_mut().enumerate() {
-                *log += log_rise(beta + weight * counts[k], weight * w)
-                    - log_rise(self.pseudo_totals[u] + weight * totals[k], weight * w);
+                *log += weight * (log_rise(beta + counts[k], w) - log_rise(self.pseudo_totals[u] + totals[k], w));
             }
         }
         self.product.mantissas.fill(1.0);
@@ -236,16 +224,16 @@ impl<'a, L: Label> GibbsState<'a, L> {
     /// ln p(z, labels | α0, β).
     pub(crate) fn log_joint(&self, hyperparameters: Hyperparameters) -> f64 {
         self.prior.log_partition(&self.counts.sizes, hyperparameters.alpha0)
-            + log_labels(&self.weighted_counts(), self.offsets, hyperparameters.beta)
+            + log_labels(&self.counts, (self.offsets, self.base_weights), hyperparameters.beta)
     }
 
     /// Draws α0 and β by slice sampling of their logarithms, under Gamma(1, 1).
     pub(crate) fn learn(&mut self, rng: &mut impl Rng) {
         // The density of ln x has the factor x.
         let density = |x: f64| x.ln() - x;
-        let (sizes, counts) = (&self.counts.sizes, self.weighted_counts());
+        let (sizes, of) = (&self.counts.sizes, (self.offsets, self.base_weights));
         let alpha0 = slice(self.hyperparameters.alpha0, rng, |a| self.prior.log_partition(sizes, a) + density(a));
-        let beta = slice(self.hyperparameters.beta, rng, |b| log_labels(&counts, self.offsets, b) + density(b));
+        let beta = slice(self.hyperparameters.beta, rng, |b| log_labels(&self.counts, of, b) + density(b));
         self.set(Hyperparameters { alpha0, beta });
     }
 
@@ -321,9 +309,9 @@ mod tests {
         let assignment =
             |code: usize| -> Vec<u32> { (0..n).map(|i| (code / clusters.pow(i) % clusters) as u32).collect() };
         let joint = |code: usize| {
-            let sums = rows.given_hard(&assignment(code), clusters).weighted(weights, rows.offsets());
+            let sums = rows.given_hard(&assignment(code), clusters);
             prior.log_partition(&sums.sizes, HYPERPARAMETERS.alpha0)
-                + log_labels(&sums, rows.offsets(), HYPERPARAMETERS.beta)
+                + log_labels(&sums, (rows.offsets(), weights), HYPERPARAMETERS.beta)
         };
         let mut joints: Vec<f64> = (0..clusters.pow(n)).map(joint).collect();
         normalise(&mut joints);

@@ -30,8 +30,8 @@ const SEARCH_EFFORT: usize = 2_000_000_000;
 /// p(z_i = k | …) ∝ p(z_i = k | z_¬i) Π_u (β + N^{¬i}_{kuℓ(i,u)}) / (J_u β + N^{¬i}_{ku})
 /// ```
 ///
-/// The product runs over the labels that are there. Weights ω of base clusterings temper the likelihood: a label counts ω_u times, so
-/// that its factor is Γ(β + ω N + ω) / Γ(β + ω N) over the same of all labels. An object of weight w is w objects with its labels that
+/// The product runs over the labels that are there. A base clustering of weight ω is ω copies: the exponent of
+/// the factor of its labels. An object of weight w is w objects with its labels that
 /// stay together, so that each factor x of its odds becomes Γ(x + w) / Γ(x), w being any number. After each sweep a few split–merge moves
 /// (Dahl's) part or join whole clusters. Chains run in parallel; each has its own stream of chance.
 ///
@@ -60,7 +60,7 @@ pub fn nbce_draws<'a>(
     let progress = ProgressCounter::new(monitor, length * u64::from(settings.chains.get()));
     let weights = of.multiplicities().map(exact);
     let rows = WeightedRows::unfolded(ensemble)
-        .with_base_weights(of.shares().map(<[f64]>::to_vec))
+        .with_base_weights(of.base_copies().map(<[f64]>::to_vec))
         .with_object_weights(weights.as_deref());
     let chain = |chain: u32| match ensemble.rows() {
         LabelRows::Bytes(labels) => gibbs_run(&rows, labels, (chain, clusters), seed, settings, &progress),
@@ -136,8 +136,8 @@ pub fn nbce_gibbs<'a>(
     let mut outcome = Outcome::hard(partition, vec![0.0; ensemble.objects()], draws.stopped);
     let certainty = draws.samples.certainty(&outcome.partition);
     outcome.certainty = mean_by_row(&certainty, &weights, &fragments);
-    let fit = likelihood(&outcome.partition, clusters, &WeightedRows::of_tempered(of), &model);
-    outcome.model = Some(Arc::new(model.weighted(of.shares())));
+    let fit = likelihood(&outcome.partition, clusters, &WeightedRows::of_weighted(of), &model);
+    outcome.model = Some(Arc::new(model));
     Ok(with_diagnostics(outcome, fit, draws, settings.burn_in))
 }
 
@@ -173,12 +173,13 @@ fn fit(
         draws.hyperparameters.iter().map(pick).sum::<f64>() / draws.hyperparameters.len() as f64
     };
     let (alpha0, beta) = (mean(|values| values.0), mean(|values| values.1));
-    let sums = rows.given_hard(&labels, clusters).weighted(of.shares(), rows.offsets());
+    let sums = rows.given_hard(&labels, clusters);
     let mut theta: Vec<f64> = sums.labels.iter().map(|count| count + beta).collect();
     normalise_by_base(&mut theta, rows.offsets(), clusters);
     let live = sums.sizes.iter().filter(|size| **size > 0.0).count();
     let order: Vec<usize> = (0..live).collect();
-    let model = merged_model(of.ensemble.bases(), &prior.expected_shares(&sums.sizes, alpha0), &theta, &order);
+    let model = merged_model(of.ensemble.bases(), &prior.expected_shares(&sums.sizes, alpha0), &theta, &order)
+        .weighted(of.base_copies());
     let partition = Partition::new(labels, model.clusters()).expect("labels are below the live clusters");
     (partition, model)
 }

@@ -7,7 +7,7 @@ use statrs::function::gamma::ln_gamma;
 use super::gibbs_state::GibbsState;
 use crate::nbce::prior::log_rise;
 
-/// The counts of one of two clusters that share some objects between them; labels count as often as their base clusterings weigh.
+/// The counts of one of two clusters that share some objects between them.
 struct SideCounts {
     size: f64,
     /// ΣJ values.
@@ -95,9 +95,8 @@ impl<L: Label> GibbsState<'_, L> {
         side.size += weight;
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
-                let one = weight * self.base_weights.map_or(1.0, |weights| weights[u]);
-                side.labels[self.offsets[u] + j] += one;
-                side.totals[u] += one;
+                side.labels[self.offsets[u] + j] += weight;
+                side.totals[u] += weight;
             }
         }
     }
@@ -109,8 +108,9 @@ impl<L: Label> GibbsState<'_, L> {
         for (u, label) in self.rows.row(object).iter().enumerate() {
             if let Some(j) = label.cluster() {
                 let (label, all) = (beta + side.labels[self.offsets[u] + j], self.pseudo_totals[u] + side.totals[u]);
-                let one = weight * self.base_weights.map_or(1.0, |weights| weights[u]);
-                log += if one == 1.0 { (label / all).ln() } else { log_rise(label, one) - log_rise(all, one) };
+                let one =
+                    if weight == 1.0 { (label / all).ln() } else { log_rise(label, weight) - log_rise(all, weight) };
+                log += self.base_weights.map_or(1.0, |weights| weights[u]) * one;
             }
         }
         log
@@ -125,9 +125,14 @@ impl<L: Label> GibbsState<'_, L> {
             ln_gamma(low + x) + ln_gamma(low + y) - ln_gamma(low) - ln_gamma(low + x + y)
         };
         let beta = self.hyperparameters.beta;
-        let labels: f64 = first.labels.iter().zip(&second.labels).map(|(&x, &y)| gain(beta, x, y)).sum();
-        let pairs = self.pseudo_totals.iter().zip(first.totals.iter().zip(&second.totals));
-        let totals: f64 = pairs.map(|(&low, (&x, &y))| gain(low, x, y)).sum();
+        let weight = |u: usize| self.base_weights.map_or(1.0, |weights| weights[u]);
+        let of_base = |(u, ends): (usize, &[usize])| {
+            let pairs = first.labels[ends[0]..ends[1]].iter().zip(&second.labels[ends[0]..ends[1]]);
+            pairs.map(move |(&x, &y)| weight(u) * gain(beta, x, y))
+        };
+        let labels: f64 = self.offsets.windows(2).enumerate().flat_map(of_base).sum();
+        let pairs = self.pseudo_totals.iter().zip(first.totals.iter().zip(&second.totals)).enumerate();
+        let totals: f64 = pairs.map(|(u, (&low, (&x, &y)))| weight(u) * gain(low, x, y)).sum();
         let mut sizes = self.counts.sizes.clone();
         (sizes[a as usize], sizes[b as usize]) = (first.size, second.size);
         let parted = self.prior.log_partition(&sizes, self.hyperparameters.alpha0);

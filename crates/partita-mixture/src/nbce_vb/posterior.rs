@@ -48,25 +48,33 @@ impl Posterior {
         (prior, theta)
     }
 
-    /// KL(q(π) ‖ p(π)) + KL(q(θ) ‖ p(θ)).
-    pub(crate) fn divergence(&self, offsets: &[usize]) -> f64 {
+    /// KL(q(π) ‖ p(π)) + Σ_u ω_u KL(q(θ_u) ‖ p(θ_u)).
+    pub(crate) fn divergence(&self, (offsets, base_weights): (&[usize], Option<&[f64]>)) -> f64 {
         let clusters = self.shares.len() as f64;
         let Hyperparameters { alpha0, beta } = self.hyperparameters;
-        let bases = |ends: &[usize]| (ends[1] - ends[0]) as f64;
-        let normaliser = |ends: &[usize]| bases(ends) * ln_gamma(beta) - ln_gamma(bases(ends) * beta);
+        let labels = |ends: &[usize]| (ends[1] - ends[0]) as f64;
+        let weight = |u: usize| base_weights.map_or(1.0, |weights| weights[u]);
+        let normaliser = |ends: &[usize]| labels(ends) * ln_gamma(beta) - ln_gamma(labels(ends) * beta);
         let pi = ln_gamma(self.shares.iter().sum()) - ln_gamma(alpha0) + clusters * ln_gamma(alpha0 / clusters);
-        let theta: f64 = clusters * offsets.windows(2).map(normaliser).sum::<f64>();
-        let tops: f64 = self.totals.iter().map(|&total| ln_gamma(total)).sum();
+        let bases = || offsets.windows(2).enumerate();
+        let theta: f64 = clusters * bases().map(|(u, ends)| weight(u) * normaliser(ends)).sum::<f64>();
+        let top = |(at, &total): (usize, &f64)| weight(at / self.shares.len()) * ln_gamma(total);
+        let tops: f64 = self.totals.iter().enumerate().map(top).sum();
+        let of_base = |(u, ends): (usize, &[usize])| {
+            let range = ends[0] * self.shares.len()..ends[1] * self.shares.len();
+            let own = tilts(&self.labels[range.clone()], &self.logs.lines[range], beta);
+            own.map(move |tilt| weight(u) * tilt)
+        };
         pi + theta
             + tops
-            + tilt(&self.shares, &self.logs.prior, alpha0 / clusters)
-            + tilt(&self.labels, &self.logs.lines, beta)
+            + tilts(&self.shares, &self.logs.prior, alpha0 / clusters).sum::<f64>()
+            + bases().flat_map(of_base).sum::<f64>()
     }
 }
 
-/// Σ (a − c) E ln − ln Γ(a) over the parameters a of a Dirichlet with prior c.
-fn tilt(parameters: &[f64], logs: &[f64], prior: f64) -> f64 {
-    parameters.iter().zip(logs).map(|(&a, log)| (a - prior) * log - ln_gamma(a)).sum()
+/// (a − c) E ln − ln Γ(a) for the parameters a of a Dirichlet with prior c.
+fn tilts(parameters: &[f64], logs: &[f64], prior: f64) -> impl Iterator<Item = f64> {
+    parameters.iter().zip(logs).map(move |(&a, log)| (a - prior) * log - ln_gamma(a))
 }
 
 /// The bound (plus the log densities of learned α0 and β) and the next posterior, from what the rows expect under
@@ -74,14 +82,15 @@ fn tilt(parameters: &[f64], logs: &[f64], prior: f64) -> f64 {
 pub(crate) fn advance(
     sums: SufficientStatistics,
     posterior: &Posterior,
-    offsets: &[usize],
+    (offsets, base_weights): (&[usize], Option<&[f64]>),
     learn: bool,
 ) -> (f64, Posterior) {
     let Hyperparameters { alpha0, beta } = posterior.hyperparameters;
-    let bound = sums.log_sum - posterior.divergence(offsets) - if learn { alpha0 + beta } else { 0.0 };
+    let bound = sums.log_sum - posterior.divergence((offsets, base_weights)) - if learn { alpha0 + beta } else { 0.0 };
     let mut next = Posterior::of(sums, posterior.hyperparameters, offsets);
     if learn {
-        next.hyperparameters = maximise(&next.logs.prior, next.logs.lines.iter().sum(), offsets);
+        let expected = next.logs.weighted(base_weights, offsets).lines.iter().sum();
+        next.hyperparameters = maximise(&next.logs.prior, expected, (offsets, base_weights));
     }
     (bound, next)
 }

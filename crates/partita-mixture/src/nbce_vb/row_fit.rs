@@ -32,7 +32,7 @@ pub fn nbce_vb_rows(
 ) -> Result<RowFit<NbceDiagnostics>, MixtureError> {
     let bases = rows.source().bases();
     let _span = tracing::info_span!("nbce-vb", rows = rows.source().rows(), clusters).entered();
-    let (offsets, weights) = (BaseClustering::offsets(bases), weights.map(BaseWeights::as_slice));
+    let (offsets, weights) = (BaseClustering::offsets(bases), weights.map(BaseWeights::copies));
     let (run, objective_by_restart) = best_over_rows(
         rows,
         (clusters, seed),
@@ -44,12 +44,13 @@ pub fn nbce_vb_rows(
         },
         |posterior| {
             let sums = expect(rows, &offsets, &posterior.logs.weighted(weights, &offsets))?;
-            Ok(advance(sums.weighted(weights, &offsets), posterior, &offsets, settings.learn))
+            Ok(advance(sums, posterior, (&offsets, weights), settings.learn))
         },
     )?;
     let posterior = run.result;
     let logs = posterior.logs.weighted(weights, &offsets);
-    let used = rows.run(&Usage { offsets: offsets.clone(), logs: logs.clone() })?;
+    let used =
+        rows.run(&Usage { offsets: offsets.clone(), logs: logs.clone(), base_weights: weights.map(<[f64]>::to_vec) })?;
     let order = in_use_by_size(&used.sizes, &used.chosen);
     let (prior, theta) = posterior.means(&offsets);
     let model = merged_model(bases, &prior, &theta, &order).weighted(weights);

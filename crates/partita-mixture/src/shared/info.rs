@@ -18,7 +18,7 @@ pub(crate) const MIXTURE: MethodInfo = MethodInfo {
         seeded: true,
         predicts: true,
         soft_bases: SoftBases::Native,
-        base_weights: Weights::Native,
+        base_weights: Weights::Copies,
         object_weights: Weights::Native,
         ..Capabilities::HARD_LABELS
     },

@@ -35,7 +35,8 @@ pub(crate) fn initial_statistics(rows: &WeightedRows<'_>, clusters: usize, seed:
         for _ in 0..POLISH_ROUNDS {
             labels = rows.nearest(model(rows, &rows.given_hard(&labels, small)).logs());
         }
-        let place = merge_to(&rows.given_hard(&labels, small), clusters, rows.offsets());
+        let sums = rows.given_hard(&labels, small).weighted(rows.base_weights(), rows.offsets());
+        let place = merge_to(&sums, clusters, rows.offsets());
         labels.iter_mut().for_each(|k| *k = place[*k as usize]);
     }
     rows.given_hard(&labels, clusters)
@@ -109,15 +110,11 @@ pub(crate) fn sample(rows: &WeightedRows<'_>, most: usize, seed: Seed) -> Option
     let bases: Vec<u32> = (0..rows.ensemble().bases().len() as u32).collect();
     let ensemble = rows.ensemble().select(&chosen, &bases);
     let sample = WeightedRows::weighted(&ensemble, &weights).expect("positive weights, one a row");
-    let sample = sample.with_base_weights(rows.base_weights().map(<[f64]>::to_vec));
-    Some(match rows.tempering() {
-        Some(base_weights) => sample.tempered(base_weights),
-        None => sample,
-    })
+    Some(sample.with_base_weights(rows.base_weights().map(<[f64]>::to_vec)))
 }
 
 /// The nearest of K rows, drawn as k-means++ does, for every row. The distance of
-/// two rows is the share of labels on which they differ, among those that both have: half the squared distance of
+/// two rows is the share of labels on which they differ, by weight, among those that both have: half the squared distance of
 /// their one-hot rows, were they as long.
 ///
 /// # Cost
@@ -132,7 +129,8 @@ pub(crate) fn kmeans_plus_plus(rows: &WeightedRows<'_>, clusters: usize, seed: S
 fn draw<L: Label>(rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>, clusters: usize, seed: Seed) -> Vec<u32> {
     let mut rng = seed.rng();
     // A row that says little makes a poor centre.
-    let share = |i: usize| rows.labels_of(i) as f64 / labels.ncols() as f64;
+    let all = rows.base_weights().map_or(labels.ncols() as f64, |weights| weights.iter().sum());
+    let share = |i: usize| rows.weight_of_labels(i) / all;
     let weights: Vec<f64> = rows.weights().iter().enumerate().map(|(i, w)| w * share(i)).collect();
     let mut nearest = vec![0u32; weights.len()];
     let mut distance = vec![f64::INFINITY; weights.len()];
@@ -141,7 +139,7 @@ fn draw<L: Label>(rows: &WeightedRows<'_>, labels: ArrayView2<'_, L>, clusters: 
             if cluster == 0 { weights.clone() } else { weights.iter().zip(&distance).map(|(w, d)| w * d).collect() };
         let Some(centre) = pick(&chances, &mut rng) else { break };
         for (i, row) in labels.outer_iter().enumerate() {
-            let d = differ(row, labels.row(centre));
+            let d = differ(row, labels.row(centre), rows.base_weights());
             if d < distance[i] {
                 (distance[i], nearest[i]) = (d, cluster as u32);
             }
@@ -167,14 +165,16 @@ pub(crate) fn pick(chances: &[f64], rng: &mut impl Rng) -> Option<usize> {
     last
 }
 
-fn differ<L: Label>(a: ArrayView1<'_, L>, b: ArrayView1<'_, L>) -> f64 {
-    let (mut both, mut different) = (0u32, 0u32);
-    for (&a, &b) in a.iter().zip(&b) {
-        let seen = a != L::MISSING && b != L::MISSING;
-        both += u32::from(seen);
-        different += u32::from(seen && a != b);
+fn differ<L: Label>(a: ArrayView1<'_, L>, b: ArrayView1<'_, L>, base_weights: Option<&[f64]>) -> f64 {
+    let (mut both, mut different) = (0.0, 0.0);
+    for (u, (&a, &b)) in a.iter().zip(&b).enumerate() {
+        if a != L::MISSING && b != L::MISSING {
+            let weight = base_weights.map_or(1.0, |weights| weights[u]);
+            both += weight;
+            different += if a == b { 0.0 } else { weight };
+        }
     }
-    if both == 0 { 1.0 } else { f64::from(different) / f64::from(both) }
+    if both == 0.0 { 1.0 } else { different / both }
 }
 
 #[cfg(test)]
@@ -214,7 +214,7 @@ mod tests {
     fn missing_labels_are_not_compared() {
         let missing = u8::MISSING;
         let rows = partita_core::ndarray::array![[0, 1, missing], [0, 2, 3], [missing, missing, 1]];
-        assert_eq!(differ(rows.row(0), rows.row(1)), 0.5);
-        assert_eq!(differ(rows.row(0), rows.row(2)), 1.0);
+        assert_eq!(differ(rows.row(0), rows.row(1), None), 0.5);
+        assert_eq!(differ(rows.row(0), rows.row(2), None), 1.0);
     }
 }

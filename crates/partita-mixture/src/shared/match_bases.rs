@@ -53,13 +53,23 @@ pub(crate) fn unused(matched: &MatchedBases, ensemble: &Ensemble) -> Unread {
     found
 }
 
-/// exp(−Σ log p(row) / number of labels) over the labels that are there and known.
-pub(crate) fn perplexity(logs: &[f64], unread: u64, ensemble: &Ensemble) -> Result<f64, ModelError> {
-    let labels = (ensemble.objects() * ensemble.bases().len() - ensemble.missing()) as u64 - unread;
-    if labels == 0 {
+/// exp(−Σ log p(row) / number of labels) over the labels that are there and known, each of which counts what its base clustering does
+/// in the model of `bases`.
+pub(crate) fn perplexity(
+    logs: &[f64],
+    matched: &MatchedBases,
+    ensemble: &Ensemble,
+    (bases, weights): (&[BaseClustering], Option<&[f64]>),
+) -> Result<f64, ModelError> {
+    let offsets = BaseClustering::offsets(bases);
+    let weight =
+        |place: usize| weights.map_or(1.0, |weights| weights[offsets.partition_point(|&start| start <= place) - 1]);
+    let column = |u: usize| ensemble.column(u).flatten().filter_map(|j| matched[u][j]).map(weight).sum::<f64>();
+    let labels: f64 = (0..matched.len()).map(column).sum();
+    if labels == 0.0 {
         return Err(ModelError::Input("none of its labels is known to the model".into()));
     }
-    Ok((-logs.iter().sum::<f64>() / labels as f64).exp())
+    Ok((-logs.iter().sum::<f64>() / labels).exp())
 }
 
 fn once(again: bool, name: &str, whose: &str) -> Result<(), ModelError> {

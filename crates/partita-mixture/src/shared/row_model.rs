@@ -164,7 +164,8 @@ impl RowModel {
     /// # Errors
     /// [`ModelError::Input`] when the base clusterings are not those of the model, or no label is known to it.
     pub fn perplexity(&self, ensemble: &Ensemble) -> Result<f64, ModelError> {
-        perplexity(&self.log_probabilities(ensemble)?, self.unread(ensemble)?, ensemble)
+        let matched = match_bases(&self.bases, ensemble)?;
+        perplexity(&self.log_probabilities(ensemble)?, &matched, ensemble, (&self.bases, self.base_weights()))
     }
 
     /// How many labels of `ensemble` have a value that the model has never seen. They are taken as missing.

@@ -10,6 +10,8 @@ use crate::shared::log_probabilities::{LogProbabilities, largest, lines, normali
 pub(crate) struct Usage {
     pub(crate) offsets: Vec<usize>,
     pub(crate) logs: LogProbabilities,
+    /// What a label of every base clustering counts, where that is not one; in `logs` too.
+    pub(crate) base_weights: Option<Vec<f64>>,
 }
 
 /// What [`Usage`] finds.
@@ -34,6 +36,13 @@ impl Mergeable for Used {
     }
 }
 
+impl Usage {
+    fn weight_of<L: Label>(&self, row: &[L]) -> f64 {
+        let Some(weights) = &self.base_weights else { return lines(row, &self.offsets).count() as f64 };
+        row.iter().zip(weights).filter(|(label, _)| **label != L::MISSING).map(|(_, weight)| weight).sum()
+    }
+}
+
 impl RowPass for Usage {
     type Sum = Used;
     const KIND: &'static str = "mixture/usage";
@@ -50,7 +59,7 @@ impl RowPass for Usage {
             sum.log_sum += weight * normalise(&mut soft);
             sum.chosen[largest(&soft)] = true;
             sum.sizes.iter_mut().zip(&soft).for_each(|(size, p)| *size += weight * p);
-            sum.labels += weight * lines(row, &self.offsets).count() as f64;
+            sum.labels += weight * self.weight_of(row);
         }
     }
 }

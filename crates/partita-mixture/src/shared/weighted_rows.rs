@@ -21,16 +21,8 @@ pub struct WeightedRows<'a> {
     source: Source<'a>,
     weights: Vec<f64>,
     offsets: Vec<usize>,
-    /// What a label of every base clustering counts, where they differ.
+    /// How many copies of every base clustering there are, where that is not one.
     base_weights: Option<Vec<f64>>,
-    /// Labels that count as often as their base clusterings weigh, in a likelihood that is tempered by these weights.
-    tempered: Option<Tempered>,
-}
-
-#[derive(Clone, Debug)]
-struct Tempered {
-    base_weights: Vec<f64>,
-    shares: Memberships,
 }
 
 #[derive(Clone, Debug)]
@@ -67,42 +59,15 @@ impl<'a> WeightedRows<'a> {
     pub(crate) fn of_weighted(source: WeightedEnsemble<'_>) -> Self {
         let rows =
             Self::folded(source.ensemble, |object| source.multiplicities().map_or(1.0, |weights| weights[object]));
-        Self { base_weights: source.shares().map(<[f64]>::to_vec), ..rows }
+        Self { base_weights: source.base_copies().map(<[f64]>::to_vec), ..rows }
     }
 
-    /// The distinct rows of an ensemble with weights of its objects, in which a label of base clustering u counts ω_u times:
-    ///
-    /// ```text
-    /// p(labels | θ) = Π_u θ_uℓ^ω_u
-    /// ```
-    pub(crate) fn of_tempered(source: WeightedEnsemble<'_>) -> Self {
-        let plain = Self::of_weighted(WeightedEnsemble { base_weights: None, ..source });
-        match source.shares() {
-            Some(base_weights) => plain.tempered(base_weights),
-            None => plain,
-        }
-    }
-
-    /// The same rows, in which a label of base clustering u counts so many times.
-    pub(crate) fn tempered(mut self, base_weights: &[f64]) -> Self {
-        let ends = self.offsets.windows(2).zip(base_weights);
-        let factors: Vec<f64> = ends.flat_map(|(ends, weight)| vec![*weight; ends[1] - ends[0]]).collect();
-        let shares = self.ensemble().shares().into_owned().scaled(&factors);
-        self.tempered = Some(Tempered { base_weights: base_weights.to_vec(), shares });
-        self
-    }
-
-    /// What a label of every base clustering counts in a tempered likelihood.
-    pub(crate) fn tempering(&self) -> Option<&[f64]> {
-        self.tempered.as_ref().map(|tempered| tempered.base_weights.as_slice())
-    }
-
-    /// What every row has of every base cluster, where that is not labels that count once: shares, or labels of a tempered likelihood.
+    /// Shares of the rows in base clusters, where they are not labels.
     pub(crate) fn shares(&self) -> Option<&Memberships> {
-        self.tempered.as_ref().map(|tempered| &tempered.shares).or_else(|| self.ensemble().memberships())
+        self.ensemble().memberships()
     }
 
-    /// What a label of every base clustering counts, where they differ.
+    /// How many copies of every base clustering there are, where that is not one.
     pub(crate) fn base_weights(&self) -> Option<&[f64]> {
         self.base_weights.as_deref()
     }
@@ -123,25 +88,13 @@ impl<'a> WeightedRows<'a> {
         for (object, &fragment) in fragments.of_object().iter().enumerate() {
             weights[fragment as usize] += weight(object);
         }
-        Self {
-            source: Source::Distinct(Box::new(fragments)),
-            weights,
-            offsets: ensemble.offsets(),
-            base_weights: None,
-            tempered: None,
-        }
+        Self { source: Source::Distinct(Box::new(fragments)), weights, offsets: ensemble.offsets(), base_weights: None }
     }
 
     /// Every object of an ensemble for itself, repeated rows repeated.
     pub fn unfolded(ensemble: &'a Ensemble) -> Self {
         let weights = vec![1.0; ensemble.objects()];
-        Self {
-            source: Source::Each(ensemble),
-            weights,
-            offsets: ensemble.offsets(),
-            base_weights: None,
-            tempered: None,
-        }
+        Self { source: Source::Each(ensemble), weights, offsets: ensemble.offsets(), base_weights: None }
     }
 
     /// The rows.
@@ -205,11 +158,15 @@ impl<'a> WeightedRows<'a> {
 
     /// Labels that are there, by weight.
     pub(crate) fn labels(&self) -> f64 {
-        if let Some(Tempered { shares, .. }) = &self.tempered {
-            let all = |(i, weight): (usize, &f64)| weight * shares.row(i).1.iter().sum::<f64>();
-            return self.weights.iter().enumerate().map(all).sum();
+        self.weights.iter().enumerate().map(|(i, w)| w * self.weight_of_labels(i)).sum()
+    }
+
+    /// What the labels of row `i` that are there count.
+    pub(crate) fn weight_of_labels(&self, i: usize) -> f64 {
+        match self.base_weights {
+            Some(_) => self.counted_labels(i).1.iter().sum(),
+            None => self.labels_of(i) as f64,
         }
-        self.weights.iter().enumerate().map(|(i, w)| w * self.labels_of(i) as f64).sum()
     }
 
     /// Rows of one part of a sum. It depends on the number of rows alone.

@@ -146,7 +146,7 @@ pub fn drawn_with_doubt(number: u64, most: usize) -> Case {
     let of_objects = (0..objects).map(|_| f64::from(rng.random_range(1..=4_u8))).collect();
     Case {
         ensemble: builder.finish().expect("base clusterings of these objects"),
-        base_weights: Some(BaseWeights::new(of_bases).expect("weights above 0")),
+        base_weights: Some(BaseWeights::new(of_bases).expect("weights above 0").in_proportion()),
         object_weights: Some(ObjectWeights::new(of_objects).expect("weights above 0")),
         ..case
     }

@@ -1,4 +1,4 @@
-//! A weight of 2 is the base clustering twice, next to no weight is the base clustering left out, equal weights are none.
+//! A weight of 2 is the base clustering twice, next to no weight is the base clustering left out, weights of 1 are none.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use partita_conformance::{draw, ensemble};
@@ -90,10 +90,10 @@ fn run_p(ensemble: &Ensemble, weights: Option<Vec<f64>>, clusters: usize) -> Out
 }
 
 #[test]
-fn equal_weights_are_none_to_the_bit() {
+fn weights_of_one_are_none_to_the_bit() {
     for seed in 0..6 {
         let drawn = draw(Seed::new(seed), 0.2);
-        let equal = || Some(vec![3.0; drawn.ensemble.bases().len()]);
+        let equal = || Some(vec![1.0; drawn.ensemble.bases().len()]);
         for method in [run, run_p] {
             let (plain, weighted) =
                 (method(&drawn.ensemble, None, drawn.clusters), method(&drawn.ensemble, equal(), drawn.clusters));
@@ -103,7 +103,7 @@ fn equal_weights_are_none_to_the_bit() {
     }
 }
 
-/// Labels of SSCE-P are inputs too, whatever their weight; weights say whose labels the classifiers are to learn.
+/// Labels of SSCE-P are inputs too; weights say whose labels the classifiers are to learn.
 #[test]
 fn weights_say_whose_labels_ssce_p_learns() {
     let mut builder = EnsembleBuilder::new(60);

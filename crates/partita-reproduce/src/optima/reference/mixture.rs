@@ -31,10 +31,12 @@ fn size(table: &LabelTable, soft: &[Vec<f64>], cluster: usize) -> f64 {
     soft.iter().zip(&table.weights.1).map(|(row, weight)| weight * row[cluster]).sum()
 }
 
-/// Labels by cluster, plus β each whatever base clusterings weigh.
-fn pseudo_counts(table: &LabelTable, soft: &[Vec<f64>], beta: f64) -> Vec<Vec<Vec<f64>>> {
+/// Labels by cluster, plus β each, of one of the copies that every base clustering stands for.
+fn of_each_copy(table: &LabelTable, soft: &[Vec<f64>], beta: f64) -> Vec<Vec<Vec<f64>>> {
     let mut counts = table.counts(soft, 0.0);
-    counts.iter_mut().flatten().flatten().for_each(|count| *count += beta);
+    for (labels, weight) in counts.iter_mut().flat_map(|bases| bases.iter_mut().zip(&table.weights.0)) {
+        labels.iter_mut().for_each(|count| *count = beta + *count / weight);
+    }
     counts
 }
 
@@ -57,7 +59,7 @@ pub(super) fn nbce_vb(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> 
     let mut soft = random_soft(table.rows.len(), clusters, rng);
     ascend(|| {
         let xi: Vec<f64> = (0..clusters).map(|k| alpha + size(table, &soft, k)).collect();
-        let rho = pseudo_counts(table, &soft, beta);
+        let rho = of_each_copy(table, &soft, beta);
         let means = |parameters: &[f64]| -> Vec<f64> {
             let all = digamma(parameters.iter().sum());
             parameters.iter().map(|&a| digamma(a) - all).collect()
@@ -67,9 +69,9 @@ pub(super) fn nbce_vb(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> 
         let divergence = divergence(&xi, &shares, alpha)
             + rho
                 .iter()
-                .flatten()
-                .zip(theta.iter().flatten())
-                .map(|(rho, logs)| divergence(rho, logs, beta))
+                .zip(&theta)
+                .flat_map(|(rho, logs)| rho.iter().zip(logs).zip(&table.weights.0))
+                .map(|((rho, logs), weight)| weight * divergence(rho, logs, beta))
                 .sum::<f64>();
         expect(table, &mut soft, &shares, &theta) - divergence
     })
