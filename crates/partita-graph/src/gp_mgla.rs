@@ -124,7 +124,7 @@ impl LinkedGraph {
         let mut links = common_links(&near, Some(&counts));
         let most = links.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         // Edges of all copies; each has 1 to itself, and the link of copies to the others of its kind.
-        links.indexed_iter_mut().for_each(|((c, d), link)| *link *= copies[c] * copies[d] / most);
+        links.indexed_iter_mut().for_each(|((c, d), link)| *link = copies[c] * copies[d] * (*link / most));
         live.iter().for_each(|&c| {
             let of_copies = links[[c, c]] / (copies[c] * copies[c]);
             links[[c, c]] = copies[c] * (1.0 + (copies[c] - 1.0).max(0.0) * of_copies);
