@@ -171,10 +171,13 @@ impl<'a> Counts<'a> {
             let Some(j) = label.cluster() else { continue };
             let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
-            let weight = self.base_weights.map(|weights| weights[u]);
-            for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
-                let factor = (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
-                *m *= weight.map_or(factor, |weight| factor.powf(weight));
+            let factors = own.iter().zip(label).zip(total).map(|((&own, &label), &total)| {
+                (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u])
+            });
+            let factors = product.mantissas.iter_mut().zip(factors);
+            match self.base_weights {
+                None => factors.for_each(|(m, factor)| *m *= factor),
+                Some(weights) => factors.for_each(|(m, factor)| *m *= factor.powf(weights[u])),
             }
             pending += 1;
             if pending == RENORMALISE_AFTER {

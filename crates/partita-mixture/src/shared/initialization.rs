@@ -166,14 +166,21 @@ pub(crate) fn pick(chances: &[f64], rng: &mut impl Rng) -> Option<usize> {
 }
 
 fn differ<L: Label>(a: ArrayView1<'_, L>, b: ArrayView1<'_, L>, base_weights: Option<&[f64]>) -> f64 {
-    let (mut both, mut different) = (0.0, 0.0);
-    for (u, (&a, &b)) in a.iter().zip(&b).enumerate() {
-        if a != L::MISSING && b != L::MISSING {
-            let weight = base_weights.map_or(1.0, |weights| weights[u]);
-            both += weight;
-            different += if a == b { 0.0 } else { weight };
+    let pairs = a.iter().zip(&b).map(|(&a, &b)| (a != L::MISSING && b != L::MISSING, a != b));
+    let (both, different) = match base_weights {
+        None => {
+            let (mut both, mut different) = (0u32, 0u32);
+            for (seen, differs) in pairs {
+                both += u32::from(seen);
+                different += u32::from(seen && differs);
+            }
+            (f64::from(both), f64::from(different))
         }
-    }
+        Some(weights) => pairs
+            .zip(weights)
+            .filter(|((seen, _), _)| *seen)
+            .fold((0.0, 0.0), |sums, ((_, differs), w)| (sums.0 + w, if differs { sums.1 + w } else { sums.1 })),
+    };
     if both == 0.0 { 1.0 } else { different / both }
 }
 
