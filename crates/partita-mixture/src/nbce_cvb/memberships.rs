@@ -166,18 +166,18 @@ impl<'a> Counts<'a> {
         let clusters = own.len();
         let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
         self.prior.shares(sizes, self.total - one, self.alpha0, product);
+        if let Some(weights) = self.base_weights {
+            let labels =
+                row.iter().enumerate().filter_map(|(u, label)| Some((u, self.offsets[u] + label.cluster()?, 1.0)));
+            return self.raise(labels, weights, (own, one), product);
+        }
         let mut pending = 1;
         for (u, label) in row.iter().enumerate() {
             let Some(j) = label.cluster() else { continue };
             let label = &self.labels[(self.offsets[u] + j) * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
-            let factors = own.iter().zip(label).zip(total).map(|((&own, &label), &total)| {
-                (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u])
-            });
-            let factors = product.mantissas.iter_mut().zip(factors);
-            match self.base_weights {
-                None => factors.for_each(|(m, factor)| *m *= factor),
-                Some(weights) => factors.for_each(|(m, factor)| *m *= factor.powf(weights[u])),
+            for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
+                *m *= (label - one * own).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
             }
             pending += 1;
             if pending == RENORMALISE_AFTER {
@@ -186,6 +186,29 @@ impl<'a> Counts<'a> {
             }
         }
         product.renormalise();
+    }
+
+    /// The factors of a row's labels or shares where these are raised to weights: of any size, so that logarithms are added. Entries are
+    /// base clustering, line and share.
+    fn raise(
+        &self,
+        entries: impl Iterator<Item = (usize, usize, f64)>,
+        weights: &[f64],
+        (own, one): (&[f64], f64),
+        product: &mut ScaledProduct,
+    ) {
+        let clusters = own.len();
+        let mut logs = vec![0.0; clusters];
+        for (u, line, share) in entries {
+            let label = &self.labels[line * clusters..][..clusters];
+            let total = &self.totals[u * clusters..][..clusters];
+            for (((log, &own), &label), &total) in logs.iter_mut().zip(own).zip(label).zip(total) {
+                let factor =
+                    (label - one * own * share).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
+                *log += weights[u] * share * factor.ln();
+            }
+        }
+        product.raise(&logs);
     }
 
     /// The same for a row of shares, each of which counts as so much of a label: an exponent of its factor.
@@ -199,15 +222,19 @@ impl<'a> Counts<'a> {
         let clusters = own.len();
         let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
         self.prior.shares(sizes, self.total - one, self.alpha0, product);
+        let base = |line: u32| self.offsets.partition_point(|&start| start <= line as usize) - 1;
+        if let Some(weights) = self.base_weights {
+            let entries = lines.iter().zip(shares).map(|(&line, &share)| (base(line), line as usize, share));
+            return self.raise(entries, weights, (own, one), product);
+        }
         for (at, (&line, &share)) in lines.iter().zip(shares).enumerate() {
-            let u = self.offsets.partition_point(|&start| start <= line as usize) - 1;
+            let u = base(line);
             let label = &self.labels[line as usize * clusters..][..clusters];
             let total = &self.totals[u * clusters..][..clusters];
-            let weight = self.base_weights.map_or(1.0, |weights| weights[u]);
             for (((m, &own), &label), &total) in product.mantissas.iter_mut().zip(own).zip(label).zip(total) {
                 let without =
                     (label - one * own * share).max(self.beta) / (total - one * own).max(self.pseudo_totals[u]);
-                *m *= without.powf(weight * share);
+                *m *= without.powf(share);
             }
             if at % (RENORMALISE_AFTER - 1) == RENORMALISE_AFTER - 2 {
                 product.renormalise();
