@@ -20,7 +20,7 @@ use crate::{
 /// form of the ensemble, so that the order of objects, base clusterings and cluster numbers changes nothing.
 /// Objects that have the same label row get the same soft row.
 ///
-/// Weights are heeded here as far as they can be for every method: those that are all equal are none (all 1, where they are numbers of
+/// Weights are heeded here as far as they can be for every method: those that are all equal are none (also all up to 1, where they are numbers of
 /// copies), base clusterings of weight 0 are left out, and objects of weight 0 have no part in the fit and get the cluster that the base clusterings mostly put them with.
 ///
 /// # Errors
@@ -38,7 +38,6 @@ pub fn consense(
     let mut outcome = consense_reduced(method, problem, monitor)?;
     let unnamed = outcome.names.as_ref().zip(outcome.soft.as_ref()).and_then(|(names, soft)| names.warning(soft));
     outcome.warnings.extend(unnamed);
-    result_warnings::add(&mut outcome.warnings, result_warnings::little_evidence(problem.weights, info));
     Ok(outcome)
 }
 

@@ -88,7 +88,8 @@ pub enum MissingLabels {
 pub enum Weights {
     /// They are part of what it optimises; of weights of base clusterings only proportions count.
     Native,
-    /// They are part of what it optimises, as numbers of copies: where all have weight 2, all are there twice.
+    /// They are part of what it optimises, as numbers of copies: where all have weight 2, all are there twice
+    /// ([`BaseWeights::copies`](crate::BaseWeights::copies)).
     Copies,
     /// They are refused, and why.
     Refused(&'static str),

@@ -3,21 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{BaseClustering, BaseWeights, Clusters, Ensemble, MethodInfo, Stopped, Weights};
-
-/// Says that base clusterings stand for much less than themselves, where their weights are numbers of copies: quality scores below 1 are
-/// easily taken for weights.
-pub(crate) fn little_evidence(weights: Option<&BaseWeights>, info: &MethodInfo) -> Option<String> {
-    let copies = weights.filter(|_| info.capabilities.base_weights == Weights::Copies)?.copies();
-    let (bases, sum) = (copies.iter().filter(|weight| **weight > 0.0).count(), copies.iter().sum::<f64>());
-    (sum < 0.5 * bases as f64).then(|| {
-        format!(
-            "the weights of {bases} base clusterings add up to {sum:.3}, and to {} a weight is a number of copies: divide all weights \
-             by their mean if only their proportions are meant",
-            info.name
-        )
-    })
-}
+use crate::{BaseClustering, Clusters, Ensemble, MethodInfo, Stopped};
 
 /// What is looked at of a result.
 pub(crate) struct Found<'a> {

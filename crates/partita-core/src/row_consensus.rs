@@ -128,8 +128,7 @@ impl RowOutcome {
         let asked = problem.clusters;
         let found = Found { info: method.info(), settings: &settings, asked, live, stopped }.warnings();
         let nothing = result_warnings::no_information(problem.rows.bases());
-        let little = result_warnings::little_evidence(problem.weights, method.info());
-        result_warnings::add(&mut warnings, found.into_iter().chain(nothing).chain(little));
+        result_warnings::add(&mut warnings, found.into_iter().chain(nothing));
         Self { sizes, stopped, rounds, objective, model, settings, warnings, details }
     }
 }

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::Ensemble;
 
 /// A weight for every base clustering, 0 or above: how many base clusterings it stands for. To most methods only proportions count
-/// ([`as_slice`](Self::as_slice)); others take the numbers as they are ([`copies`](Self::copies), [`Weights::Copies`](crate::Weights)).
+/// ([`as_slice`](Self::as_slice)); to others they are numbers of copies ([`copies`](Self::copies), [`Weights::Copies`](crate::Weights)).
 /// A base clustering of weight 0 is left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaseWeights {
     /// In proportion; the mean of those above 0 is 1.
     proportions: Vec<f64>,
-    given: Vec<f64>,
+    copies: Vec<f64>,
 }
 
 /// A weight for every object, 0 or above: how many objects it stands for. An object of weight 0 is left out of the fit, and labelled
@@ -105,7 +105,9 @@ impl BaseWeights {
         } else {
             counted().map(|weight| weight / number).sum()
         };
-        Ok(Self { proportions: given.iter().map(|weight| weight / mean).collect(), given })
+        let largest = given.iter().copied().fold(0.0, f64::max);
+        let proportions = given.iter().map(|weight| weight / mean).collect();
+        Ok(Self { proportions, copies: given.iter().map(|weight| weight / largest.min(1.0)).collect() })
     }
 
     /// One weight for every base clustering, in proportion to those given; the mean of those above 0 is 1.
@@ -113,15 +115,16 @@ impl BaseWeights {
         &self.proportions
     }
 
-    /// The weights that were given: how many base clusterings each stands for.
+    /// How many base clusterings each stands for: the weights that were given; where none of these is above 1, as with scores of quality,
+    /// the largest stands for one.
     pub fn copies(&self) -> &[f64] {
-        &self.given
+        &self.copies
     }
 
     /// The same proportions with a mean of 1: as much evidence as without weights.
     #[must_use]
     pub fn in_proportion(self) -> Self {
-        Self { given: self.proportions.clone(), ..self }
+        Self { copies: self.proportions.clone(), ..self }
     }
 
     /// Whether all count the same.
@@ -133,7 +136,7 @@ impl BaseWeights {
     #[cfg(feature = "methods")]
     pub(crate) fn heeded(this: Option<&Self>, taken: crate::Weights) -> Option<&Self> {
         this.filter(|weights| match taken {
-            crate::Weights::Copies => weights.given.iter().any(|&weight| weight != 1.0),
+            crate::Weights::Copies => weights.copies.iter().any(|&weight| weight != 1.0),
             _ => !weights.are_even(),
         })
     }
@@ -142,11 +145,11 @@ impl BaseWeights {
     #[cfg(feature = "methods")]
     pub(crate) fn beyond_copies(&self, method: &str, bases: &[crate::BaseClustering]) -> Option<String> {
         let fits = |weight: &f64| *weight == 0.0 || COPIES.contains(weight);
-        let place = self.given.iter().position(|weight| !fits(weight))?;
-        let (name, weight) = (bases.get(place).map_or("", crate::BaseClustering::name), self.given[place]);
+        let place = self.copies.iter().position(|weight| !fits(weight))?;
+        let (name, copies) = (bases.get(place).map_or("", crate::BaseClustering::name), self.copies[place]);
         Some(format!(
-            "that of '{name}' is {weight:e}, and to {method} a weight is a number of copies, from 1e-12 to 1e12: divide all weights by \
-             their mean"
+            "that of '{name}' makes {copies:e} copies of it, which is what weights are to {method} (the largest is one where none is above \
+             1); from 1e-12 to 1e12 can be taken, and 0 leaves a base clustering out"
         ))
     }
 
@@ -166,7 +169,7 @@ impl BaseWeights {
     #[cfg(feature = "methods")]
     pub(crate) fn selected(&self, order: &[u32]) -> Self {
         let chosen = |weights: &[f64]| order.iter().map(|&u| weights[u as usize]).collect();
-        Self { proportions: chosen(&self.proportions), given: chosen(&self.given) }
+        Self { proportions: chosen(&self.proportions), copies: chosen(&self.copies) }
     }
 }
 
@@ -279,7 +282,11 @@ mod tests {
         assert!(ObjectWeights::new(vec![1.0, 1e-320]).unwrap_err().to_string().contains("is to be written as 0"));
         assert!(BaseWeights::new(vec![f64::NAN]).is_err() && BaseWeights::new(vec![f64::INFINITY]).is_err());
         let even = BaseWeights::new(vec![0.1; 3]).unwrap();
-        assert!(even.are_even() && even.copies() == [0.1; 3] && even.in_proportion().copies() == [1.0; 3]);
+        assert!(even.are_even() && even.copies() == [1.0; 3]);
+        let copies = |given: &[f64]| BaseWeights::new(given.to_vec()).unwrap();
+        assert_eq!(copies(&[2.0, 1.0, 0.0]).copies(), [2.0, 1.0, 0.0]);
+        assert_eq!(copies(&[0.5, 0.25]).copies(), [1.0, 0.5]);
+        assert_eq!(copies(&[1.0, 3.0]).in_proportion().copies(), [0.5, 1.5]);
         assert_eq!(BaseWeights::new(vec![1e308, 1e308, 5e307]).unwrap().whole(10), Some(vec![2, 2, 1]));
     }
 

@@ -1,9 +1,7 @@
 //! What methods say: their progress, and warnings about a result that is not to be trusted.
 
 use partita::ndarray::Array2;
-use partita::{
-    BaseWeights, Clusters, Consensus, Ensemble, EnsembleBuilder, Features, METHODS, Outcome, Problem, Reads, SettingMap,
-};
+use partita::{Clusters, Consensus, Ensemble, EnsembleBuilder, Features, METHODS, Outcome, Problem, Reads, SettingMap};
 use partita::{ConsensusError, Seed, Silent, Stopped, consense, method};
 use partita_conformance::{planted, progress};
 
@@ -115,22 +113,5 @@ fn long_fits_tell_their_progress() {
         let longest = shares.array_windows().map(|[before, after]| after - before).fold(0.0, f64::max);
         assert!(shares.is_sorted() && steps >= least, "{name} told {steps} steps: {shares:?}");
         assert!(longest < 0.4, "{name} leaps by {longest}: {shares:?}");
-    }
-}
-
-/// Weights that are numbers of copies and add up to little evidence are told of; where proportions count they are not.
-#[test]
-fn scores_below_one_are_not_taken_for_copies_in_silence() {
-    let mut builder = EnsembleBuilder::new(12);
-    for u in 0..4u32 {
-        builder.push(format!("u{u}"), (0..12).map(|i| Some((i + u) / 4 % 3))).unwrap();
-    }
-    let ensemble = builder.finish().unwrap();
-    for (name, each, told) in [("mm", 0.1, true), ("mm", 0.9, false), ("lwgp", 0.1, false)] {
-        let weights = BaseWeights::new(vec![each, each, each, 1.2 * each]).unwrap();
-        let problem = Problem::new(&ensemble, Clusters::Exactly(3)).base_weights(&weights);
-        let outcome = consense(method(name).unwrap(), &problem, &Silent).unwrap();
-        let said = outcome.warnings.iter().any(|warning| warning.contains("a weight is a number of copies"));
-        assert_eq!(said, told, "{name} {each}: {:?}", outcome.warnings);
     }
 }
