@@ -167,9 +167,9 @@ impl SoftPartition {
         Partition { labels: self.0.outer_iter().map(best).collect(), clusters: self.clusters() }
     }
 
-    /// The probability of every object's most probable cluster.
+    /// The probability of every object's most probable cluster, at most 1 where its row sums to a rounding more.
     pub fn certainty(&self) -> Vec<f64> {
-        self.0.outer_iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect()
+        self.0.outer_iter().map(|row| row.iter().copied().fold(0.0, f64::max).min(1.0)).collect()
     }
 
     /// Entropy of every object's row, in nats: 0 = certain, ln K = no idea.

@@ -66,7 +66,7 @@ pub fn responsibilities<T: Copy + Into<f64>>(partners: Partners<'_, T>, q: &[f64
     dispatch(Responsibilities { partners, q, g });
 }
 
-/// `Σ_z c_z ln(Σ_r q_r B_rz)` over the partners from `from` on that have a count.
+/// `Σ_z c_z ln(Σ_r q_r B_rz)` over the partners from `from` on that have a count. A sum too small for a number is the smallest there is.
 ///
 /// # Panics
 /// If a column is shorter than the counts.
@@ -81,7 +81,7 @@ pub fn log_likelihood<T: Copy + Into<f64>>(partners: Partners<'_, T>, q: &[f64],
         for (&count, chance) in counts[start..start + len].iter().zip(chances) {
             let count: f64 = count.into();
             if count > 0.0 {
-                sum += count * chance.ln();
+                sum += count * chance.max(f64::MIN_POSITIVE).ln();
             }
         }
     }

@@ -150,7 +150,9 @@ impl Rounds for Passes<'_, '_> {
         let mut choice = LabelChoice::by(&self.counts, self.choice.scores.offsets(), self.plan, self.round);
         self.round += 1;
         let mut counts = self.rows.run(&CountChosen { choice: choice.clone() })?;
-        while let Some(empty) = counts.first_empty() {
+        // No cluster loses its last row to another, so that so many are enough, unless what other processes say is wrong.
+        for _ in 0..choice.scores.clusters() {
+            let Some(empty) = counts.first_empty() else { break };
             let base_weights = self.plan.base_weights.to_vec();
             let pass = WorstFit { choice, counts, base_weights };
             let worst = self.rows.run(&pass)?;
