@@ -201,7 +201,11 @@ fn section(method: &Method) -> String {
 
 /// Whether soft base clusterings or weights are taken, and why not.
 fn taken(weights: &Value) -> String {
-    weights["refused"].as_str().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"))
+    match (weights["refused"].as_str(), weights.as_str()) {
+        (Some(why), _) => format!("no: {why}"),
+        (None, Some("copies")) => "yes, as numbers of copies".to_owned(),
+        (None, _) => "yes".to_owned(),
+    }
 }
 
 /// A line of an info as a sentence.
