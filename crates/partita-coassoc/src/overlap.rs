@@ -253,6 +253,10 @@ impl RowPass for CountPairs {
     // Counts are whole numbers.
     const EXACT: bool = true;
 
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.offsets == BaseClustering::offsets(bases)
+    }
+
     fn zero(&self) -> PairSums {
         PairSums::zero(&self.offsets)
     }
@@ -273,6 +277,10 @@ impl RowPass for CountNewPairs {
     type Sum = PairSums;
     const KIND: &'static str = "coassoc/count-new-pairs";
     const EXACT: bool = true;
+
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.offsets == BaseClustering::offsets(bases)
+    }
 
     fn zero(&self) -> PairSums {
         PairSums::zero(&self.offsets)
@@ -308,6 +316,10 @@ impl RowPass for SharePairs {
     type Sum = PairSums;
     const KIND: &'static str = "coassoc/share-pairs";
     const BLOCKS_A_SUM: u64 = 16;
+
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.offsets == BaseClustering::offsets(bases)
+    }
 
     fn zero(&self) -> PairSums {
         PairSums::zero(&self.offsets)

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Mergeable, RowBlock, SourceError};
-use crate::Label;
+use crate::{BaseClustering, Label};
 
 /// A pure job on a block of label rows. Its state travels out to whoever holds the rows, its sums travel back.
 pub trait RowPass: Serialize + DeserializeOwned + Sync {
@@ -20,6 +20,12 @@ pub trait RowPass: Serialize + DeserializeOwned + Sync {
 
     /// Blocks of the grid that one sum is over before it is merged, a power of two: more where sums are large.
     const BLOCKS_A_SUM: u64 = 1;
+
+    /// Whether it is a pass over rows of these base clusterings: asked of one that somebody else made, before anything is held for it.
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        let _ = bases;
+        true
+    }
 
     /// The sum over no row.
     fn zero(&self) -> Self::Sum;

@@ -47,5 +47,8 @@ impl PassKind {
 
 fn sum_part<P: RowPass>(state: &[u8], rows: &PassRunner<'_>, groups: Range<usize>) -> Result<Vec<u8>, PassError> {
     let pass: P = decode(state, P::KIND)?;
+    if !pass.fits(rows.source().bases()) {
+        return Err(PassError::Parts(format!("the pass '{}' is over other base clusterings", P::KIND)));
+    }
     encode(&rows.part(&pass, groups)?)
 }

@@ -155,6 +155,10 @@ impl RowPass for Together {
     const KIND: &'static str = "kmeans/count-together";
     const EXACT: bool = true;
 
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.offsets == BaseClustering::offsets(bases)
+    }
+
     fn zero(&self) -> TogetherSum {
         TogetherSum { counts: Counts::new(&self.offsets, 1), first_unlabelled: None }
     }

@@ -189,6 +189,10 @@ impl RowPass for CountChosen {
     const KIND: &'static str = "kmeans/count-chosen";
     const EXACT: bool = true;
 
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.choice.scores.are_of(bases)
+    }
+
     fn zero(&self) -> Counts {
         Counts::new(self.choice.scores.offsets(), self.choice.scores.clusters())
     }

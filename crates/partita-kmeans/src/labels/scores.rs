@@ -1,6 +1,6 @@
 //! Scores of clusters from tables of labels, and the best cluster of every label row: quick in single precision, exact where close.
 
-use partita_core::Label;
+use partita_core::{BaseClustering, Label};
 use partita_kernels::{Kernel, Simd, dispatch};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,13 @@ impl<'r, L: Label, I: Iterator<Item = Due<'r, L>>> Kernel for Choose<'_, I> {
 }
 
 impl Scores {
+    /// Whether there is a line for every label of these base clusterings, and one for missing labels.
+    pub(crate) fn are_of(&self, bases: &[BaseClustering]) -> bool {
+        let offsets = BaseClustering::offsets(bases);
+        let lines = (offsets[offsets.len() - 1] + 1).checked_mul(self.clusters);
+        self.offsets == offsets && lines == Some(self.lines.len())
+    }
+
     pub(crate) fn new(offsets: &[usize], counts: &Counts, base_weights: &[f64], assignment: Assignment<'_>) -> Self {
         let clusters = counts.clusters();
         let mut lines = vec![0.0; (offsets[base_weights.len()] + 1) * clusters];
