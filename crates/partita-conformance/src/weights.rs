@@ -176,7 +176,7 @@ impl Bench<'_> {
         let bases = drawn.ensemble.bases().len();
         let given =
             |first: f64, others: f64| Given::bases((0..bases).map(|u| if u == 0 { first } else { others }).collect());
-        let (large, small) = (given(1e300, 1.0), given(1e-300, 1e-300));
+        let (large, small) = (given(1e90, 1.0), given(1e-300, 1e-300));
         for given in [large, small, given(1e12, 1.0), given(1e-12, 1.0), given(1e12, 1e12), given(1e-12, 2e-12)] {
             let held = match self.weighted(&drawn, seed, &given) {
                 Ok(found) => found.certainty.iter().all(|c| (0.0..=1.0).contains(c)),

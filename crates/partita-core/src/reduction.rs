@@ -206,6 +206,12 @@ fn check_labelled(info: &MethodInfo, all: &Ensemble, objects: &[u32], bases: &[u
     let labelled = |i: usize| bases.iter().any(|&u| all.label(i, u as usize).is_some());
     let lost = |i: &usize| !labelled(*i) && (0..all.bases().len()).any(|u| all.label(*i, u).is_some());
     let lost = objects.iter().map(|&i| i as usize).find(lost);
+    if bases.is_empty() {
+        let reason =
+            "no object of a weight above 0 has a label of a base clustering of a weight above 0; give both one"
+                .to_owned();
+        return Err(ConsensusError::Weights { what: "objects", reason });
+    }
     match lost {
         Some(object) if info.capabilities.missing != MissingLabels::HandledByPrior => {
             let name = all.object_name(object);

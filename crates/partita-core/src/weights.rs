@@ -47,7 +47,8 @@ pub enum WeightError {
 
 impl WeightError {
     /// What a weight may be.
-    pub const RULE: &str = "weights are 0 or above, and what is below 1e-300 is to be written as 0";
+    pub const RULE: &str =
+        "weights are 0 or above, and what is below 1e-300, or 1e-100 of the mean, is to be written as 0";
 }
 
 /// Numbers of copies of a base clustering that methods reckon with.
@@ -92,7 +93,7 @@ impl BaseWeights {
     /// These weights.
     ///
     /// # Errors
-    /// [`WeightError`] for the first weight that is negative or not finite, and if none is above 0.
+    /// [`WeightError`] for the first weight that is negative, not finite or next to nothing beside the others, and if none is above 0.
     pub fn new(given: Vec<f64>) -> Result<Self, WeightError> {
         check(&given)?;
         let counted = || given.iter().copied().filter(|&weight| weight > 0.0);
@@ -105,6 +106,10 @@ impl BaseWeights {
         } else {
             counted().map(|weight| weight / number).sum()
         };
+        // Products of what is nearer to 0 than that are none.
+        if let Some(place) = given.iter().position(|weight| *weight > 0.0 && *weight < 1e-100 * mean) {
+            return Err(WeightError::Value { place, value: given[place] });
+        }
         let largest = given.iter().copied().fold(0.0, f64::max);
         let proportions = given.iter().map(|weight| weight / mean).collect();
         Ok(Self { proportions, copies: given.iter().map(|weight| weight / largest.min(1.0)).collect() })

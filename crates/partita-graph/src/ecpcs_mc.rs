@@ -6,8 +6,8 @@ use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array1, Array2, Axis};
 use partita_core::{
     Assigned, BaseWeights, Capabilities, Clusters, FitError, Flow, Label, Method, MethodInfo, Monitor, Outcome,
-    PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed, Settings, Silent,
-    SoftBases, SoftPartition, WeightedEnsemble, Weights,
+    PassRunner, Problem, ProblemSize, ProgressCounter, RowBlock, RowFit, RowLabeller, RowMap, RowProblem, Seed,
+    Settings, SoftBases, SoftPartition, WeightedEnsemble, Weights,
 };
 use partita_kmeans::embedded::{Grouping, Search, kmeans};
 use partita_spectral::{LanczosSettings, top_eigenpairs};
@@ -169,7 +169,9 @@ impl Grouped {
             return Err(GraphError::Interrupted);
         }
         let live = live(overlap);
-        let grouping = groups(&similarity, (&copies, &of_copies), &live, clusters, seed, settings)?;
+        let progress = ProgressCounter::new(monitor, 3);
+        progress.add(2);
+        let grouping = groups(&similarity, (&copies, &of_copies), &live, (clusters, seed), settings, &progress)?;
         let mut meta = vec![None; similarity.nrows()];
         live.iter().zip(&grouping.labels).for_each(|(&c, &k)| meta[c] = Some(k as usize));
         let count = |k| meta.iter().filter(|meta| **meta == Some(k)).count();
@@ -184,9 +186,9 @@ fn groups(
     similarity: &Array2<f64>,
     (copies, of_copies): (&[f64], &[f64]),
     live: &[usize],
-    clusters: usize,
-    seed: Seed,
+    (clusters, seed): (usize, Seed),
     settings: &EcpcsMcSettings,
+    monitor: &dyn Monitor,
 ) -> Result<Grouping, GraphError> {
     let copies = Array1::from_iter(live.iter().map(|&c| copies[c]));
     // A cluster is like itself, even one that shares objects with no other; here is the mean over its copies.
@@ -204,7 +206,7 @@ fn groups(
     let (restarts, rounds) = (settings.restarts, settings.rounds);
     let search = Search { clusters, restarts, rounds, tolerance: 0.0 };
     let rows = rows.as_standard_layout();
-    Ok(kmeans(rows.view(), &copies.to_vec(), &search, seed.child(1), &Silent))
+    Ok(kmeans(rows.view(), &copies.to_vec(), &search, seed.child(1), monitor))
 }
 
 /// How much of a row each meta-cluster has.
