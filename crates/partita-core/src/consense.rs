@@ -20,8 +20,9 @@ use crate::{
 /// form of the ensemble, so that the order of objects, base clusterings and cluster numbers changes nothing.
 /// Objects that have the same label row get the same soft row.
 ///
-/// Weights are heeded here as far as they can be for every method: those that are all equal are none (also all up to 1, where they are numbers of
-/// copies), base clusterings of weight 0 are left out, and objects of weight 0 have no part in the fit and get the cluster that the base clusterings mostly put them with.
+/// Weights are heeded here as far as they can be for every method: those that are all equal are none (up to 1, where they are numbers of
+/// copies), base clusterings of weight 0 are left out, and objects of weight 0 have no part in the fit and get the cluster that the base
+/// clusterings mostly put them with.
 ///
 /// # Errors
 /// [`ConsensusError`] when the problem does not fit the method, or the method finds no consensus.
