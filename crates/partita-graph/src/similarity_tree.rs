@@ -70,7 +70,9 @@ pub struct SimilarityTreeDiagnostics {
 /// O(n M²) for the overlaps, O((ΣJ)³) for the walks, O(f² M) for a tree over f different label rows.
 ///
 /// # Differences from the paper
-/// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean similarity over what both objects have shares of). Certainty is the mean similarity to the own cluster over the sum of that and the best other's.
+/// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean
+/// similarity over what both objects have shares of). Certainty is the mean similarity to the own cluster over the sum of that and the
+/// best other's.
 ///
 /// # Errors
 /// [`GraphError`] when K is out of range, an object has no label, a setting is out of range, or the monitor asks to stop.
@@ -100,7 +102,9 @@ pub fn ecpcs_hc<'a>(
 /// O(n M²) for the overlaps, O((ΣJ)³) for the triples, O(f² M) for a tree over f different label rows.
 ///
 /// # Differences from the paper
-/// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean similarity over what both objects have shares of). diceR cuts the list of clusters into equal parts, which is another result where base clusterings
+/// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean
+/// similarity over what both objects have shares of). diceR cuts the list of clusters into equal parts, which is another result where
+/// base clusterings
 /// differ in K.
 ///
 /// # Errors
