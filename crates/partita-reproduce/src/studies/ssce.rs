@@ -267,7 +267,8 @@ impl Bench<'_> {
         let labels = truth.labels().iter().map(|&label| Some(label as usize));
         builder.push(LENT.0, labels).map_err(ReproduceError::from_source)?;
         let ensemble = builder.finish().map_err(ReproduceError::from_source)?;
-        let weights = BaseWeights::new([vec![1.0; bases.len()], vec![LENT.1]].concat()).expect("all are above 0");
+        let weights =
+            BaseWeights::new([vec![1.0; bases.len()], vec![LENT.1]].concat()).expect("all are above 0").in_proportion();
         let mut settings = SsceSettings::paper();
         settings.rounds = NonZeroU32::MIN;
         settings.reference = Some(LENT.0.into());
