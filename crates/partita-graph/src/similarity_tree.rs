@@ -104,8 +104,7 @@ pub fn ecpcs_hc<'a>(
 /// # Differences from the paper
 /// Missing labels, weights (a base clustering of weight ω is ω copies, also among the neighbours), soft base clusterings (the mean
 /// similarity over what both objects have shares of). diceR cuts the list of clusters into equal parts, which is another result where
-/// base clusterings
-/// differ in K.
+/// base clusterings differ in K.
 ///
 /// # Errors
 /// As [`ecpcs_hc`].
