@@ -130,7 +130,8 @@ pub enum AppError {
 impl AppError {
     /// A file that holds something else than is needed.
     pub fn content(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Content { path: path.into(), reason: reason.into() }
+        // A reason may quote the file, line ends and all.
+        Self::Content { path: path.into(), reason: reason.into().replace(char::is_control, " ") }
     }
 
     /// A request that cannot be met.

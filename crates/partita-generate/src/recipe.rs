@@ -210,7 +210,9 @@ impl Recipe {
     /// # Errors
     /// [`GenerateError::Recipe`] if the text is something else.
     pub fn from_json(text: &str) -> Result<(Self, Seed), GenerateError> {
-        let record: Record = serde_json::from_str(text).map_err(|error| GenerateError::Recipe(error.to_string()))?;
+        // What is wrong may quote the text, line ends and all.
+        let wrong = |error: serde_json::Error| GenerateError::Recipe(error.to_string().replace(char::is_control, " "));
+        let record: Record = serde_json::from_str(text).map_err(wrong)?;
         Ok((record.recipe, Seed::new(record.seed)))
     }
 }

@@ -53,8 +53,12 @@ impl Dtype {
             Self::U64 => Values::U64(fill(bytes, count, u64::from_le)?),
             Self::F32 => Values::F32(fill(bytes, count, |value: f32| f32::from_bits(u32::from_le(value.to_bits())))?),
             Self::F64 => Values::F64(fill(bytes, count, |value: f64| f64::from_bits(u64::from_le(value.to_bits())))?),
-            Self::Bytes(width) => Values::Bytes { width, data: fill(bytes, count * width, |value| value)? },
-            Self::Chars(width) => Values::Chars { width, data: fill(bytes, count * width, u32::from_le)? },
+            Self::Bytes(width) => {
+                Values::Bytes { width, data: fill(bytes, count.saturating_mul(width), |value| value)? }
+            }
+            Self::Chars(width) => {
+                Values::Chars { width, data: fill(bytes, count.saturating_mul(width), u32::from_le)? }
+            }
         })
     }
 }
@@ -62,7 +66,9 @@ impl Dtype {
 /// Values that are read while they come: a claim that is not true does not fill memory.
 fn fill<T: Pod>(bytes: &mut dyn Read, count: usize, native: impl Fn(T) -> T) -> io::Result<Vec<T>> {
     const STEP: usize = 1 << 16;
-    let mut values = Vec::with_capacity(count);
+    let mut values = Vec::new();
+    let too_many = |_| io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory holds {count} values"));
+    values.try_reserve_exact(count).map_err(too_many)?;
     while values.len() < count {
         let start = values.len();
         values.resize(count.min(start + STEP), T::zeroed());
