@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use partita::files::{FileError, PickError};
 use partita::generate::GenerateError;
 use partita::metrics::MetricsError;
+use partita::on_one_line;
 use partita::ssce::SsceError;
 use partita::{BudgetError, ConsensusError, EnsembleError, ModelError, SettingsError};
 use partita_report::ReportError;
@@ -130,8 +131,7 @@ pub enum AppError {
 impl AppError {
     /// A file that holds something else than is needed.
     pub fn content(path: &Path, reason: impl Into<String>) -> Self {
-        // A reason may quote the file, line ends and all.
-        Self::Content { path: path.into(), reason: reason.into().replace(char::is_control, " ") }
+        Self::Content { path: path.into(), reason: on_one_line(&reason.into()) }
     }
 
     /// A request that cannot be met.

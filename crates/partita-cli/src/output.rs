@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use partita::files::{self, LabelNumbers};
-use partita::{Partition, SoftPartition};
+use partita::{Partition, SoftPartition, on_one_line};
 use partita_app::json_text;
 
 use crate::args::StreamFormat;
@@ -34,13 +34,8 @@ pub(crate) fn say(message: &str) {
 /// What to look at before a result is trusted: to stderr, unless `-qq` was given.
 pub(crate) fn warn(message: &str) {
     if QUIET.load(Ordering::Relaxed) < 2 {
-        say_always(&format!("warning: {}", one_line(message)));
+        say_always(&format!("warning: {}", on_one_line(message)));
     }
-}
-
-/// A message on one line: names out of files may have line ends, and what is read line by line must not be led astray.
-pub(crate) fn one_line(message: &str) -> String {
-    message.replace(char::is_control, " ")
 }
 
 /// Errors and answers to Ctrl-C: to stderr. A stderr that is gone is not a reason to fail.

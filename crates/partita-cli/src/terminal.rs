@@ -48,7 +48,7 @@ impl Observer for Terminal {
     }
 
     fn note(&self, text: &str) {
-        crate::output::say(&format!("note: {}", crate::output::one_line(text)));
+        crate::output::say(&format!("note: {}", partita::on_one_line(text)));
     }
 
     fn warn(&self, text: &str) {

@@ -57,6 +57,7 @@ mod features;
 mod fragments;
 mod growing;
 mod memberships;
+mod message;
 #[cfg(feature = "methods")]
 mod method;
 #[cfg(feature = "methods")]
@@ -94,6 +95,7 @@ pub use dendrogram::{Dendrogram, Merge};
 pub use ensemble::{BaseClustering, Ensemble, EnsembleError, Label, LabelRows, MAX_BASE_CLUSTERS};
 pub use fragments::Fragments;
 pub use memberships::{Memberships, ROUNDED_SHARES, Shares, SharesError};
+pub use message::on_one_line;
 pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};
 pub use multi_start::MultiStart;
 pub use objective::{Objective, Sense, Stopped};

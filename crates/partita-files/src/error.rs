@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use partita_core::{BudgetError, EnsembleError};
+use partita_core::{BudgetError, EnsembleError, on_one_line};
 
 use crate::number::Short;
 use crate::odd_number::OddNumber;
@@ -107,7 +107,7 @@ pub enum FileError {
         columns: Vec<String>,
     },
     /// Two columns of one name.
-    #[error("{}: columns {first} and {second} are both called '{}'; rename one", .path.display(), plain(.name))]
+    #[error("{}: columns {first} and {second} are both called '{}'; rename one", .path.display(), on_one_line(.name))]
     TwoColumns {
         /// The file.
         path: PathBuf,
@@ -135,7 +135,7 @@ pub enum FileError {
     /// Amounts of money, percents or numbers in another notation where labels are meant.
     #[error(
         "{}: the labels of column '{}' ('{}') are each {kind}, not clusters; {}",
-        .path.display(), plain(.column), shown(.value), .kind.remedy(&shown(.column))
+        .path.display(), on_one_line(.column), shown(.value), .kind.remedy(&shown(.column))
     )]
     OddLabels {
         /// The file.
@@ -151,7 +151,7 @@ pub enum FileError {
     #[error(
         "{}: column '{}' has {categories} different values, more than --max-categories {most}; leave it out (--skip '{}'), or allow \
          that many",
-        .path.display(), plain(.column), plain(.column)
+        .path.display(), on_one_line(.column), on_one_line(.column)
     )]
     TooManyCategories {
         /// The file.
@@ -183,7 +183,7 @@ pub enum FileError {
     /// No feature varies.
     #[error(
         "{}: every feature is constant over all {rows} rows (column '{}' is always {}); there is nothing to cluster",
-        .path.display(), plain(.column), Short(*.value)
+        .path.display(), on_one_line(.column), Short(*.value)
     )]
     Constant {
         /// The file.
@@ -207,7 +207,7 @@ pub enum FileError {
         why: String,
     },
     /// A column that was asked for is not there.
-    #[error("{} has no column '{}'; {}", .path.display(), plain(.column), Known(.known))]
+    #[error("{} has no column '{}'; {}", .path.display(), on_one_line(.column), Known(.known))]
     NoColumn {
         /// The file.
         path: PathBuf,
@@ -217,7 +217,7 @@ pub enum FileError {
         known: Vec<String>,
     },
     /// An archive holds nothing called so.
-    #[error("{} has no array '{}'; {}", .path.display(), plain(.array), Arrays(.known))]
+    #[error("{} has no array '{}'; {}", .path.display(), on_one_line(.array), Arrays(.known))]
     NoArray {
         /// The file.
         path: PathBuf,
@@ -235,7 +235,7 @@ pub enum FileError {
         columns: usize,
     },
     /// The labels do not make an ensemble.
-    #[error("{}: {}", .path.display(), plain(&.source.to_string()))]
+    #[error("{}: {}", .path.display(), on_one_line(&.source.to_string()))]
     Ensemble {
         /// The file.
         path: PathBuf,
@@ -280,7 +280,7 @@ pub enum FileError {
     /// A column of a type that is neither numbers nor texts.
     #[error(
         "{}: column '{}' holds {found}; leave it out (--skip '{}'), or write it as numbers or texts",
-        .path.display(), plain(.column), plain(.column)
+        .path.display(), on_one_line(.column), on_one_line(.column)
     )]
     ColumnType {
         /// The file.
@@ -326,14 +326,14 @@ impl FileError {
             io::ErrorKind::IsADirectory => Self::Directory(path.into()),
             io::ErrorKind::UnexpectedEof => Self::damaged(path, "the file ends too early; copy or write it again"),
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput if doing == READ => {
-                Self::damaged(path, format!("the file is damaged ({}); copy or write it again", one_line(&source)))
+                Self::damaged(path, format!("the file is damaged ({source}); copy or write it again"))
             }
             _ => Self::Io { path: path.into(), doing, source },
         }
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Damaged { path: path.into(), reason: plain(&reason.into()) }
+        Self::Damaged { path: path.into(), reason: on_one_line(&reason.into()) }
     }
 
     /// A text where a number is meant.
@@ -352,7 +352,7 @@ impl FileError {
     }
 
     pub(crate) fn kind(path: &Path, what: impl Into<String>, found: impl Into<String>, expected: &'static str) -> Self {
-        Self::Kind { path: path.into(), what: plain(&what.into()), found: plain(&found.into()), expected }
+        Self::Kind { path: path.into(), what: on_one_line(&what.into()), found: on_one_line(&found.into()), expected }
     }
 }
 
@@ -410,7 +410,14 @@ impl fmt::Display for Row {
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}, column '{}': '{}'", self.path.display(), self.row, plain(&self.column), shown(&self.value))
+        write!(
+            f,
+            "{}, {}, column '{}': '{}'",
+            self.path.display(),
+            self.row,
+            on_one_line(&self.column),
+            shown(&self.value)
+        )
     }
 }
 
@@ -422,16 +429,6 @@ pub(crate) fn shown(value: &str) -> String {
         text.push('…');
     }
     text
-}
-
-/// A name as it is, but on one line.
-fn plain(name: &str) -> String {
-    name.replace(char::is_control, " ")
-}
-
-/// Any message on one line.
-pub(crate) fn one_line(message: &impl ToString) -> String {
-    message.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The names that exist, the first few of them.
@@ -474,7 +471,7 @@ impl fmt::Display for Reason<'_> {
             io::ErrorKind::StorageFull => f.write_str("the disk is full; free some space or choose another disk"),
             io::ErrorKind::ReadOnlyFilesystem => f.write_str("the disk is read-only; choose another place"),
             io::ErrorKind::NotFound => f.write_str("the folder does not exist; make it first"),
-            _ => f.write_str(&one_line(self.0)),
+            _ => f.write_str(&on_one_line(&self.0.to_string())),
         }
     }
 }

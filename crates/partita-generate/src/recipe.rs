@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use partita_core::Seed;
+use partita_core::{Seed, on_one_line};
 use serde::{Deserialize, Serialize};
 
 use crate::{BaseK, BaseKind, GenerateError, Scale};
@@ -210,8 +210,7 @@ impl Recipe {
     /// # Errors
     /// [`GenerateError::Recipe`] if the text is something else.
     pub fn from_json(text: &str) -> Result<(Self, Seed), GenerateError> {
-        // What is wrong may quote the text, line ends and all.
-        let wrong = |error: serde_json::Error| GenerateError::Recipe(error.to_string().replace(char::is_control, " "));
+        let wrong = |error: serde_json::Error| GenerateError::Recipe(on_one_line(&error.to_string()));
         let record: Record = serde_json::from_str(text).map_err(wrong)?;
         Ok((record.recipe, Seed::new(record.seed)))
     }

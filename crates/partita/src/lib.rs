@@ -60,7 +60,7 @@ pub use partita_core::{
     Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings, SettingsError,
     Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped, TakePart, Unread,
     WeightError, WeightedEnsemble, Weights, WeightsError, are_read_by_blocks, consense, consense_rows, consensus_bytes,
-    fit_rows, ndarray, rand, serde_json,
+    fit_rows, ndarray, on_one_line, rand, serde_json,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;

@@ -475,6 +475,7 @@ impl Reader for Arrow {
 
     fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError> {
         let batch = self.batches.get(group).ok_or_else(|| self.damaged("a batch is missing"))?;
+        limit.check_claim(&self.path, batch.rows as u64, wanted.iter().map(|&(_, form)| form))?;
         wanted.iter().map(|&(item, form)| self.column(batch, &self.fields, item, form, limit)).collect()
     }
 

@@ -12,7 +12,7 @@ use super::npy_header::{read_header, write};
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
 use super::writer::{Array, Contents, Elements};
 use crate::atomic_write::write_whole;
-use crate::error::{FileError, READ, one_line};
+use crate::error::{FileError, READ};
 use crate::open_file::FileCursor;
 
 pub(crate) const FORMAT: Format = Format {
@@ -132,7 +132,7 @@ impl Reader for Npz {
 }
 
 fn damaged(path: &Path, error: &io::Error) -> FileError {
-    let reason = format!("this is not a whole NPZ archive ({}); copy or write it again", one_line(error));
+    let reason = format!("this is not a whole NPZ archive ({error}); copy or write it again");
     FileError::damaged(path, reason)
 }
 

@@ -17,7 +17,7 @@ use super::parquet_pages::Checked;
 use super::parquet_write::write_contents;
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Row, one_line};
+use crate::error::{FileError, Row};
 use crate::open_file::FileCursor;
 use crate::typed_array::{TypedArray, Values, each_number};
 
@@ -207,7 +207,7 @@ fn rows(group: &RowGroupMetaData) -> Option<u64> {
 }
 
 fn damaged(path: &Path, error: &ParquetError) -> FileError {
-    FileError::damaged(path, format!("this is not a whole Parquet file ({}); copy or write it again", one_line(error)))
+    FileError::damaged(path, format!("this is not a whole Parquet file ({error}); copy or write it again"))
 }
 
 /// Whether a column holds dates or times.

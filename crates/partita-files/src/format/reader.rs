@@ -1,5 +1,6 @@
 //! The seam between file formats and what files mean: named columns or arrays, in groups of rows, as typed columns.
 
+use std::iter;
 use std::path::Path;
 
 use partita_core::MemoryBudget;
@@ -36,7 +37,7 @@ impl Extent {
 
     /// Rows of all groups; 0 where they are not known.
     pub(crate) fn rows(&self) -> u64 {
-        self.groups.iter().flatten().map(|&rows| rows as u64).sum()
+        self.groups.iter().flatten().fold(0, |all: u64, &rows| all.saturating_add(rows as u64))
     }
 
     /// Bytes of the largest group in memory.
@@ -57,6 +58,17 @@ pub(crate) enum Form {
     Numbers { gaps: bool, words: bool },
 }
 
+impl Form {
+    /// What a row takes at least, in bytes, without the letters of its text.
+    fn least_bytes(self) -> u64 {
+        match self {
+            Self::Text => size_of::<String>() as u64,
+            Self::Labels => size_of::<u32>() as u64,
+            Self::Numbers { .. } => 1,
+        }
+    }
+}
+
 /// How much may be held of rows whose number only reading tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
@@ -72,6 +84,16 @@ impl Limit {
     pub(crate) fn check(&self, path: &Path, bytes: u64) -> Result<(), FileError> {
         let fits = self.budget.check(self.what, bytes, self.remedy);
         fits.map_err(|source| FileError::Budget { path: path.into(), source })
+    }
+
+    /// Refuses rows that in these forms take more than the budget allows, whatever they hold.
+    pub(crate) fn check_claim(
+        &self,
+        path: &Path,
+        rows: u64,
+        forms: impl Iterator<Item = Form>,
+    ) -> Result<(), FileError> {
+        self.check(path, rows.saturating_mul(forms.map(Form::least_bytes).sum()))
     }
 
     /// Refuses more rows than the budget allows.
@@ -219,8 +241,12 @@ pub(crate) trait Reader: Send + Sync {
     /// # Errors
     /// As [`read`](Self::read).
     fn read_whole(&self, item: usize, form: Form, limit: &Limit) -> Result<Column, FileError> {
+        let extent = self.extent(item)?;
+        if extent.groups.is_some() {
+            limit.check_claim(self.path(), extent.rows(), iter::once(form))?;
+        }
         let mut whole = self.read_one(0, item, form, limit)?;
-        for group in 1..self.extent(item)?.count() {
+        for group in 1..extent.count() {
             let start = whole.rows();
             whole.append(self.path(), self.read_one(group, item, form, limit)?, start)?;
         }

@@ -1,6 +1,7 @@
 //! One view of files of columns and of files of arrays: named columns, and the arrays that stand beside them.
 
 use std::collections::HashSet;
+use std::iter;
 use std::path::Path;
 
 use partita_core::MemoryBudget;
@@ -294,6 +295,7 @@ impl Frame {
     /// A column spelt out.
     pub(crate) fn texts(&self, column: usize, limit: &Limit) -> Result<Vec<String>, FileError> {
         let (item, inside) = self.place(column);
+        limit.check_claim(self.reader.path(), self.rows().unwrap_or(0), iter::once(Form::Text))?;
         let mut texts = Vec::new();
         for group in 0..self.extent.count() {
             match self.reader.read_one(group, item, Form::Text, limit)? {

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::groups::LabelGroups;
 use super::manifest::{MANIFEST_VERSION, Manifest, ManifestFile, open, same_columns};
 use crate::atomic_write::write_whole;
-use crate::error::{FileError, READ, one_line};
+use crate::error::{FileError, READ};
 use crate::open_file;
 
 /// A [`Manifest`] that is open: label rows that are read group by group. Who reads some groups opens their files alone.
@@ -62,8 +62,8 @@ impl ManifestRows {
         let text = fs::read(path).map_err(|source| FileError::io(path, READ, source))?;
         let wrong =
             |reason: String| FileError::damaged(path, format!("{reason}; make it again with `partita manifest`"));
-        let manifest: Manifest = serde_json::from_slice(&text)
-            .map_err(|error| wrong(format!("this is not a manifest ({})", one_line(&error))))?;
+        let manifest: Manifest =
+            serde_json::from_slice(&text).map_err(|error| wrong(format!("this is not a manifest ({error})")))?;
         if manifest.manifest_version != MANIFEST_VERSION {
             let found = manifest.manifest_version;
             return Err(wrong(format!("this manifest is of version {found}, this program reads {MANIFEST_VERSION}")));

@@ -14,8 +14,8 @@ use arrow_array::{
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use partita_core::Seed;
 use partita_core::ndarray::array;
+use partita_core::{MemoryBudget, Seed};
 use partita_files::{LabelBlock, LabelGroups, ReadOptions, TableGroups, read_ensemble, read_labels, read_table};
 use rand::RngExt;
 
@@ -70,6 +70,24 @@ fn layouts(folder: &Path, batches: &[RecordBatch]) -> Vec<std::path::PathBuf> {
         path
     });
     paths.to_vec()
+}
+
+/// Texts of nothing pack to a thousandth: the budget is asked before there are as many of them.
+#[test]
+fn texts_that_unpack_beyond_the_budget_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = 400_000;
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![""; rows]));
+    let numbers: ArrayRef = Arc::new(Float64Array::from_iter_values((0..rows).map(|row| row as f64)));
+    let options = || ReadOptions::default().within(MemoryBudget::new(1 << 20));
+    for path in layouts(folder.path(), &[batch(vec![("id", texts.clone()), ("x", numbers)])]) {
+        let message = read_table(&path, &options()).unwrap_err().to_string();
+        assert!(message.contains("needs") && message.contains("the memory budget is 1.0 MiB"), "{message}");
+    }
+    for path in layouts(folder.path(), &[batch(vec![("a", texts.clone()), ("b", texts)])]) {
+        let message = read_ensemble(&path, &options()).unwrap_err().to_string();
+        assert!(message.contains("needs") && message.contains("the memory budget is 1.0 MiB"), "{message}");
+    }
 }
 
 #[test]
