@@ -119,11 +119,10 @@ mod tests {
         assert_eq!(unit, array![[0.0, 0.0, 1.0], [0.5, 0.0, 0.0], [1.0, 0.0, 0.5]]);
         let standard = scale(table.view(), Scale::ZScore);
         let deviation = 1.5f64.sqrt();
-        approx::assert_abs_diff_eq!(
-            standard,
-            array![[-deviation, 0.0, deviation], [0.0, 0.0, -deviation], [deviation, 0.0, 0.0]],
-            epsilon = 1e-12
-        );
+        let expected = array![[-deviation, 0.0, deviation], [0.0, 0.0, -deviation], [deviation, 0.0, 0.0]];
+        for (found, expected) in standard.iter().zip(&expected) {
+            approx::assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
+        }
     }
 
     #[test]
