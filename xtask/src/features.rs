@@ -1,5 +1,6 @@
-//! `features`: each feature of the façade compiles alone, and who asks for little gets little.
+//! `features`: each feature of the façade compiles alone, who asks for little gets little, and the wheel asks for what the tests have.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -20,6 +21,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     for (asked, unwanted) in LEAN {
         lean(workspace, asked, unwanted)?;
     }
+    shared(workspace)?;
     let metadata = workspace.metadata()?;
     let facade = metadata.packages.iter().find(|package| package.name == "partita");
     let facade = facade.context("there is no crate partita")?;
@@ -39,6 +41,21 @@ fn lean(workspace: &Workspace, asked: &[&str], unwanted: &[&str]) -> Result<()> 
     let found: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     let extra: Vec<&str> = unwanted.iter().copied().filter(|name| found.contains(name)).collect();
     ensure!(extra.is_empty(), "`cargo tree -p {}` names {}", asked.join(" "), extra.join(", "));
+    Ok(())
+}
+
+/// Fails if the wheel asks for a crate with other features than the whole workspace: cargo would compile that crate, and all that is
+/// built on it, a second time.
+fn shared(workspace: &Workspace) -> Result<()> {
+    let asked = |which: &[&str]| -> Result<BTreeSet<String>> {
+        let mut cargo = workspace.cargo(["tree", "--offline", "--prefix", "none", "--format", "{p} [{f}]"]);
+        let tree = shell::output(cargo.args(which))?;
+        Ok(tree.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect())
+    };
+    let all = asked(&["--workspace", "--edges", "normal,build,dev"])?;
+    let wheel = asked(&["--package", "partita-python", "--edges", "normal,build"])?;
+    let other: Vec<&str> = wheel.difference(&all).map(String::as_str).collect();
+    ensure!(other.is_empty(), "only partita-python has these features of crates: {}", other.join(", "));
     Ok(())
 }
 
