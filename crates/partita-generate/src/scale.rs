@@ -120,6 +120,7 @@ mod tests {
         let standard = scale(table.view(), Scale::ZScore);
         let deviation = 1.5f64.sqrt();
         let expected = array![[-deviation, 0.0, deviation], [0.0, 0.0, -deviation], [deviation, 0.0, 0.0]];
+        assert_eq!(standard.dim(), expected.dim());
         for (found, expected) in standard.iter().zip(&expected) {
             approx::assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
         }

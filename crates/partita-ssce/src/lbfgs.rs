@@ -116,6 +116,7 @@ mod tests {
         let at = array![[-1.2, 1.0]];
         let (value, gradient) = evaluate(&at);
         let end = descend(Point { at, value, gradient }, (200, 1e-12), evaluate, |g| g * 1e-3, || false);
+        assert_eq!(end.at.dim(), (1, 2));
         end.at.iter().for_each(|found| assert_abs_diff_eq!(*found, 1.0, epsilon = 1e-6));
     }
 }

@@ -219,7 +219,9 @@ mod tests {
         let ((likelihood, gradient), (tied, pull)) = (loss.evaluate(&w), prior.evaluate(&w, &centre));
         let value: f64 = numbers(&expected["objective_Omega_I_over_m"]);
         assert_relative_eq!(likelihood + tied, value, max_relative = 1e-10);
-        for (found, expected) in (gradient + pull).iter().zip(&wide(&expected["gradient"])) {
+        let (found, slopes) = (gradient + pull, wide(&expected["gradient"]));
+        assert_eq!(found.dim(), slopes.dim());
+        for (found, expected) in found.iter().zip(&slopes) {
             assert_relative_eq!(found, expected, max_relative = 1e-8);
         }
 
@@ -229,7 +231,9 @@ mod tests {
         for ((u, v), found) in found.indexed_iter() {
             assert_abs_diff_eq!(*found, omega[u][v], epsilon = 1e-8);
         }
-        for (found, expected) in prior.centre(&w, 0.0, false).iter().zip(&centre) {
+        let found = prior.centre(&w, 0.0, false);
+        assert_eq!(found.dim(), centre.dim());
+        for (found, expected) in found.iter().zip(&centre) {
             assert_relative_eq!(found, expected, max_relative = 1e-10);
         }
     }

@@ -103,8 +103,8 @@ fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
 #[test]
 fn labels_of_methods_in_rounds_do_not_depend_on_it_either() {
     let place = place();
-    for method in ["mm", "bce", "nbce-vb"] {
-        same_labels(&place, method, PARTS, &["--set", "restarts=1", "--set", "rounds=1"]);
+    for (method, files) in [("mm", BOTH), ("bce", PARTS), ("nbce-vb", BOTH)] {
+        same_labels(&place, method, files, &["--set", "restarts=1", "--set", "rounds=1"]);
     }
     same_labels(&place, "kc", BOTH, &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"]);
 }
