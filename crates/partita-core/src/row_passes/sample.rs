@@ -350,6 +350,7 @@ mod tests {
     }
 
     /// What workers tell each other spares them rows, and never changes which are drawn.
+    #[cfg(feature = "rayon")]
     #[test]
     fn threads_that_race_draw_the_same_rows() {
         let ensemble = drawn(30_000);
