@@ -3,6 +3,7 @@
 use partita::{RowBlocks, RowOutcome};
 use serde_json::{Value, json};
 
+use crate::phases;
 use crate::record::VERSION;
 use crate::stopwatch::Spent;
 
@@ -40,6 +41,8 @@ impl RowRun<'_> {
             "seconds": spent.seconds,
             "cpu_seconds": spent.cpu_seconds,
             "peak_bytes": spent.peak_bytes,
+            // Summed over threads: reading, encoding, writing and parts of the method.
+            "phases": phases::taken(),
             "n": rows.rows(),
             "base_clusterings": rows.bases().len(),
             "row_groups": rows.groups(),

@@ -10,6 +10,7 @@ use partita_app::{
     AppError, ClustersAsked, LABEL_NUMBERS, RowRun, Stopwatch, base_weights_of_rows, consense_rows_with_confidence,
     say_roles, seeds, with_origin, write_json,
 };
+use tracing::debug_span;
 
 use crate::args::{ConsensusArgs, StreamFormat};
 use crate::compute::Compute;
@@ -207,7 +208,8 @@ fn run(
     let mut total = 0.0;
     let found = consense_rows_with_confidence(method, &problem, &progress, &mut |first, block, confidence| {
         total += confidence.iter().sum::<f64>();
-        let written = out.push(first, &block.labels, &[&block.certainty, &confidence]);
+        let written =
+            debug_span!("write").in_scope(|| out.push(first, &block.labels, &[&block.certainty, &confidence]));
         written.map_err(|error| error.to_string())
     });
     Ok((found.map_err(wrong)?, total / blocks.rows().max(1) as f64))

@@ -105,9 +105,35 @@ impl<'a> PassRunner<'a> {
             })?;
             Ok(out)
         };
-        self.each_group(groups, &one, &mut |made| {
+        self.each_group_ahead(groups, &one, &mut |made| {
             made.into_iter().try_for_each(|(first, out)| take(first, out)).map_err(PassError::Sink)
         })
+    }
+
+    /// As [`each_group`](Self::each_group) where `take` takes long, as writing does: the next groups are worked on meanwhile. As many
+    /// groups are under way.
+    fn each_group_ahead<T: Send>(
+        &self,
+        groups: Range<usize>,
+        work: &(dyn Fn(usize) -> Result<T, SourceError> + Sync),
+        take: &mut dyn FnMut(T) -> Result<(), PassError>,
+    ) -> Result<(), PassError> {
+        let windows = crate::chunks(groups.len(), threads() * GROUPS_A_THREAD / 2);
+        let windows = windows.map(|window| groups.start + window.start..groups.start + window.end);
+        let mut made = Vec::new();
+        // After the last window is one of no groups, beside which the last results are taken.
+        for window in windows.chain(std::iter::once(groups.end..groups.end)) {
+            if self.monitor.flow() == Flow::Stop {
+                return Err(PassError::Interrupted);
+            }
+            let before = std::mem::take(&mut made);
+            let taken = beside(
+                || made = in_parallel(window, work),
+                || before.into_iter().try_for_each(|made: Result<T, SourceError>| take(made?)),
+            );
+            taken?;
+        }
+        Ok(())
     }
 
     /// Hands what `work` makes of every one of some groups to `take`, in order, a window of groups at a time.
@@ -169,6 +195,22 @@ fn threads() -> usize {
 fn in_parallel<T: Send>(items: Range<usize>, work: &(impl Fn(usize) -> T + Sync + ?Sized)) -> Vec<T> {
     use rayon::prelude::*;
     items.into_par_iter().map(work).collect()
+}
+
+/// Does both at once, the second on this thread.
+#[cfg(feature = "rayon")]
+fn beside<T>(other: impl FnOnce() + Send, here: impl FnOnce() -> T) -> T {
+    rayon::in_place_scope(|scope| {
+        scope.spawn(|_| other());
+        here()
+    })
+}
+
+#[cfg(not(feature = "rayon"))]
+fn beside<T>(other: impl FnOnce(), here: impl FnOnce() -> T) -> T {
+    let done = here();
+    other();
+    done
 }
 
 #[cfg(not(feature = "rayon"))]

@@ -199,10 +199,8 @@ impl LabelGroups {
     }
 
     fn decode<L: Label>(&self, group: usize) -> Result<Array2<L>, FileError> {
-        let read = |&item: &usize| {
-            let column = self.columns.frame.reader.read_one(group, item, Form::Labels, &self.columns.limit)?;
-            Ok(vec![label_rows::encoded(column)])
-        };
+        let read =
+            |&item: &usize| Ok(vec![label_rows::read_one(&self.columns.frame, group, item, &self.columns.limit)?]);
         let GroupedColumns { frame, places, items, .. } = &self.columns;
         let found: Vec<Result<Vec<Encoded>, FileError>> = items.par_iter().map(read).collect();
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -259,8 +257,7 @@ struct Seen {
 }
 
 fn seen(frame: &Frame, item: usize, group: usize, limit: &Limit) -> Result<Seen, FileError> {
-    let column = frame.reader.read_one(group, item, Form::Labels, limit)?;
-    match label_rows::encoded(column) {
+    match label_rows::read_one(frame, group, item, limit)? {
         Encoded::Numbers(array) => {
             let shown = |(inside, row): (usize, &Option<usize>)| {
                 let row = (*row)?;

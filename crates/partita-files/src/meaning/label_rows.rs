@@ -5,6 +5,7 @@ use std::path::Path;
 use partita_core::ndarray::Array2;
 use partita_core::{BaseClustering, Ensemble, EnsembleError, Label};
 use rayon::prelude::*;
+use tracing::debug_span;
 
 use super::frame::Frame;
 use crate::dictionary::Dictionary;
@@ -60,6 +61,12 @@ pub(crate) fn encoded(column: Column) -> Encoded {
     }
 }
 
+/// One item of a group, encoded.
+pub(crate) fn read_one(frame: &Frame, group: usize, item: usize, limit: &Limit) -> Result<Encoded, FileError> {
+    let column = debug_span!("read").in_scope(|| frame.reader.read_one(group, item, Form::Labels, limit))?;
+    Ok(debug_span!("encode").in_scope(|| encoded(column)))
+}
+
 /// The different items that hold base clusterings, in order.
 pub(crate) fn items(places: &[Place]) -> Vec<usize> {
     let mut items: Vec<usize> = places.iter().map(|place| place.item).collect();
@@ -72,7 +79,7 @@ pub(crate) fn read_encoded(frame: &Frame, items: &[usize], limit: &Limit) -> Res
     let groups = frame.extent.count();
     let units: Vec<(usize, usize)> =
         items.iter().flat_map(|&item| (0..groups).map(move |group| (item, group))).collect();
-    let read = |&(item, group): &(usize, usize)| frame.reader.read_one(group, item, Form::Labels, limit).map(encoded);
+    let read = |&(item, group): &(usize, usize)| read_one(frame, group, item, limit);
     let mut read: Vec<Result<Encoded, FileError>> = units.par_iter().map(read).collect();
     let mut found: Vec<Vec<Encoded>> = Vec::new();
     for units in read.chunks_mut(groups.max(1)) {
@@ -294,6 +301,7 @@ pub(crate) fn rows<L: Label>(
         rest = others;
     }
     tasks.into_par_iter().for_each(|(columns, first, rows)| {
+        let _span = debug_span!("encode").entered();
         columns.iter().enumerate().for_each(|(place, column)| column.put(first, rows, width, place));
     });
     Some(rows)
