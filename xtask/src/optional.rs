@@ -13,6 +13,9 @@ use crate::workspace::Workspace;
 /// The only target that the checker is known to work on with the kernels that are chosen while running.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// What is not ours is compiled without optimisation.
+const UNOPTIMISED: &str = "profile.dev.package.'*'.opt-level=0";
+
 /// The kernels, on every level that the machine has, and k-means, which calls them with data of its own, under the address
 /// sanitizer, and METIS behind its graphs. Needs a nightly toolchain, which is installed where checks run.
 pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
@@ -23,7 +26,8 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
     }
     sanitized(workspace, &["--package", "partita-kernels", "--package", "partita-kmeans"])?;
     // The C code of METIS is not instrumented; what it writes beyond what was allocated is seen all the same.
-    sanitized(workspace, &["--package", "partita-graph", "metis"])
+    // Little is computed: what it depends on is compiled for itself here, and quicker than it runs.
+    sanitized(workspace, &["--package", "partita-graph", "--config", UNOPTIMISED, "metis"])
 }
 
 /// Tests of libraries under the address sanitizer.
@@ -55,8 +59,8 @@ pub(crate) fn lapack(workspace: &Workspace) -> Result<()> {
     }
     let mut cargo =
         workspace.cargo(["test", "--quiet", "--package", "partita-spectral", "--features", "lapack", "--lib"]);
-    // Little is computed: what the crate depends on is compiled for itself here, and quicker than it runs.
-    shell::run(cargo.args(["--config", "profile.dev.package.'*'.opt-level=0", "lapack"]))
+    // As above.
+    shell::run(cargo.args(["--config", UNOPTIMISED, "lapack"]))
 }
 
 /// Reports in a browser without network: hover, sort, search, themes, accessibility. Needs node and Chromium, which is
