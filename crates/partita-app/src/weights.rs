@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use partita::coassoc::Overlap;
-use partita::files::{self, ReadOptions, Truth};
+use partita::files::{self, OddNumber, ReadOptions, Truth};
 use partita::metrics::{BaseTables, Contingency, agreement_weights};
 use partita::{
     BaseClustering, BaseWeights, Clusters, ConsensusError, Ensemble, MemoryBudget, ObjectWeights, PassRunner,
@@ -141,8 +141,9 @@ fn weights_in_order(file: &Path, words: &[Option<String>], ensemble: &Ensemble) 
             AppError::content(file, reason)
         })?;
         word.trim().parse::<f64>().map_err(|_| {
-            let reason = format!("the weight of the object in {} is '{word}', which is not a number", called());
-            AppError::content(file, reason)
+            let what = OddNumber::of(word)
+                .map_or("which is not a number".to_owned(), |kind| format!("{kind}; write plain numbers, such as 1.5"));
+            AppError::content(file, format!("the weight of the object in {} is '{word}', {what}", called()))
         })
     };
     let weights = words.iter().enumerate().map(number).collect::<Result<_, _>>()?;

@@ -61,7 +61,7 @@ pub enum OddNumber {
 
 impl OddNumber {
     /// What a text is, if it is one of these.
-    pub(crate) fn of(text: &str) -> Option<Self> {
+    pub fn of(text: &str) -> Option<Self> {
         let text = text.trim();
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         if digits == 0 || text.len() > 40 {

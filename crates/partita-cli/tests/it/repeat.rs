@@ -184,6 +184,7 @@ fn weights_that_mean_nothing_are_refused() {
         ("-1", "weight of the object in row 8 ('o7') is -1"),
         ("NA", "no weight for the object in row 8 ('o7')"),
         ("many", "'many', which is not a number"),
+        ("\"1,5\"", "'1,5', a number with a decimal comma; write plain numbers, such as 1.5"),
         ("inf", "inf"),
     ] {
         let row = |i: usize| format!("o{i},{}\n", if i == 7 { bad } else { "1" });

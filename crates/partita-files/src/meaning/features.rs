@@ -126,7 +126,7 @@ fn fill(frame: &Frame, names: &[&str], options: &ReadOptions, read: &mut Array2<
         let (count, sum) = there.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
         let known = options.means.get(*name).copied();
         let Some(mean) = known.or((count > 0.0).then_some(sum / count)) else {
-            let why = format!("column '{name}' has no value at all; leave it out");
+            let why = format!("column '{name}' has no value at all; leave it out (--skip '{name}')");
             return Err(FileError::NoFeatures { path: frame.path().into(), why });
         };
         column.mapv_inplace(|value| if value.is_nan() { mean } else { value });
