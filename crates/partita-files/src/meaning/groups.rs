@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use partita_core::ndarray::Array2;
+use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{BaseClustering, GroupRows, Label, LabelRows, RowBlocks, SourceError};
 use rayon::prelude::*;
 
@@ -49,6 +49,55 @@ impl LabelBlock {
     }
 }
 
+/// The most clusters that leave one value of four bits for "missing".
+const MOST_NIBBLE_CLUSTERS: usize = 15;
+
+/// Label rows that are held: two labels a byte where every base clustering has so few clusters, which halves what is held.
+enum Held {
+    Whole(LabelBlock),
+    Nibbles { shape: (usize, usize), labels: Vec<u8> },
+}
+
+impl Held {
+    fn new(block: LabelBlock, bases: &[BaseClustering]) -> Self {
+        match block {
+            LabelBlock::Bytes(labels) if bases.iter().all(|base| base.clusters() <= MOST_NIBBLE_CLUSTERS) => {
+                let (shape, (labels, _)) = (labels.dim(), labels.into_raw_vec_and_offset());
+                let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
+                let pair = |two: &[u8]| low(two[0]) | low(*two.get(1).unwrap_or(&0)) << 4;
+                Self::Nibbles { shape, labels: labels.chunks(2).map(pair).collect() }
+            }
+            other => Self::Whole(other),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Whole(block) => block.bytes(),
+            Self::Nibbles { labels, .. } => labels.len() as u64,
+        }
+    }
+
+    /// Hands out the label rows.
+    fn read(&self, take: &mut dyn FnMut(GroupRows<'_>)) {
+        match self {
+            Self::Whole(block) => take(GroupRows { labels: block.rows(), weights: None }),
+            Self::Nibbles { shape, labels } => {
+                // 15 becomes 255, all others stay.
+                let byte = |label: u8| label | ((label + 1) & 16) * 15;
+                let mut bytes = vec![0; 2 * labels.len()];
+                for (out, two) in bytes.chunks_exact_mut(2).zip(labels) {
+                    out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
+                }
+                bytes.truncate(shape.0 * shape.1);
+                if let Ok(labels) = ArrayView2::from_shape(*shape, &bytes) {
+                    take(GroupRows { labels: LabelRows::Bytes(labels), weights: None });
+                }
+            }
+        }
+    }
+}
+
 /// An ensemble of whole numbers whose label rows are read group by group, when they are wanted, by any number of threads.
 ///
 /// Clusters are numbered in the order of their labels, −1, NaN and nulls are missing: as
@@ -59,7 +108,7 @@ pub struct LabelGroups {
     encoded: Vec<EncodedBase>,
     rows: Vec<usize>,
     /// Groups that are held since they were first read, as far as there is room.
-    held: Vec<OnceLock<LabelBlock>>,
+    held: Vec<OnceLock<Held>>,
     /// Bytes for more of them.
     room: Arc<AtomicU64>,
 }
@@ -225,17 +274,21 @@ impl RowBlocks for LabelGroups {
     }
 
     fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
-        if let Some(block) = self.held[group].get() {
-            take(GroupRows { labels: block.rows(), weights: None });
+        if let Some(held) = self.held[group].get() {
+            held.read(take);
             return Ok(());
         }
         let failed = |error: FileError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
         let block = self.block(group).map_err(failed)?;
         take(GroupRows { labels: block.rows(), weights: None });
-        let smaller = |room: u64| room.checked_sub(block.bytes());
+        if self.room.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        let held = Held::new(block, &self.bases);
+        let smaller = |room: u64| room.checked_sub(held.bytes());
         if self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, smaller).is_ok() {
             // Another thread may have read it meanwhile: the same rows.
-            let _ = self.held[group].set(block);
+            let _ = self.held[group].set(held);
         }
         Ok(())
     }
@@ -370,5 +423,30 @@ impl fmt::Debug for TableGroups {
             .field("path", &self.frame.path())
             .field("dim", &self.dim())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_in_half_the_bytes_is_read_as_it_was() {
+        for (rows, clusters, half) in [(5, 15, true), (4, 3, true), (5, 16, false), (0, 2, true)] {
+            let label = |(row, base): (usize, usize)| match (row * 3 + base) % 17 {
+                16 => u8::MAX,
+                label => label.min(clusters - 1) as u8,
+            };
+            let labels = Array2::from_shape_fn((rows, 3), label);
+            let base = BaseClustering::new("a", (0..clusters).map(|value| value.to_string()).collect());
+            let held = Held::new(LabelBlock::Bytes(labels.clone()), &[base]);
+            assert_eq!(held.bytes(), if half { (rows * 3).div_ceil(2) } else { rows * 3 } as u64);
+            let mut read = 0;
+            held.read(&mut |found| {
+                assert!(matches!(found.labels, LabelRows::Bytes(found) if found == labels));
+                read += 1;
+            });
+            assert_eq!(read, 1, "{rows} rows of {clusters} clusters");
+        }
     }
 }
