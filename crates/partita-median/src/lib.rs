@@ -15,7 +15,7 @@
 //! | [`soft_mean`] | squares of memberships about matched memberships | restarts · rounds · n M K | 16 n K + 12 n M |
 //! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
-//! All but [`nmfc`] and the medians by loss read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
+//! All but [`nmfc`] and [`soft_mean`] read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
 //! [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels.
 //!
 //! ```
@@ -56,7 +56,7 @@ pub use label_means::{
 };
 pub use median::{
     BaseLoss, InformationLoss, MEDIAN_BINDER, MEDIAN_VI, MedianBinder, MedianBinderSettings, MedianDiagnostics,
-    MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder, median_vi,
+    MedianSearch, MedianVi, MedianViSettings, PairLoss, median_binder, median_binder_rows, median_vi, median_vi_rows,
 };
 pub use nmfc::{NMFC, NmfcSettings, nmfc};
 pub use pass_kinds::{LABELLERS, PASSES};

@@ -4,11 +4,16 @@ use partita_core::{LabellerKind, PassKind};
 
 use crate::cumulative::rows::{MeanVotes, PairSums, Votes};
 use crate::label_means::MeanLabels;
+use crate::median::LeastLoss;
 use crate::plurality;
 
 /// The passes of this crate.
 pub const PASSES: &[PassKind] = &[PassKind::of::<MeanVotes>(), PassKind::of::<PairSums>()];
 
 /// What labels rows after a fit of this crate.
-pub const LABELLERS: &[LabellerKind] =
-    &[LabellerKind::of::<MeanLabels>(), LabellerKind::of::<plurality::Votes>(), LabellerKind::of::<Votes>()];
+pub const LABELLERS: &[LabellerKind] = &[
+    LabellerKind::of::<MeanLabels>(),
+    LabellerKind::of::<LeastLoss>(),
+    LabellerKind::of::<plurality::Votes>(),
+    LabellerKind::of::<Votes>(),
+];

@@ -106,6 +106,9 @@ fn labels_of_methods_in_rounds_do_not_depend_on_it_either() {
     for (method, files) in [("mm", BOTH), ("bce", PARTS), ("nbce-vb", BOTH)] {
         same_labels(&place, method, files, &["--set", "restarts=1", "--set", "rounds=1"]);
     }
+    for method in ["median-vi", "median-binder"] {
+        same_labels(&place, method, PARTS, &["--set", "restarts=1", "--set", "sweeps=2"]);
+    }
     same_labels(&place, "kc", BOTH, &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"]);
 }
 

@@ -58,6 +58,19 @@ impl Counts {
         self.objects[k] += weight;
     }
 
+    /// The same objects in `clusters` clusters: those of cluster `k` in `becomes[k]`.
+    #[must_use]
+    pub fn joined(&self, becomes: &[u32], clusters: usize) -> Self {
+        let add = |from: &[i64]| {
+            let mut to = vec![0; from.len() / self.clusters * clusters];
+            for (to, from) in to.chunks_exact_mut(clusters).zip(from.chunks_exact(self.clusters)) {
+                becomes.iter().zip(from).for_each(|(&k, count)| to[k as usize] += count);
+            }
+            to
+        };
+        Self { clusters, labels: add(&self.labels), sizes: add(&self.sizes), objects: add(&self.objects) }
+    }
+
     /// The first cluster without an object.
     pub fn first_empty(&self) -> Option<u32> {
         self.objects.iter().position(|&count| count == 0).map(|k| k as u32)

@@ -1,5 +1,6 @@
 //! k-means on label rows that are not held: initializations on a sample, then a pass for every round.
 
+use std::cmp::Ordering;
 use std::num::Saturating;
 
 use partita_core::{
@@ -101,6 +102,27 @@ impl LabelChoice {
         Self { scores: Scores::new(offsets, counts, plan.base_weights, assignment), taken: Vec::new() }
     }
 
+    /// Every row in the cluster to which its labels add most; ties go to the smaller number. `lines` has K numbers for each of ΣJ
+    /// labels; clusters of base clustering `u` start at `offsets[u]` (M + 1 values).
+    pub fn of_lines(offsets: &[usize], clusters: usize, lines: Vec<f64>) -> Self {
+        Self { scores: Scores::of_lines(offsets, clusters, lines), taken: Vec::new() }
+    }
+
+    /// The same but for these rows, which are in clusters of their own: stored labels, in order.
+    #[must_use]
+    pub fn but_for(self, mut rows: Vec<(Vec<u16>, u32)>) -> Self {
+        rows.sort_unstable();
+        Self { taken: rows, ..self }
+    }
+
+    /// How often every label occurs in every cluster, where all rows have chosen: one pass.
+    ///
+    /// # Errors
+    /// [`PassError`] when rows cannot be read.
+    pub fn count(&self, rows: &PassRunner<'_>) -> Result<Counts, PassError> {
+        rows.run(&CountChosen { choice: self.clone() })
+    }
+
     /// Calls `take` with every row of a block, its cluster, and its weight.
     pub fn for_each<L: Label>(&self, block: &RowBlock<'_, L>, mut take: impl FnMut(&[L], u32, f64)) {
         let mut best = vec![0; block.len().min(ROWS)];
@@ -110,10 +132,18 @@ impl LabelChoice {
             self.scores
                 .choose(rows.clone().zip(&mut best).zip(&mut limits).map(|((row, k), limit)| (row, k, limit)), 0.0);
             for (at, (row, &k)) in rows.zip(&best).enumerate() {
-                let taken = self.taken.iter().find(|(taken, _)| same(taken, row));
+                let taken = self.taken.binary_search_by(|(taken, _)| order(taken, row)).ok().map(|at| &self.taken[at]);
                 let weight = block.weights.map_or(1.0, |weights| weights[piece * ROWS + at]);
                 take(row, taken.map_or(k, |(_, k)| *k), weight);
             }
+        }
+    }
+
+    /// A row goes to a cluster of its own, until another is told for it.
+    fn take(&mut self, row: Vec<u16>, cluster: u32) {
+        match self.taken.binary_search_by(|(taken, _)| taken.cmp(&row)) {
+            Ok(_) => {}
+            Err(at) => self.taken.insert(at, (row, cluster)),
         }
     }
 
@@ -123,12 +153,17 @@ impl LabelChoice {
     }
 }
 
-fn same<L: Label>(a: &[u16], b: &[L]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a.cluster() == b.cluster())
+/// The order of rows of stored labels.
+fn order<L: Label>(a: &[u16], b: &[L]) -> Ordering {
+    a.iter().copied().cmp(b.iter().map(|label| widened(*label)))
+}
+
+fn widened<L: Label>(label: L) -> u16 {
+    label.cluster().map_or(u16::MISSING, u16::of)
 }
 
 fn wide<L: Label>(row: &[L]) -> Vec<u16> {
-    row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of)).collect()
+    row.iter().map(|label| widened(*label)).collect()
 }
 
 /// Rounds over rows that are not held.
@@ -149,7 +184,7 @@ impl Rounds for Passes<'_, '_> {
     fn step(&mut self) -> Result<(), PassError> {
         let mut choice = LabelChoice::by(&self.counts, self.choice.scores.offsets(), self.plan, self.round);
         self.round += 1;
-        let mut counts = self.rows.run(&CountChosen { choice: choice.clone() })?;
+        let mut counts = choice.count(self.rows)?;
         // No cluster loses its last row to another, so that so many are enough, unless what other processes say is wrong.
         for _ in 0..choice.scores.clusters() {
             let Some(empty) = counts.first_empty() else { break };
@@ -160,7 +195,7 @@ impl Rounds for Passes<'_, '_> {
             let Some(worst) = worst.0 else { break };
             counts.add(choice.places(&worst.row), worst.cluster, -worst.objects);
             counts.add(choice.places(&worst.row), empty, worst.objects);
-            choice.taken.push((worst.row, empty));
+            choice.take(worst.row, empty);
         }
         let last = (std::mem::replace(&mut self.choice, choice), std::mem::replace(&mut self.counts, counts));
         self.before = Some(last);

@@ -88,6 +88,12 @@ impl Scores {
         Self::with_quick(clusters, lines, offsets)
     }
 
+    /// Scores by these lines, one of K numbers for each of ΣJ labels. What is missing adds nothing.
+    pub(crate) fn of_lines(offsets: &[usize], clusters: usize, mut lines: Vec<f64>) -> Self {
+        lines.resize((offsets[offsets.len() - 1] + 1) * clusters, 0.0);
+        Self::with_quick(clusters, lines, offsets)
+    }
+
     fn with_quick(clusters: usize, lines: Vec<f64>, offsets: &[usize]) -> Self {
         let lanes = clusters.next_multiple_of(WIDTH);
         let mut quick = vec![0.0; lines.len() / clusters * lanes];

@@ -136,7 +136,7 @@ pub(crate) struct Terms {
 }
 
 /// Numbers of objects whose terms are tabulated.
-const TABULATED: usize = 1 << 20;
+pub(super) const TABULATED: usize = 1 << 20;
 
 impl Terms {
     /// The terms of up to so many objects.

@@ -1,17 +1,21 @@
 //! Median partitions: the partition with the least mean loss against the base clusterings, which finds K itself.
 
 mod counts;
+mod least_loss;
 mod loss;
+mod memory;
+mod method;
+mod passes;
 mod search;
 mod settings;
 mod starts;
+mod tally;
 
-use std::num::Saturating;
+use std::num::NonZeroU32;
 
 use partita_core::{
-    Capabilities, Clusters, ClustersError, FitError, Flow, Label, Method, MethodInfo, Monitor, MultiStart, Objective,
-    Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftBases, Stopped,
-    WeightedEnsemble, Weights, WeightsError, whole_multiplicities,
+    BaseClustering, Clusters, ClustersError, Flow, Label, Monitor, MultiStart, Objective, Outcome, Partition,
+    ProblemSize, ProgressCounter, Seed, Sense, Settings, Stopped, WeightedEnsemble, WeightsError, whole_multiplicities,
 };
 use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows, with_weighted_rows};
 use rand::seq::index;
@@ -23,9 +27,12 @@ use crate::error::labelled;
 use counts::{Clustering, NOWHERE, Target};
 use loss::{Kind, Loss, Terms};
 use search::{End, Limits};
-use starts::{TREE_ROWS, starts};
+use starts::starts;
 
+pub(crate) use least_loss::LeastLoss;
 pub use loss::{InformationLoss, PairLoss};
+pub use method::{MEDIAN_BINDER, MEDIAN_VI, MedianBinder, MedianVi};
+pub use passes::{median_binder_rows, median_vi_rows};
 pub use settings::{MedianBinderSettings, MedianSearch, MedianViSettings};
 
 /// Facts about a median.
@@ -78,7 +85,8 @@ pub struct BaseLoss {
 ///
 /// # Cost
 /// O(n M K) a sweep. Beyond 10,000 different label rows starts are tried on so many, and the best goes on with all.
-/// 12 ΣJ K bytes a start, 24 bytes a label row.
+/// 12 ΣJ K bytes a start, 24 bytes a label row. Beyond
+/// [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels [`median_vi_rows`] holds nothing of a row.
 ///
 /// # Differences from the paper
 /// Starts and joins as above (the paper: random and sequential starts, single moves); weights, of which those of objects are as many
@@ -314,132 +322,38 @@ impl Run<'_> {
         let again = || certainty(&mut Clustering::of(target, self.clusters, &found.labels), self.clusters);
         let certainty = found.certainty.unwrap_or_else(again);
         let partition = Partition::new(target.rows.expand(&found.labels), clusters).expect("labels are numbered");
-        let stopped = match found.end {
-            End::Still => Stopped::Converged,
-            End::Limit => Stopped::RoundLimit,
-            End::Interrupted => Stopped::Interrupted,
-        };
-        let mut outcome = Outcome::hard(partition, target.rows.expand(&certainty), stopped);
+        let mut outcome = Outcome::hard(partition, target.rows.expand(&certainty), stopped(found.end));
         outcome.rounds = found.trace.len() as u64;
-        if stopped == Stopped::RoundLimit {
-            let sweeps = self.search.sweeps;
-            outcome
-                .warnings
-                .push(format!("it stopped at its limit of {sweeps} sweeps, before nothing moved; set sweeps higher"));
-        }
+        outcome.warnings.extend((found.end == End::Limit).then(|| sweeps_warning(self.search.sweeps)));
         let (name, value) = (self.loss.name(), target.mean(&found.losses));
         outcome.objective = Some(Objective { name, sense: Sense::Minimise, value, trace: found.trace });
-        let base = |(base, loss): (&partita_core::BaseClustering, f64)| BaseLoss { base: base.name().to_owned(), loss };
-        let mut base_losses: Vec<BaseLoss> = self.source.ensemble.bases().iter().zip(found.losses).map(base).collect();
-        base_losses.sort_by(|a, b| a.loss.total_cmp(&b.loss).then_with(|| a.base.cmp(&b.base)));
+        let base_losses = base_losses(self.source.ensemble.bases(), found.losses);
         outcome.with(MedianDiagnostics { clusters, base_losses, objective_by_restart })
     }
+}
+
+fn stopped(end: End) -> Stopped {
+    match end {
+        End::Still => Stopped::Converged,
+        End::Limit => Stopped::RoundLimit,
+        End::Interrupted => Stopped::Interrupted,
+    }
+}
+
+fn sweeps_warning(sweeps: NonZeroU32) -> String {
+    format!("it stopped at its limit of {sweeps} sweeps, before nothing moved; set sweeps higher")
+}
+
+/// The loss of every base clustering, the smallest first.
+fn base_losses(bases: &[BaseClustering], losses: Vec<f64>) -> Vec<BaseLoss> {
+    let base = |(base, loss): (&BaseClustering, f64)| BaseLoss { base: base.name().to_owned(), loss };
+    let mut base_losses: Vec<BaseLoss> = bases.iter().zip(losses).map(base).collect();
+    base_losses.sort_by(|a, b| a.loss.total_cmp(&b.loss).then_with(|| a.base.cmp(&b.base)));
+    base_losses
 }
 
 /// The certainty of every row.
 fn certainty<L: Label>(clustering: &mut Clustering<'_, L>, most: usize) -> Vec<f64> {
     let mut costs = Vec::new();
     (0..clustering.labels.len()).map(|at| clustering.place(at, most, &mut costs, false).1.certainty()).collect()
-}
-
-/// Bytes that a search holds at once, at most.
-fn bytes(size: &ProblemSize, search: &MedianSearch) -> u64 {
-    let most = Saturating(most_clusters(size) as u64);
-    let [n, m, side, _] = size.saturating();
-    let tried = n.min(Saturating(START_ROWS as u64));
-    let starts = Saturating(u64::from(search.restarts.get()) + 5);
-    let clustering = (side + m + Saturating(4)) * most * Saturating(24) + tried * Saturating(24);
-    let tree = n.min(Saturating(TREE_ROWS as u64));
-    let tree = tree * (tree * Saturating(8) + m * Saturating(3)) + Saturating(1 << 20);
-    let last = (side + m) * most * Saturating(12) + n * Saturating(60) + Saturating(16) * n.min(Saturating(1 << 20));
-    (last + starts * clustering + tree).0
-}
-
-/// Median partition by losses made of entropies: [`median_vi`].
-#[derive(Debug)]
-pub struct MedianVi;
-
-/// Median partition by losses that count pairs: [`median_binder`].
-#[derive(Debug)]
-pub struct MedianBinder;
-
-/// Median partition by variation of information: [`median_vi`].
-pub static MEDIAN_VI: MedianVi = MedianVi;
-
-/// Median partition by Binder loss: [`median_binder`].
-pub static MEDIAN_BINDER: MedianBinder = MedianBinder;
-
-const VI_INFO: MethodInfo = MethodInfo {
-    name: "median-vi",
-    family: "median",
-    summary: "least variation of information to the base clusterings; finds K, about as many as they have",
-    reference: "Dahl, Johnson, Müller, Search algorithms and loss functions for Bayesian clustering, JCGS 2022",
-    certainty: "cost of the object in the next best cluster less that in its own, over the larger of the two",
-    time: "restarts · sweeps · n M K",
-    memory: "80 n + 24 restarts ΣJ K bytes",
-    remedy: "ask for fewer clusters, or set fewer restarts",
-    capabilities: Capabilities {
-        auto_clusters: true,
-        clusters_is_maximum: true,
-        base_weights: Weights::Native,
-        object_weights: Weights::Native,
-        seeded: true,
-        soft_bases: SoftBases::Refused(
-            "it counts objects in whole clusters of each base clustering; kc and soft-mean take shares",
-        ),
-        ..Capabilities::HARD_LABELS
-    },
-};
-
-const BINDER_INFO: MethodInfo = MethodInfo {
-    name: "median-binder",
-    summary: "fewest pairs of objects on which it differs from the base clusterings; finds K, with many small clusters",
-    reference: "Binder, Biometrika 1978; Gionis, Mannila, Tsaparas, Clustering aggregation, TKDD 2007",
-    ..VI_INFO
-};
-
-impl Method for MedianVi {
-    type Settings = MedianViSettings;
-    type Diagnostics = MedianDiagnostics;
-    type Error = FitError;
-
-    fn info(&self) -> &'static MethodInfo {
-        &VI_INFO
-    }
-
-    fn bytes(&self, size: &ProblemSize, settings: &MedianViSettings) -> u64 {
-        bytes(size, &settings.search)
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &MedianViSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<MedianDiagnostics>, FitError> {
-        Ok(median_vi(problem.weighted(), problem.clusters, problem.seed, settings, monitor)?)
-    }
-}
-
-impl Method for MedianBinder {
-    type Settings = MedianBinderSettings;
-    type Diagnostics = MedianDiagnostics;
-    type Error = FitError;
-
-    fn info(&self) -> &'static MethodInfo {
-        &BINDER_INFO
-    }
-
-    fn bytes(&self, size: &ProblemSize, settings: &MedianBinderSettings) -> u64 {
-        bytes(size, &settings.search)
-    }
-
-    fn fit(
-        &self,
-        problem: &Problem<'_>,
-        settings: &MedianBinderSettings,
-        monitor: &dyn Monitor,
-    ) -> Result<Outcome<MedianDiagnostics>, FitError> {
-        Ok(median_binder(problem.weighted(), problem.clusters, problem.seed, settings, monitor)?)
-    }
 }

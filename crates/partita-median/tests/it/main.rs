@@ -4,6 +4,7 @@ mod fractional;
 mod kcc;
 mod label_means;
 mod median;
+mod median_rows;
 mod rows;
 mod soft_mean;
 mod soft_mean_fine;
