@@ -1,13 +1,11 @@
 //! Initializations: cuts of a tree, k-means++ on rows of evidence, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
-use partita_core::{
-    Dendrogram, Ensemble, Flow, LEAF_WEIGHTS, Monitor, Partition, Seed, SoftPartition, whole_multiplicities,
-};
+use partita_core::{Ensemble, Flow, Monitor, Partition, Seed, SoftPartition};
 use partita_kernels::{Kernel, Simd, dispatch, dots};
 use partita_kmeans::labels::quick_partition;
 use partita_kmeans::plus_plus::{DistanceField, Field, Points, pick, plus_plus};
-use partita_linkage::{Linkage, Rows, cut, link_f32, link_rows};
+use partita_linkage::{Linkage, cut, link_f32, link_weighted_f32};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1};
 
@@ -83,7 +81,7 @@ pub fn starts(
         go_on()?;
         let tree = match evidence.multiplicities() {
             None => link_f32(condensed, objects, Linkage::Average)?,
-            Some(times) => weighted_tree(&condensed, times, monitor)?,
+            Some(times) => link_weighted_f32(condensed, times)?,
         };
         go_on()?;
         starts.push(Start::softened("average-link", &cut(&tree, clusters), clusters));
@@ -97,39 +95,6 @@ pub fn starts(
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
     Ok(starts)
-}
-
-/// The average-link tree of objects that stand for so many.
-fn weighted_tree(condensed: &[f32], times: &[f64], monitor: &dyn Monitor) -> Result<Dendrogram, PccError> {
-    let rows = Dissimilarities { condensed, objects: times.len() };
-    Ok(link_rows(&rows, &whole_multiplicities(times, LEAF_WEIGHTS), Linkage::Average, monitor)?)
-}
-
-/// A condensed matrix of numbers up to 1, in whole parts.
-struct Dissimilarities<'a> {
-    condensed: &'a [f32],
-    objects: usize,
-}
-
-/// Parts of 1: as many as sums over the pairs of [`LEAF_WEIGHTS`] objects leave room for.
-const PARTS: u64 = 1 << 16;
-
-impl Rows for Dissimilarities<'_> {
-    fn objects(&self) -> usize {
-        self.objects
-    }
-
-    fn unit(&self) -> u64 {
-        PARTS
-    }
-
-    fn fill(&self, object: usize, row: &mut [u32]) {
-        for (other, value) in row.iter_mut().enumerate().filter(|(other, _)| *other != object) {
-            let (i, j) = (object.min(other), object.max(other));
-            let place = i * (2 * self.objects - i - 1) / 2 + (j - i - 1);
-            *value = (f64::from(self.condensed[place]) * PARTS as f64).round() as u32;
-        }
-    }
 }
 
 /// Objects without partners learn nothing: they keep the uniform row.
