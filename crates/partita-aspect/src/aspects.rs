@@ -5,7 +5,7 @@ use partita_core::{ClustersError, SoftPartition, chunks};
 use partita_kernels::{LANES, Partners, log_likelihood, responsibilities};
 use rayon::prelude::*;
 
-use crate::counts::{DyadCounts, Rare, Store};
+use crate::counts::{Copies, DyadCounts, Rare, Store};
 use crate::error::AspectError;
 
 /// Probabilities at or below this become 0: they would only grow smaller, and numbers near 1e-308 are slow.
@@ -122,7 +122,8 @@ impl Aspects {
         SoftPartition::new(rows).expect("rows were divided by their sums")
     }
 
-    /// `Σ c_yz ln P(y, z)` over unordered pairs, in nats. Twice that is the papers' sum over ordered pairs.
+    /// `Σ c_yz ln P(y, z)` over unordered pairs, in nats. Twice that is the papers' sum over ordered pairs. Of weighted objects
+    /// ([`DyadCounts::weighted`]) it is that of their copies, which share the probability of the object.
     ///
     /// # Cost
     /// O(pairs · L), and a logarithm a pair.
@@ -143,13 +144,32 @@ impl Aspects {
             workspace.weigh(self, y);
             let mut told = Told(0.0);
             self.look(counts, y, workspace, &mut told);
-            told.0
+            told.0 + counts.copies.as_ref().map_or(0.0, |copies| self.among_copies(y, copies, &workspace.q))
         };
         let ranges: Vec<_> = chunks(self.objects, CHUNK).collect();
         let sums: Vec<f64> = (ranges.into_par_iter())
             .map_init(|| Workspace::new(self.shares.len()), |workspace, range| range.map(|y| one(workspace, y)).sum())
             .collect();
-        (!stop()).then(|| counts.scale * sums.iter().sum::<f64>())
+        let constant = counts.copies.as_ref().map_or(0.0, |copies| copies.constant);
+        (!stop()).then(|| counts.scale * sums.iter().sum::<f64>() + constant)
+    }
+
+    /// What the pairs among the copies of object `y` add to the log-likelihood, in stored parts; `q` is `p_r B_ry`.
+    fn among_copies(&self, y: usize, copies: &Copies, q: &[f64]) -> f64 {
+        if copies.among[y] == 0.0 {
+            return 0.0;
+        }
+        let together: f64 = q.iter().enumerate().map(|(r, q)| q * self.columns[r * self.stride + y]).sum();
+        0.5 * copies.among[y] * together.max(f64::MIN_POSITIVE).ln()
+    }
+
+    /// The model of objects that stand for so many: each has the probability of all its copies.
+    pub(crate) fn of_copies(mut self, times: &[f64]) -> Self {
+        for (column, share) in self.columns.chunks_mut(self.stride).zip(&self.shares) {
+            column.iter_mut().zip(times).for_each(|(value, times)| *value *= share * times);
+        }
+        self.normalise();
+        self
     }
 
     /// One round of EM: the likelihood of what comes out is not below that of `self`.

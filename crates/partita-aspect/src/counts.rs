@@ -42,6 +42,19 @@ pub struct DyadCounts {
     pub(crate) degrees: Vec<f64>,
     /// What a part of a stored count is worth: 1 unless base clusterings have weights.
     pub(crate) scale: f64,
+    /// What objects stand for, where some stand for several.
+    pub(crate) copies: Option<Copies>,
+}
+
+/// Objects that stand for several.
+#[derive(Clone, Debug)]
+pub(crate) struct Copies {
+    /// How many every object stands for.
+    pub(crate) times: Vec<f64>,
+    /// How often the copies of every object are together, ordered pairs, in stored parts: `w (w − 1) c_ii`, none for w below 1.
+    pub(crate) among: Vec<f64>,
+    /// What the log-likelihood of the copies has besides: `−Σ_i degree_i ln w_i`, each having 1 / w of the object's probability.
+    pub(crate) constant: f64,
 }
 
 impl DyadCounts {
@@ -86,48 +99,30 @@ impl DyadCounts {
                 }
         };
         let degrees = (0..objects).into_par_iter().map(sum).collect();
-        Self { objects, stride, store, degrees, scale }
+        Self { objects, stride, store, degrees, scale, copies: None }
     }
 
-    /// The same where objects stand for so many: a count times the weights of both objects. Pairs among those that one object stands
-    /// for are left out, as is a pair of an object with itself.
+    /// The same where an object of weight w is w copies: a count times the weights of both objects, and with itself w (w − 1) times what
+    /// `with_copy` says (c and N of the object and a copy of it, see [`copy_counts`](partita_coassoc::copy_counts)), nothing where w is
+    /// below 1.
     ///
     /// # Panics
-    /// If there is not one weight an object.
+    /// If there is not one weight an object, and its counts with a copy.
     #[must_use]
-    pub fn weighted(self, weights: &[f64]) -> Self {
-        fn numbers<T: Copy + Into<f64>>(counts: &[T]) -> Vec<f64> {
-            counts.iter().map(|&count| count.into()).collect()
-        }
-        assert_eq!(weights.len(), self.objects, "one weight an object");
-        let (objects, stride) = (self.objects, self.stride);
-        let all = |mut counts: Vec<f64>| {
-            for (row, own) in counts.chunks_exact_mut(stride.max(1)).zip(weights) {
-                row.iter_mut().zip(weights).for_each(|(count, other)| *count *= own * other);
-            }
-            Store::Reals(counts)
-        };
-        let store = match self.store {
-            Store::Bytes(counts) => all(numbers(&counts)),
-            Store::Words(counts) => all(numbers(&counts)),
-            Store::Wide(counts) => all(numbers(&counts)),
-            Store::Reals(counts) => all(counts),
-            Store::Some { starts, partners, counts } => {
-                let mut counts = match counts {
-                    Rare::Words(counts) => numbers(&counts),
-                    Rare::Wide(counts) => numbers(&counts),
-                    Rare::Reals(counts) => counts,
-                };
-                for (ends, own) in starts.windows(2).zip(weights) {
-                    let row = counts[ends[0]..ends[1]].iter_mut().zip(&partners[ends[0]..ends[1]]);
-                    row.for_each(|(count, &other)| *count *= own * weights[other as usize]);
-                }
-                Store::Some { starts, partners, counts: Rare::Reals(counts) }
-            }
-        };
-        Self::of(objects, stride, store, self.scale)
+    pub fn weighted(self, weights: &[f64], with_copy: &[(u32, u32)]) -> Self {
+        assert!(
+            [weights.len(), with_copy.len()] == [self.objects; 2],
+            "one weight an object, and its counts with a copy"
+        );
+        let among = |(&weight, &(c, _)): (&f64, &(u32, u32))| (weight * (weight - 1.0)).max(0.0) * f64::from(c);
+        let among: Vec<f64> = weights.iter().zip(with_copy).map(among).collect();
+        let store = weighted_store(self.store, self.stride, weights, &among);
+        let mut made = Self::of(self.objects, self.stride, store, self.scale);
+        let constant = |(degree, weight): (&f64, &f64)| if *degree > 0.0 { -degree * weight.ln() } else { 0.0 };
+        let constant = made.degrees.iter().zip(weights).map(constant).sum();
+        made.copies = Some(Copies { times: weights.to_vec(), among, constant });
+        made
     }
-
     /// Bytes held at once while the counts of all pairs are laid out, besides the triangles they are read from.
     pub const fn bytes(objects: usize, base_clusterings: usize) -> u64 {
         let n = objects as u64;
@@ -148,6 +143,52 @@ impl DyadCounts {
     pub fn alone(&self) -> usize {
         self.degrees.iter().filter(|&&degree| degree == 0.0).count()
     }
+}
+
+/// Counts times the weights of both objects, and what is counted among the copies of every object in its own place.
+fn weighted_store(store: Store, stride: usize, weights: &[f64], among: &[f64]) -> Store {
+    fn numbers<T: Copy + Into<f64>>(counts: &[T]) -> Vec<f64> {
+        counts.iter().map(|&count| count.into()).collect()
+    }
+    let all = |mut counts: Vec<f64>| {
+        for (i, row) in counts.chunks_exact_mut(stride.max(1)).enumerate() {
+            row.iter_mut().zip(weights).for_each(|(count, other)| *count *= weights[i] * other);
+            row[i] = among[i];
+        }
+        Store::Reals(counts)
+    };
+    match store {
+        Store::Bytes(counts) => all(numbers(&counts)),
+        Store::Words(counts) => all(numbers(&counts)),
+        Store::Wide(counts) => all(numbers(&counts)),
+        Store::Reals(counts) => all(counts),
+        Store::Some { starts, partners, counts } => {
+            let counts = match counts {
+                Rare::Words(counts) => numbers(&counts),
+                Rare::Wide(counts) => numbers(&counts),
+                Rare::Reals(counts) => counts,
+            };
+            weighted_rows((&starts, &partners, &counts), weights, among)
+        }
+    }
+}
+
+/// The same of rows of partners, to which an object with copies is added itself.
+fn weighted_rows(rows: (&[usize], &[u32], &[f64]), weights: &[f64], among: &[f64]) -> Store {
+    let (ends, others, given) = rows;
+    let (mut starts, mut partners, mut counts) = (vec![0], Vec::new(), Vec::new());
+    for (i, ends) in ends.windows(2).enumerate() {
+        let row = (ends[0]..ends[1]).map(|at| (others[at], given[at] * weights[i] * weights[others[at] as usize]));
+        let own = Some((i as u32, among[i])).filter(|_| among[i] > 0.0);
+        let mut row: Vec<(u32, f64)> = row.chain(own).collect();
+        row.sort_unstable_by_key(|(other, _)| *other);
+        row.iter().for_each(|&(other, count)| {
+            partners.push(other);
+            counts.push(count);
+        });
+        starts.push(partners.len());
+    }
+    Store::Some { starts, partners, counts: Rare::Reals(counts) }
 }
 
 fn rare<T: Copy + Default + PartialEq>(triangle: &[T]) -> bool {

@@ -2,12 +2,12 @@
 
 use std::num::Saturating;
 
-use partita_coassoc::{CoAssociation, SparseEvidence};
+use partita_coassoc::{CoAssociation, SparseEvidence, copy_counts};
 use partita_core::{
     Capabilities, Clusters, Flow, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, ProgressCounter, Seed,
     SoftBases, Weights,
 };
-use partita_linkage::{Linkage, link_f32};
+use partita_linkage::{Linkage, link_f32, link_weighted_f32};
 
 use crate::choose_clusters::{choose, most};
 use crate::counts::DyadCounts;
@@ -18,8 +18,9 @@ use crate::starts::Guide;
 
 /// PEnCA, the dyadic aspect model.
 ///
-/// A base clustering of weight w counts as w of them, and a pair of objects counts the product of their weights; pairs among what one
-/// object stands for are left out.
+/// A base clustering of weight w counts as w of them, and an object of weight w as w copies, each with 1/w of its probability in every
+/// component: a pair of objects counts the product of their weights, and the w (w − 1) / 2 pairs among the copies count too (none where w
+/// is below 1). Log-likelihood and model are those of the copies.
 pub static PENCA: Penca = Penca;
 
 /// The method of [`PENCA`].
@@ -101,7 +102,11 @@ fn solve(
             if progress.flow() == Flow::Stop {
                 return Err(AspectError::Interrupted);
             }
-            Ok((name, link_f32(pairs.dissimilarities_f32(), objects, linkage)?))
+            let tree = match (linkage, source.multiplicities()) {
+                (Linkage::Average, Some(times)) => link_weighted_f32(pairs.dissimilarities_f32(), times)?,
+                _ => link_f32(pairs.dissimilarities_f32(), objects, linkage)?,
+            };
+            Ok((name, tree))
         };
         let linkages = if objects <= TREE { &LINKAGES[..] } else { &[] };
         let trees = linkages.iter().copied().map(grow).collect::<Result<_, AspectError>>()?;
@@ -109,7 +114,7 @@ fn solve(
     };
     drop(evidence);
     let counts = match source.multiplicities() {
-        Some(weights) => counts.weighted(weights),
+        Some(weights) => counts.weighted(weights, &copy_counts(source)?),
         None => counts,
     };
     let (guide, fits) = (Guide { ensemble, trees }, progress.part(FITS));

@@ -80,7 +80,9 @@ impl Guide<'_> {
         seed: Seed,
         monitor: &dyn Monitor,
     ) -> Vec<Start> {
-        let mut starts: Vec<Start> = self.trees.iter().map(|(name, tree)| of_tree(name, tree, clusters)).collect();
+        let times = counts.copies.as_ref().map(|copies| &copies.times[..]);
+        let of_tree = |(name, tree): &(&str, Dendrogram)| weighed(of_tree(name, tree, clusters, times), times);
+        let mut starts: Vec<Start> = self.trees.iter().map(of_tree).collect();
         if starts.is_empty() {
             starts = self.bases(counts, clusters, seed);
         }
@@ -98,7 +100,11 @@ impl Guide<'_> {
         let bases = self.ensemble.bases();
         let mut order: Vec<usize> = (0..bases.len()).collect();
         order.sort_by_key(|&u| (bases[u].clusters().abs_diff(clusters), u));
-        let value = |start: Start| (start.aspects.log_likelihood(counts), start);
+        let times = counts.copies.as_ref().map(|copies| &copies.times[..]);
+        let value = |start: Start| {
+            let start = weighed(start, times);
+            (start.aspects.log_likelihood(counts), start)
+        };
         let candidates = order.into_iter().take(CANDIDATES);
         let starts = candidates.map(|u| self.base(u, clusters)).chain([label_kmeans(self.ensemble, clusters, seed)]);
         let mut valued: Vec<(f64, Start)> = starts.map(value).collect();
@@ -120,6 +126,12 @@ impl Guide<'_> {
     }
 }
 
+/// The start of objects that stand for so many.
+fn weighed(start: Start, times: Option<&[f64]>) -> Start {
+    let Some(times) = times else { return start };
+    Start { aspects: start.aspects.of_copies(times), ..start }
+}
+
 /// K-means on label rows, a consensus that is cheap at any size.
 fn label_kmeans(ensemble: &Ensemble, clusters: usize, seed: Seed) -> Start {
     let partition = quick_partition(ensemble, clusters, seed.child(LABEL_KMEANS));
@@ -131,18 +143,19 @@ fn label_kmeans(ensemble: &Ensemble, clusters: usize, seed: Seed) -> Start {
 const LABEL_KMEANS: u64 = u64::MAX - 1;
 
 /// The first cut of a tree into K clusters of two objects or more, since a cluster of one draws no pair; objects left over have
-/// an equal part in all. Where no cut has K of them, the cut into K clusters.
-fn of_tree(name: &str, tree: &Dendrogram, clusters: usize) -> Start {
-    let whole = |node: u32| usize::from(node as usize >= tree.objects());
+/// an equal part in all. Where no cut has K of them, the cut into K clusters. An object counts as often as `times` says.
+fn of_tree(name: &str, tree: &Dendrogram, clusters: usize, times: Option<&[f64]>) -> Start {
+    let times = |object: usize| times.map_or(1.0, |times| times[object]);
+    let whole = |node: u32| usize::from(node as usize >= tree.objects() || times(node as usize) >= 2.0);
     let root = tree.merges().len().min(1);
     let undone = tree.merges().iter().rev().scan(root, |count, merge| {
         *count = *count + whole(merge.left) + whole(merge.right) - 1;
         Some(*count)
     });
     let at = std::iter::once(root).chain(undone).position(|count| count == clusters);
-    let (partition, least) = at.map_or_else(|| (cut(tree, clusters), 1), |at| (cut(tree, at + 1), 2));
-    let mut sizes = vec![0; partition.clusters()];
-    partition.labels().iter().for_each(|&label| sizes[label as usize] += 1);
+    let (partition, least) = at.map_or_else(|| (cut(tree, clusters), 0.0), |at| (cut(tree, at + 1), 2.0));
+    let mut sizes = vec![0.0; partition.clusters()];
+    partition.labels().iter().enumerate().for_each(|(i, &label)| sizes[label as usize] += times(i));
     let mut next = 0..;
     let names: Vec<Option<u32>> = sizes.iter().map(|&size| if size < least { None } else { next.next() }).collect();
     let labels: Vec<Option<u32>> = partition.labels().iter().map(|&label| names[label as usize]).collect();
@@ -161,7 +174,7 @@ mod tests {
         let merges = vec![merge(0, 1, 0.0, 2), merge(2, 3, 0.1, 2), merge(5, 6, 0.5, 4), merge(4, 7, 1.0, 5)];
         let tree = Dendrogram::new(5, merges);
         let own = |clusters| -> Vec<bool> {
-            of_tree("", &tree, clusters).aspects.soft().certainty().iter().map(|&most| most > 0.6).collect()
+            of_tree("", &tree, clusters, None).aspects.soft().certainty().iter().map(|&most| most > 0.6).collect()
         };
         assert_eq!(own(2), [true, true, true, true, false]);
         assert_eq!(own(5), [true; 5], "no cut has five clusters of two objects");

@@ -1,12 +1,15 @@
-//! What weights count in the likelihood: a base clustering of weight 2 is there twice, and a pair counts the product of the weights of its
-//! objects, without the pairs among what one object stands for.
+//! What weights count in the likelihood: a base clustering of weight 2 is there twice, and an object of weight w is w copies, the pairs
+//! among which count too.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use partita_aspect::{Aspects, DyadCounts, Start};
-use partita_coassoc::{CoAssociation, SparseEvidence};
-use partita_conformance::{draw, duplicated};
+use partita_aspect::{Aspects, DyadCounts, PENCA, Start};
+use partita_coassoc::{CoAssociation, SparseEvidence, copy_counts};
+use partita_conformance::{draw, draw_shares, duplicated, ensemble_of_shares};
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{BaseWeights, Ensemble, MemoryBudget, Seed, Silent, WeightedEnsemble};
+use partita_core::{
+    BaseWeights, Clusters, Ensemble, MemoryBudget, ObjectWeights, Problem, Seed, SettingMap, Silent, WeightedEnsemble,
+    consense,
+};
 use rand::RngExt;
 
 fn pairs<'a>(source: impl Into<WeightedEnsemble<'a>>) -> CoAssociation {
@@ -24,44 +27,115 @@ fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-12 * expected.abs(), "found {found}, expected {expected}");
 }
 
-/// Object i stands for m_i copies, each of which has the share 1 / m_i of its probability in every component. Then
-///
-/// ```text
-/// log-likelihood of the copies = that of the weights − Σ_{i<j} m_i m_j c_ij ln(m_i m_j)
-///                                + Σ_i m_i (m_i − 1) / 2 · N_i ln Σ_r p_r (B_ri / m_i)²
-/// ```
-/// where N_i base clusterings label object i: a constant, and the pairs among the copies of one object.
-#[test]
-fn copies_of_objects_add_the_pairs_among_themselves_and_nothing_else() {
-    for seed in 0..60 {
-        let drawn = draw(Seed::new(seed), if seed % 2 == 0 { 0.0 } else { 0.3 });
-        let (ensemble, mut rng) = (&drawn.ensemble, Seed::new(seed).child(1).rng());
-        let (objects, bases) = (ensemble.objects(), ensemble.bases().len());
+/// Objects that stand for one to three, and a model; the same ensemble with each of them as often, and the model in which the copies share
+/// the probability of the object.
+struct Copied {
+    ensemble: Ensemble,
+    weights: Vec<f64>,
+    model: Aspects,
+    all: Ensemble,
+    order: Vec<usize>,
+}
+
+impl Copied {
+    fn of(ensemble: Ensemble, clusters: usize, seed: Seed) -> Self {
+        let mut rng = seed.child(1).rng();
+        let (objects, bases) = (ensemble.objects(), ensemble.bases().len() as u32);
         let weights: Vec<f64> = (0..objects).map(|_| f64::from(rng.random_range(1..4))).collect();
         let order: Vec<usize> = weights.iter().enumerate().flat_map(|(i, &times)| vec![i; times as usize]).collect();
         let chosen: Vec<u32> = order.iter().map(|&i| i as u32).collect();
-        let all = ensemble.select(&chosen, &(0..bases as u32).collect::<Vec<u32>>());
+        let all = ensemble.select(&chosen, &(0..bases).collect::<Vec<u32>>());
+        Self { ensemble, weights, model: Start::random("", objects, clusters + 1, seed).aspects, all, order }
+    }
 
-        let model = Start::random("", objects, drawn.clusters + 1, Seed::new(seed)).aspects;
+    fn of_copies(&self, model: &Aspects) -> Aspects {
         let members = model.members();
-        let shared = Array2::from_shape_fn(members.dim(), |(r, i)| members[[r, i]] / weights[i]);
-        let of_copies = Aspects::new(model.shares(), shared.select(Axis(1), &order).view()).unwrap();
+        let shared = Array2::from_shape_fn(members.dim(), |(r, i)| members[[r, i]] / self.weights[i]);
+        Aspects::new(model.shares(), shared.select(Axis(1), &self.order).view()).unwrap()
+    }
 
-        let (counts, dense) = (pairs(ensemble), DyadCounts::dense(&pairs(&all)));
-        let one = model.log_likelihood(&DyadCounts::dense(&counts).weighted(&weights));
-        let mut expected = one;
-        for i in 0..objects {
-            for j in 0..i {
-                let both = weights[i] * weights[j];
-                expected -= both * f64::from(counts.pair(i, j).0) * both.ln();
+    fn counts(&self) -> [DyadCounts; 2] {
+        let with_copy = copy_counts(&self.ensemble).unwrap();
+        [DyadCounts::dense(&pairs(&self.ensemble)), sampled(&self.ensemble)]
+            .map(|counts| counts.weighted(&self.weights, &with_copy))
+    }
+}
+
+fn copied(seed: u64) -> [Copied; 2] {
+    let drawn = draw(Seed::new(seed), if seed.is_multiple_of(2) { 0.0 } else { 0.3 });
+    let soft = draw_shares(Seed::new(seed));
+    let tables = soft.tables.iter().enumerate().map(|(u, table)| (format!("u{u}"), table));
+    let soft_ensemble = ensemble_of_shares(tables);
+    [
+        Copied::of(drawn.ensemble, drawn.clusters, Seed::new(seed)),
+        Copied::of(soft_ensemble, soft.clusters, Seed::new(seed)),
+    ]
+}
+
+#[test]
+fn an_object_of_weight_w_is_as_likely_as_w_copies_and_a_round_of_em_is_theirs() {
+    for seed in 0..40 {
+        for made in copied(seed) {
+            let all = [DyadCounts::dense(&pairs(&made.all)), sampled(&made.all)];
+            for (counts, all) in made.counts().iter().zip(&all) {
+                let (mut one, mut two) = (made.model.clone(), made.of_copies(&made.model));
+                close(counts.total(), all.total());
+                for _ in 0..20 {
+                    let before = one.log_likelihood(counts);
+                    close(before, two.log_likelihood(all));
+                    (one, two) = (one.improved(counts), two.improved(all));
+                    assert!(one.log_likelihood(counts) >= before - 1e-11 * before.abs(), "seed {seed}");
+                }
+                let copies = made.of_copies(&one);
+                assert!((copies.members() - two.members()).iter().all(|difference| difference.abs() < 1e-10));
             }
-            let seen = (0..bases).filter(|&u| ensemble.label(i, u).is_some()).count() as f64;
-            let joint: f64 = model.shares().iter().zip(shared.column(i)).map(|(share, b)| share * b * b).sum();
-            expected += weights[i] * (weights[i] - 1.0) / 2.0 * seen * joint.ln();
         }
-        close(of_copies.log_likelihood(&dense), expected);
-        close(of_copies.log_likelihood(&sampled(&all)), expected);
-        close(model.log_likelihood(&sampled(ensemble).weighted(&weights)), one);
+    }
+}
+
+/// Σ over pairs of objects, and over the pairs among what each stands for, as it is written.
+#[test]
+fn real_weights_count_by_the_same_formula() {
+    for seed in 0..40 {
+        let [mut made, _] = copied(seed);
+        let mut rng = Seed::new(seed).child(3).rng();
+        made.weights.iter_mut().for_each(|weight| *weight = rng.random_range(0.2..4.0));
+        let (members, weights, bases) = (made.model.members(), &made.weights, made.ensemble.bases().len());
+        let mut expected = 0.0;
+        for i in 0..weights.len() {
+            for j in 0..=i {
+                let label = |i: usize, u: usize| made.ensemble.label(i, u);
+                let c = (0..bases).filter(|&u| label(i, u).is_some() && label(i, u) == label(j, u)).count() as f64;
+                let times =
+                    if i == j { 0.5 * (weights[i] * (weights[i] - 1.0)).max(0.0) } else { weights[i] * weights[j] };
+                let both = weights[i] * weights[j];
+                let chance = made.model.shares().iter().zip(members.column(i)).zip(members.column(j));
+                let chance: f64 = chance.map(|((p, a), b)| p * a * b / both).sum();
+                expected += if c > 0.0 { times * c * chance.ln() } else { 0.0 };
+            }
+        }
+        made.counts().iter().for_each(|counts| close(made.model.log_likelihood(counts), expected));
+    }
+}
+
+/// The highest of many random starts of EM on literal copies is not above the method with as many random starts on weights.
+#[test]
+fn no_start_on_copies_is_likelier_than_the_method_on_weights() {
+    for seed in 0..10 {
+        let [made, _] = copied(seed);
+        let clusters = made.model.shares().len();
+        let weights = ObjectWeights::new(made.weights.clone()).unwrap();
+        let mut problem = Problem::new(&made.ensemble, Clusters::Exactly(clusters));
+        (problem.seed, problem.object_weights) = (Seed::new(seed), Some(&weights));
+        problem.settings = SettingMap::parse(&["restarts=30"]).unwrap();
+        let found = consense(&PENCA, &problem, &Silent).unwrap().objective.unwrap().value;
+        let all = DyadCounts::dense(&pairs(&made.all));
+        for start in 0..20 {
+            let mut model = Start::random("", made.all.objects(), clusters, Seed::new(seed).child(100 + start)).aspects;
+            (0..200).for_each(|_| model = model.improved(&all));
+            let copies = model.log_likelihood(&all);
+            assert!(found >= copies - 1e-4 * copies.abs(), "seed {seed}: {found}, and {copies} on copies");
+        }
     }
 }
 

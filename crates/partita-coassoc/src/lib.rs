@@ -8,6 +8,7 @@
 //! | [`EvidenceRows`]: one object with all others, when asked for | nM a row | nM |
 //! | [`SparseEvidence::sample`]: pairs drawn without replacement | m (M + log m) | about 30 m bytes |
 //! | [`SparseEvidence::strongest`]: the strongest neighbours of every object | n²M, or n log n for candidates | 50 n q bytes |
+//! | [`copy_counts`]: every object with a copy of itself | n M | 8 n |
 //! | [`Overlap`]: how many objects each pair of base clusters shares | n M² / 2 | (ΣJ)² numbers |
 //! | [`vat_order`], [`heat_map`]: a picture | n²M, n M | nM |
 //!
@@ -31,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod cluster_entropy;
+mod copies;
 mod dense;
 mod eci;
 mod eci_of_overlap;
@@ -50,6 +52,7 @@ mod vat;
 mod whole_weights;
 
 pub use cluster_entropy::ClusterEntropy;
+pub use copies::copy_counts;
 pub use dense::{CoAssociation, Counts, Seen};
 pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
 pub use error::{CoassocError, most_that_fit};

@@ -101,14 +101,7 @@ fn tree<T: Float>(
     linkage: Linkage,
     widen: impl Fn(T) -> f64,
 ) -> Result<Dendrogram, LinkageError> {
-    if condensed.len() != objects * objects.saturating_sub(1) / 2 {
-        return Err(LinkageError::Length { found: condensed.len(), objects });
-    }
-    let valid = |value: &T| (0.0..f64::INFINITY).contains(&widen(*value));
-    if let Some(bad) = condensed.iter().position(|value| !valid(value)) {
-        let (left, right) = ends(bad, objects);
-        return Err(LinkageError::Value { left, right, value: widen(condensed[bad]) });
-    }
+    check(&condensed, objects, &widen)?;
     let method = match linkage {
         Linkage::Single => Method::Single,
         Linkage::Average => Method::Average,
@@ -124,6 +117,19 @@ fn tree<T: Float>(
         size: step.size as u32,
     };
     Ok(Dendrogram::new(objects, steps.steps().iter().map(merge).collect()))
+}
+
+/// Refuses what is no condensed matrix of so many objects.
+pub(crate) fn check<T: Copy>(condensed: &[T], objects: usize, widen: impl Fn(T) -> f64) -> Result<(), LinkageError> {
+    if condensed.len() != objects * objects.saturating_sub(1) / 2 {
+        return Err(LinkageError::Length { found: condensed.len(), objects });
+    }
+    let valid = |value: &T| (0.0..f64::INFINITY).contains(&widen(*value));
+    if let Some(bad) = condensed.iter().position(|value| !valid(value)) {
+        let (left, right) = ends(bad, objects);
+        return Err(LinkageError::Value { left, right, value: widen(condensed[bad]) });
+    }
+    Ok(())
 }
 
 /// The two objects of the pair at a place of a condensed matrix.

@@ -5,6 +5,7 @@
 //! | what | time | memory |
 //! |---|---|---|
 //! | [`link`], [`link_f32`]: a condensed matrix, five linkages (kodama) | n² | the matrix |
+//! | [`link_weighted_f32`]: average link of a condensed matrix, weighted objects | n² | the matrix |
 //! | [`link_rows`]: whole dissimilarities, made a row at a time; exact, weighted objects | n² and 2n rows | at most 1.4 n² bytes while sums fit 32 bits, 4.3 n² beyond; O(n) for single link |
 //! | [`link_edges`]: single link of a sparse graph with m edges | m log m | m |
 //! | [`spanning_tree`]: minimum spanning tree of the rows of a table | n² d | n d |
@@ -36,6 +37,7 @@ mod mst;
 mod nn_chain;
 mod rows;
 mod spanning_tree;
+mod weighted;
 
 pub use condensed::{Linkage, LinkageError, link, link_f32};
 pub use cut::{cut, cut_at_height, cut_longest_lifetime, leaf_order, longest_lifetime};
@@ -45,3 +47,4 @@ pub use merges::{unfold, unfold_at};
 pub use mst::link_edges;
 pub use rows::Rows;
 pub use spanning_tree::{Edge, spanning_tree};
+pub use weighted::link_weighted_f32;

@@ -59,8 +59,8 @@ impl Default for BaumEagonSettings {
 /// y_ik ← y_ik [(C Y)_ik + (n−1) − ((A − diag A) Y)_ik] / norm        C: shares c/N,  A = Y Yᵀ
 /// ```
 ///
-/// A pair of objects counts the product of their weights, without the pairs among what one object stands for; a base clustering of weight
-/// w counts as w of them in the shares c/N.
+/// An object of weight w is w copies with the same probabilities, as in [`crate::PCC_KL`]: a pair of objects counts the product of their
+/// weights, and one with itself w (w − 1). A base clustering of weight w counts as w of them in the shares c/N.
 ///
 /// A baseline: monotone and slow. [`crate::PCC_L2`] minimises the same objective (with `weighted=true`) much faster.
 ///

@@ -63,6 +63,7 @@
 mod auto;
 mod baum_eagon;
 mod bregman;
+mod copy_pairs;
 mod diagnostics;
 mod divergence;
 mod error;

@@ -47,8 +47,15 @@ pub struct PccOf {
 
 /// Probabilistic consensus under the Kullback–Leibler divergence.
 ///
-/// A base clustering of weight w counts as w of them, and a pair of objects counts the product of their weights; pairs among what one
-/// object stands for are left out.
+/// A base clustering of weight w counts as w of them, and an object of weight w is w copies with the same probabilities:
+///
+/// ```text
+/// f(Y) = Σ_{i<j} w_i w_j N_ij d(c_ij/N_ij, y_i·y_j) + Σ_i ½ w_i (w_i − 1) N_ii d(c_ii/N_ii, |y_i|²)
+/// ```
+///
+/// The second sum is over the pairs among the copies of one object, which are always together (c_ii = N_ii) unless base clusterings are
+/// soft; it is left out where w is below 1. At every point where the solvers can end, copies with hard labels have the same probabilities
+/// without being told to, so that a run on weights ends where one on copies can.
 pub static PCC_KL: PccOf = PccOf {
     divergence: Divergence::Kl,
     info: &info(

@@ -1,6 +1,7 @@
 //! An ensemble as evidence, and the consensus from it: pairs counted or sampled, objects without partners named.
 
-use partita_core::{Ensemble, Monitor, Outcome, Problem, ProgressCounter};
+use partita_coassoc::{copy_counts, pair_unit};
+use partita_core::{Ensemble, Monitor, Outcome, Problem, ProgressCounter, WeightedEnsemble};
 use tracing::info_span;
 
 use crate::diagnostics::PccDiagnostics;
@@ -41,14 +42,26 @@ fn as_asked<T>(
     evidence: impl Evidence,
     problem: &Problem<'_>,
     normalised: bool,
-    found: impl FnOnce(&dyn Evidence) -> T,
-) -> T {
-    match (normalised, problem.weighted().multiplicities()) {
-        (false, None) => found(&evidence),
-        (true, None) => found(&NormalisedCounts::new(evidence)),
-        (false, Some(weights)) => found(&WeightedPairs::new(evidence, weights)),
-        (true, Some(weights)) => found(&WeightedPairs::new(NormalisedCounts::new(evidence), weights)),
+    found: impl FnOnce(&dyn Evidence) -> Result<T, PccError>,
+) -> Result<T, PccError> {
+    let source = problem.weighted();
+    let Some(weights) = source.multiplicities() else {
+        return if normalised { found(&NormalisedCounts::new(evidence)) } else { found(&evidence) };
+    };
+    let with_copy = with_copy(source)?;
+    if normalised {
+        let share = |&(c, n): &(f64, f64)| if n > 0.0 { (c / n, 1.0) } else { (0.0, 0.0) };
+        let with_copy: Vec<(f64, f64)> = with_copy.iter().map(share).collect();
+        return found(&WeightedPairs::new(NormalisedCounts::new(evidence), weights, &with_copy));
     }
+    found(&WeightedPairs::new(evidence, weights, &with_copy))
+}
+
+/// c and N of every object with a copy of itself, in base clusterings.
+fn with_copy(source: WeightedEnsemble<'_>) -> Result<Vec<(f64, f64)>, PccError> {
+    let scale = source.ensemble.bases().len() as f64 / f64::from(pair_unit(source)?.max(1));
+    let scaled = |(c, n): (u32, u32)| (f64::from(c) * scale, f64::from(n) * scale);
+    Ok(copy_counts(source)?.into_iter().map(scaled).collect())
 }
 
 /// Units of progress: pairs counted, and runs from all starts.

@@ -67,7 +67,11 @@ fn split(evidence: &dyn Evidence, soft: &SoftPartition, cluster: usize, empty: u
     };
     let members: Vec<usize> = (0..rows.nrows()).filter(|&i| rows[[i, cluster]] > 0.5).collect();
     let first = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
-    let inside = |shares: Vec<f64>| shares.iter().zip(rows.column(cluster)).map(|(share, y)| share * y).sum();
+    let times = |i: usize| evidence.multiplicities().map_or(1.0, |times| times[i]);
+    let inside = |shares: Vec<f64>| {
+        let together = shares.iter().zip(rows.column(cluster)).enumerate();
+        together.map(|(i, (share, y))| times(i) * (share * y)).sum()
+    };
     let (one, _) = members.iter().map(|&i| (i, inside(shares(i)))).min_by(first)?;
     let mut near_one = shares(one);
     near_one[one] = 1.0;

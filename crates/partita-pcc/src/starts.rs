@@ -4,8 +4,8 @@ use partita_core::ndarray::Array2;
 use partita_core::{Ensemble, Flow, Monitor, Partition, Seed, SoftPartition};
 use partita_kernels::{Kernel, Simd, dispatch, dots};
 use partita_kmeans::labels::quick_partition;
-use partita_kmeans::plus_plus::{DistanceField, Field, Points, plus_plus};
-use partita_linkage::{Linkage, cut, link_f32};
+use partita_kmeans::plus_plus::{DistanceField, Field, Points, pick, plus_plus};
+use partita_linkage::{Linkage, cut, link_f32, link_weighted_f32};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1};
 
@@ -79,7 +79,10 @@ pub fn starts(
     let mut starts = Vec::new();
     if let Some(condensed) = (objects <= TREE).then(|| evidence.condensed()).flatten() {
         go_on()?;
-        let tree = link_f32(condensed, objects, Linkage::Average)?;
+        let tree = match evidence.multiplicities() {
+            None => link_f32(condensed, objects, Linkage::Average)?,
+            Some(times) => link_weighted_f32(condensed, times)?,
+        };
         go_on()?;
         starts.push(Start::softened("average-link", &cut(&tree, clusters), clusters));
         let partition = nearest_of_plus_plus(evidence, clusters, seed.child(0), monitor);
@@ -153,7 +156,7 @@ impl Kernel for Dot<'_> {
     }
 }
 
-/// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances. Once the monitor asks to stop, all distances are 0.
+/// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances. An object of weight w is w rows and w places of every row. Once the monitor asks to stop, all distances are 0.
 struct EvidenceRows<'a>(&'a dyn Evidence, &'a dyn Monitor);
 
 impl EvidenceRows<'_> {
@@ -171,8 +174,8 @@ impl Points for EvidenceRows<'_> {
         self.0.count()
     }
 
-    fn weight(&self, _point: usize) -> f64 {
-        1.0
+    fn weight(&self, point: usize) -> f64 {
+        self.0.multiplicities().map_or(1.0, |times| times[point])
     }
 
     fn distances(&self, centres: &[usize]) -> Vec<Vec<f64>> {
@@ -185,7 +188,10 @@ impl Points for EvidenceRows<'_> {
                 }
                 let row = self.shares(i, &table, &mut near);
                 let away: Vec<f64> = row.iter().zip(&middle).map(|(a, b)| a - b).collect();
-                dispatch(Dot(&away, &away))
+                let Some(times) = self.0.multiplicities() else { return dispatch(Dot(&away, &away)) };
+                let counted = away.iter().enumerate().map(|(j, away)| away * times.get(j).unwrap_or(&1.0));
+                let counted: Vec<f64> = counted.collect();
+                dispatch(Dot(&away, &counted))
             };
             (0..self.count()).map(distance).collect()
         };
@@ -193,7 +199,10 @@ impl Points for EvidenceRows<'_> {
     }
 
     fn first(&self, rng: &mut impl Rng) -> Option<usize> {
-        Some(rng.random_range(0..self.count()))
+        match self.0.multiplicities() {
+            None => Some(rng.random_range(0..self.count())),
+            Some(times) => pick(times, rng.random::<f64>() * times.iter().sum::<f64>()),
+        }
     }
 
     fn when_covered(&self, rng: &mut impl Rng) -> Option<usize> {

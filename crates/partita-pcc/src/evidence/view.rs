@@ -1,5 +1,6 @@
 //! Pair counts as the solvers read them: what one object sees of the others.
 
+use crate::copy_pairs::CopyPairs;
 use crate::memberships::{Layout, Memberships};
 use crate::pair_counts::PairCounts;
 
@@ -72,11 +73,21 @@ pub trait View: Sync {
         Evenness::Uneven
     }
 
-    /// `Σ_j N_ij` of object `i`.
+    /// The pairs among the copies that object `i` stands for, which [`pairs_of`](Self::pairs_of) leaves out.
+    fn copy_pairs(&self, _i: usize) -> CopyPairs {
+        CopyPairs::default()
+    }
+
+    /// How many objects each stands for; none where each stands for itself alone.
+    fn multiplicities(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// `Σ_j N_ij` of object `i`, with the pairs among its copies.
     fn weight(&self, i: usize) -> f64;
 }
 
-/// Pair counts: [`crate::Dense`], [`crate::Sparse`] or [`crate::NormalisedCounts`] of either. Solvers take it as `&dyn Evidence`; it
+/// Pair counts: [`crate::Dense`], [`crate::Sparse`], [`crate::NormalisedCounts`] of either, or [`crate::WeightedPairs`] of these. Solvers take it as `&dyn Evidence`; it
 /// cannot be implemented elsewhere.
 pub trait Evidence: View {
     /// Number of objects, n.

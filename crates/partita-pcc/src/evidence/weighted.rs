@@ -1,29 +1,39 @@
 //! Weighted pairs: evidence in which a pair counts as often as its objects stand for others.
 
 use super::view::{Evenness, Evidence, LocalPairs, View};
+use crate::copy_pairs::CopyPairs;
 use crate::memberships::{Layout, Memberships};
 use crate::pair_counts::PairCounts;
 
-/// Evidence with counts times the weights of both objects: the pairs of all that they stand for. Pairs among those that one
-/// object stands for are left out, as is a pair of an object with itself.
+/// Evidence with counts times the weights of both objects: the pairs of all that they stand for. An object of weight w is w copies, which
+/// have w (w − 1) ordered pairs among themselves; none where w is below 1.
 #[derive(Clone, Debug)]
 pub struct WeightedPairs<E> {
     inner: E,
     objects: Vec<f64>,
+    among: Vec<CopyPairs>,
     sums: Vec<f64>,
 }
 
 impl<E: Evidence> WeightedPairs<E> {
-    /// The counts of objects with these weights.
+    /// The counts of objects with these weights. `with_copy` is c and N of every object with a copy of itself (see
+    /// [`copy_counts`](partita_coassoc::copy_counts)), in the measure of the evidence: c/N and 1 for normalised counts.
     ///
     /// # Panics
-    /// If there is not one weight an object.
-    pub fn new(inner: E, objects: &[f64]) -> Self {
+    /// If there is not one weight an object, and the counts with a copy.
+    pub fn new(inner: E, objects: &[f64], with_copy: &[(f64, f64)]) -> Self {
         assert_eq!(objects.len(), inner.count(), "one weight an object");
+        assert_eq!(with_copy.len(), inner.count(), "counts with a copy of every object");
+        let among = |(&weight, &(c, n)): (&f64, &(f64, f64))| {
+            let pairs = (weight * (weight - 1.0)).max(0.0);
+            CopyPairs { c: pairs * c, n: pairs * n }
+        };
+        let among = objects.iter().zip(with_copy).map(among).collect();
         let table = Memberships::zeros(inner.count(), 1, inner.layout());
-        let mut made = Self { inner, objects: objects.to_vec(), sums: Vec::new() };
+        let mut made = Self { inner, objects: objects.to_vec(), among, sums: Vec::new() };
         let mut near = LocalPairs::new(1);
-        made.sums = (0..objects.len()).map(|i| made.pairs_of(i, &table, &mut near).1.n.iter().sum()).collect();
+        let mut sum = |i: usize| made.pairs_of(i, &table, &mut near).1.n.iter().sum::<f64>() + made.among[i].n;
+        made.sums = (0..objects.len()).map(&mut sum).collect();
         made
     }
 
@@ -95,6 +105,14 @@ impl<E: Evidence> View for WeightedPairs<E> {
 
     fn evenness(&self) -> Evenness {
         Evenness::Uneven
+    }
+
+    fn copy_pairs(&self, i: usize) -> CopyPairs {
+        self.among[i]
+    }
+
+    fn multiplicities(&self) -> Option<&[f64]> {
+        Some(&self.objects)
     }
 
     fn weight(&self, i: usize) -> f64 {

@@ -10,7 +10,7 @@ use super::anderson::Anderson;
 use super::interaction::{interaction, row};
 use super::iterate::{Iterate, Round};
 use super::l2_gram::Gram;
-use super::newton_step::{StepLimits, StepOutcome, newton_step};
+use super::newton_step::{Seen, StepLimits, StepOutcome, newton_step};
 use super::objective::Worker;
 use crate::bregman::Bregman;
 use crate::evidence::Evidence;
@@ -234,5 +234,6 @@ fn step_of<D: Bregman>(
 ) -> StepOutcome {
     let (others, counts) = evidence.pairs_of(i, table, &mut worker.near);
     let squares = gram.map(|gram| gram.seen(evidence, i));
-    newton_step(bregman, others, counts, y, &mut worker.scratch, limits, squares)
+    let seen = Seen { others, counts, among: evidence.copy_pairs(i), squares };
+    newton_step(bregman, seen, y, &mut worker.scratch, limits)
 }

@@ -1,7 +1,8 @@
 //! EM for the Kullback–Leibler divergence: one multiplicative map of all objects at once.
 //!
 //! `1 − y_i·y_j = (1−y_i)·y_j` makes every pair a draw from a mixture: both in cluster k, or j in k and i elsewhere.
-//! Maximum likelihood by EM multiplies every probability by its responsibilities, all objects at once.
+//! Maximum likelihood by EM multiplies every probability by its responsibilities, all objects at once. Copies of an object have the same
+//! probabilities: their pairs are one more partner of the object, where it is.
 
 use rayon::prelude::*;
 
@@ -24,6 +25,7 @@ pub(crate) fn em<D: Bregman>(iterate: &mut Iterate<'_, D>) -> Round {
         // The sum over responsibilities is this constant less the gradient.
         let rest = |j: usize| (counts.n[j] - counts.c[j]) / (1.0 - scratch.a[j]).max(EDGE);
         let rest: f64 = (0..counts.c.len()).map(rest).sum();
+        let rest = rest + evidence.copy_pairs(i).apart(y, EDGE);
         out.iter_mut().zip(&*y).zip(&scratch.g).for_each(|((out, y), g)| *out = y * (rest - g).max(0.0));
         let sum: f64 = out.iter().sum();
         if sum > 0.0 {

@@ -6,11 +6,11 @@ use super::iterate::{Iterate, Round};
 use super::max_heap_tree::MaxHeapTree;
 use super::objective::{Worker, gradient};
 use crate::bregman::Bregman;
+use crate::copy_pairs::{CopyLine, CopyPairs, rise};
 use crate::evidence::Evidence;
 use crate::kernels::{Combine, Extremes, Line, Shift, Weighted};
 use crate::memberships::SNAP;
 use crate::memberships::{Layout, Memberships};
-use crate::pair_counts::PairCounts;
 
 /// Work (objects × K) between two looks at the monitor.
 const WATCHED: usize = 1 << 22;
@@ -108,7 +108,14 @@ impl Greedy {
         dispatch(Combine { others, y: &scratch.entries, out: &mut scratch.a });
         dispatch(Combine { others, y: &[(to, 1.0), (from, -1.0)], out: &mut self.b });
         let (a, b) = (&scratch.a[..], &self.b[..]);
-        let step = line_search(bregman, counts, a, b, -gap, y[from]);
+        let derivative = |t: f64| dispatch(Line { bregman, counts, a, b, t });
+        let among = iterate.evidence.copy_pairs(object);
+        let step = if among.none() {
+            line_search(derivative, -gap, y[from])
+        } else {
+            let line = CopyLine::new(y, &[(to, 1.0), (from, -1.0)]);
+            search_with_copies(bregman, derivative, (among, line), -gap, y[from])
+        };
         let (change, weight) = (&mut self.change[..], &mut self.weight[..]);
         dispatch(Shift { bregman, counts, a, b, step, change, weight });
         dispatch(Weighted { others, w: &self.weight, g: &mut scratch.g });
@@ -146,6 +153,7 @@ impl Greedy {
         y[to] += step;
         y[from] = if y[from] - step <= SNAP { 0.0 } else { y[from] - step };
         iterate.table.write(object, y);
+        iterate.evidence.copy_pairs(object).add_gradient(iterate.bregman, y, &mut self.worker.scratch.g);
         self.g.write(object, &self.worker.scratch.g);
         for &j in partners.unwrap_or_default() {
             self.best.set(j as usize, gap(&self.g, &iterate.table, j as usize));
@@ -178,8 +186,7 @@ fn gap(g: &Memberships, table: &Memberships, i: usize) -> f64 {
 
 /// The zero of the cost's derivative in `[0, most]`, or `most` where it is still negative there. The derivative does
 /// not fall, so Newton's steps are kept inside the bracket by halving it.
-fn line_search<D: Bregman>(bregman: &D, counts: &PairCounts, a: &[f64], b: &[f64], slope: f64, most: f64) -> f64 {
-    let derivative = |t: f64| dispatch(Line { bregman, counts, a, b, t });
+fn line_search(derivative: impl Fn(f64) -> (f64, f64), slope: f64, most: f64) -> f64 {
     let (end, _) = derivative(most);
     if end <= 0.0 {
         return most;
@@ -200,6 +207,31 @@ fn line_search<D: Bregman>(bregman: &D, counts: &PairCounts, a: &[f64], b: &[f64
         }
     }
     t
+}
+
+/// The same where `derivative` is that of the pairs with other objects, and the object's copies have pairs among themselves, with which the
+/// cost need not be convex: what is found is taken where the cost is lower for sure, and else looked for nearer.
+fn search_with_copies<D: Bregman>(
+    bregman: &D,
+    derivative: impl Fn(f64) -> (f64, f64),
+    (among, line): (CopyPairs, CopyLine),
+    slope: f64,
+    mut most: f64,
+) -> f64 {
+    const TRIALS: usize = 50;
+    let start = derivative(0.0);
+    let both = |t: f64| {
+        let (first, second) = derivative(t);
+        (first + among.along(bregman, line, t).1, second + among.second_along(bregman, line, t))
+    };
+    for _ in 0..TRIALS {
+        let t = line_search(both, slope, most);
+        if rise(bregman, start, derivative(t).0, t) + among.along(bregman, line, t).0 <= 0.0 {
+            return t;
+        }
+        most = 0.5 * t;
+    }
+    most
 }
 
 #[cfg(test)]

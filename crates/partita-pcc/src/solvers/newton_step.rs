@@ -5,6 +5,7 @@ use partita_kernels::dispatch;
 use super::l2_gram::GramOfObject;
 use super::simplex_qp::quadratic;
 use crate::bregman::Bregman;
+use crate::copy_pairs::{CopyLine, CopyPairs, rise};
 use crate::kernels::{Combine, Gradient, Hessian, Line};
 use crate::memberships::{Memberships, SNAP};
 use crate::pair_counts::PairCounts;
@@ -80,18 +81,26 @@ pub(crate) fn violation(g: &[f64], entries: &[(usize, f64)]) -> f64 {
     entries.iter().filter(|entry| entry.1 > SNAP).map(|&(k, _)| g[k]).fold(f64::NEG_INFINITY, f64::max) - lowest
 }
 
-/// Improves the probabilities `y` of one object that sees `others`, by one Newton step on the simplex. `squares` saves
-/// work where the divergence is the squared difference.
+/// What an object sees when it moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) others: &'a Memberships,
+    pub(crate) counts: &'a PairCounts,
+    /// The pairs among its copies.
+    pub(crate) among: CopyPairs,
+    /// What saves work where the divergence is the squared difference.
+    pub(crate) squares: Option<GramOfObject<'a>>,
+}
+
+/// Improves the probabilities `y` of one object by one Newton step on the simplex.
 pub(crate) fn newton_step<D: Bregman>(
     bregman: &D,
-    others: &Memberships,
-    counts: &PairCounts,
+    seen: Seen<'_>,
     y: &mut [f64],
     scratch: &mut Scratch,
     limits: StepLimits,
-    squares: Option<GramOfObject<'_>>,
 ) -> StepOutcome {
-    let s = scratch;
+    let (Seen { others, counts, among, squares }, s) = (seen, scratch);
     s.resize(others.stride);
     support(y, &mut s.entries);
     let exact = squares.filter(|squares| squares.exact);
@@ -99,6 +108,7 @@ pub(crate) fn newton_step<D: Bregman>(
         exact.gradient(others, counts, y, &mut s.g);
     } else {
         dispatch(Gradient { bregman, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
+        among.add_gradient(bregman, y, &mut s.g);
     }
     let gap = violation(&s.g, &s.entries);
     if gap <= limits.small {
@@ -113,6 +123,9 @@ pub(crate) fn newton_step<D: Bregman>(
     } else {
         s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
         dispatch(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
+        if !among.none() {
+            among.add_hessian(bregman, y, &s.chosen, &mut s.h);
+        }
     }
     let slope = direction(y, s, 0.1 * gap, keep);
     if slope.first >= 0.0 {
@@ -125,7 +138,12 @@ pub(crate) fn newton_step<D: Bregman>(
         step(bregman, |t| slope.first + t * slope.second, slope, longest)
     } else {
         dispatch(Combine { others, y: &s.entries, out: &mut s.b });
-        step(bregman, |t| dispatch(Line { bregman, counts, a: &s.a, b: &s.b, t }).0, slope, longest)
+        let derivative = |t| dispatch(Line { bregman, counts, a: &s.a, b: &s.b, t }).0;
+        if among.none() {
+            step(bregman, derivative, slope, longest)
+        } else {
+            step_with_copies(bregman, derivative, (among, CopyLine::new(y, &s.entries)), slope, longest)
+        }
     };
     for &(k, d) in &s.entries {
         y[k] = if y[k] + t * d <= SNAP { 0.0 } else { y[k] + t * d };
@@ -164,21 +182,37 @@ fn direction(y: &[f64], s: &mut Scratch, tolerance: f64, keep: f64) -> Slope {
 
 /// How far to go from `t` down, and by how much the cost falls at least. `derivative` is φ′ along the direction.
 ///
-/// Along the line, φ″ is convex in t because the second derivative of every divergence is. With φ′(0), φ″(0) and φ′(t)
-/// known, φ(t) − φ(0) is then at most `t (⅔ φ′(0) + ⅓ φ′(t)) + t² φ″(0) / 6`: a step is safe without a logarithm. GramOfObject
-/// are quadratic: φ(t) − φ(0) is the mean of φ′(0) and φ′(t) times t, whatever φ″(0) was thought to be.
+/// [`rise`] bounds the cost at its end.
 fn step<D: Bregman>(bregman: &D, derivative: impl Fn(f64) -> f64, slope: Slope, mut t: f64) -> (f64, f64) {
     for _ in 0..60 {
         let first = derivative(t);
-        let change = if bregman.squared() {
-            0.5 * t * (slope.first + first)
-        } else {
-            t * (2.0 / 3.0 * slope.first + first / 3.0) + t * t * slope.second / 6.0
-        };
+        let change = rise(bregman, (slope.first, slope.second), first, t);
         if change <= 0.05 * t * slope.first {
             return (t, -change);
         }
         t *= (slope.first / (slope.first - first)).clamp(0.1, 0.8);
+    }
+    (0.0, 0.0)
+}
+
+/// The same where `derivative` is that of the pairs with other objects, and the object's copies have pairs among themselves: these are
+/// bounded by themselves, since their cost along the line is not convex.
+fn step_with_copies<D: Bregman>(
+    bregman: &D,
+    derivative: impl Fn(f64) -> f64,
+    (among, line): (CopyPairs, CopyLine),
+    slope: Slope,
+    mut t: f64,
+) -> (f64, f64) {
+    let (_, own) = among.along(bregman, line, 0.0);
+    let others = (slope.first - own, (slope.second - among.convex_second(bregman, line)).max(0.0));
+    for _ in 0..60 {
+        let (first, (own_rise, own)) = (derivative(t), among.along(bregman, line, t));
+        let change = rise(bregman, others, first, t) + own_rise;
+        if change <= 0.05 * t * slope.first {
+            return (t, -change);
+        }
+        t *= (slope.first / (slope.first - first - own)).clamp(0.1, 0.8);
     }
     (0.0, 0.0)
 }

@@ -33,7 +33,7 @@ impl Worker {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Measure {
-    /// `Σ N_ij d(c_ij/N_ij, y_i·y_j)` over unordered pairs.
+    /// `Σ N_ij d(c_ij/N_ij, y_i·y_j)` over unordered pairs, those among the copies of a weighted object included.
     pub objective: f64,
     /// Its gradient, n × K.
     pub gradient: Array2<f64>,
@@ -71,7 +71,7 @@ pub(crate) fn objective<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table:
     Costs::new(evidence.count()).objective(bregman, evidence, table)
 }
 
-/// What every object's pairs with later objects cost, kept where nothing moved since.
+/// What every object's pairs with later objects, and among its copies, cost, kept where nothing moved since.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     kept: Vec<f64>,
@@ -108,7 +108,8 @@ impl Costs {
             table.read(i, &mut worker.y);
             support(&worker.y, &mut worker.scratch.entries);
             let (others, counts, from) = evidence.pairs_after(i, table, &mut worker.near);
-            dispatch(Cost { bregman, others, counts, y: &worker.scratch.entries, from })
+            let others = dispatch(Cost { bregman, others, counts, y: &worker.scratch.entries, from });
+            others + evidence.copy_pairs(i).cost(bregman, &worker.y)
         };
         let chunk = |worker: &mut Worker, (at, (kept, stale)): (usize, (&mut [f64], &mut [bool]))| -> f64 {
             for (i, (kept, stale)) in kept.iter_mut().zip(stale).enumerate().filter(|(_, (_, stale))| **stale) {
@@ -129,7 +130,8 @@ pub(crate) fn sampled_objective<D: Bregman>(bregman: &D, evidence: &dyn Evidence
         table.read(at * ONE_OF, &mut worker.y);
         support(&worker.y, &mut worker.scratch.entries);
         let (others, counts) = evidence.pairs_of(at * ONE_OF, table, &mut worker.near);
-        dispatch(Cost { bregman, others, counts, y: &worker.scratch.entries, from: 0 })
+        let others = dispatch(Cost { bregman, others, counts, y: &worker.scratch.entries, from: 0 });
+        others + 2.0 * evidence.copy_pairs(at * ONE_OF).cost(bregman, &worker.y)
     };
     let chosen = (0..evidence.count().div_ceil(ONE_OF)).into_par_iter();
     let costs: Vec<f64> = chosen.map_init(|| Worker::new(table.clusters), cost).collect();
@@ -167,6 +169,7 @@ pub(crate) fn gradient_of<D: Bregman>(
     scratch.resize(others.stride);
     let (a, w2, g) = (&mut scratch.a, &mut scratch.w2, &mut scratch.g);
     dispatch(Gradient { bregman, others, counts, y: &scratch.entries, a, w2, g });
+    evidence.copy_pairs(i).add_gradient(bregman, y, &mut scratch.g);
     violation(&scratch.g, &scratch.entries)
 }
 
