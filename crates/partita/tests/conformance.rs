@@ -166,15 +166,27 @@ fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
     assert!(["lwgp", "hbgf", "soft-mean"].iter().all(|name| native.contains(name)), "{native:?}");
 }
 
-/// Methods whose objective has pairs of an object with its own copies, but not with itself: that of weights has fewer pairs.
-const PAIRS: &[&str] = &["pcc", "pcc-kl", "pcc-l2", "peace", "baum-eagon", "penca", "cspa"];
+/// Whose objective with a weight of 2 need not be that of what is there twice: METIS may part two vertices with the same edges, and
+/// cannot part one vertex that weighs as much.
+const PARTED: &[&str] = &["cspa"];
+
+/// By how much objectives differ where searches stop, as a share.
+const STOPPED: f64 = 1e-8;
+
+/// Other settings and shares: the growth transform gains little a round near its end, so that a small gap leaves more of the objective.
+const LONGER: &[(&str, &[&str], f64)] = &[("baum-eagon", &["restarts=1", "tolerance=1e-7", "rounds=10000"], 1e-6)];
 
 /// Of 16 draws: equal sums that are added up in another order may part ties, and a cut by METIS is one of many.
 #[test]
 fn what_has_weight_two_is_there_twice() {
-    let found = METHODS.iter().map(|method| (method.info().name, twice(*method, usual(method.info().name).0)));
+    let found = METHODS.iter().map(|method| {
+        let name = method.info().name;
+        let longer = LONGER.iter().find(|longer| longer.0 == name);
+        let (settings, stopped) = longer.map_or((usual(name).0, STOPPED), |longer| (longer.1, longer.2));
+        (name, twice(*method, settings, stopped))
+    });
     let other = |(name, found): &(&str, Twice)| {
-        let objectives = if PAIRS.contains(name) { found.objects } else { found.objectives };
+        let objectives = if PARTED.contains(name) { found.objects } else { found.objectives };
         found.bases + 1 < found.draws || found.objects + 2 < found.draws || objectives + 2 < found.draws
     };
     let other: Vec<_> = found.filter(other).collect();

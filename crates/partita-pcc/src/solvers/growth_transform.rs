@@ -1,8 +1,8 @@
 //! The growth transform of Baum and Eagon, all objects at once.
 //!
 //! `−Σ N (x − p)²` becomes a polynomial with coefficients of 0 or more in all probabilities when a constant is added and
-//! written as a product of row sums. Every probability times its derivative then climbs (Baum and Eagon 1967). The pairs among the copies of an object are
-//! polynomials too, and enter like one more partner of the object, where it is.
+//! written as a product of row sums. Every probability times its derivative then climbs (Baum and Eagon 1967). The pairs
+//! among the copies of an object are polynomials too, and enter like one more partner of the object, where it is.
 
 use rayon::prelude::*;
 
