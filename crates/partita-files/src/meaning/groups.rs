@@ -64,7 +64,7 @@ impl Held {
             LabelBlock::Bytes(labels) if bases.iter().all(|base| base.clusters() <= MOST_NIBBLE_CLUSTERS) => {
                 let (shape, (labels, _)) = (labels.dim(), labels.into_raw_vec_and_offset());
                 let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
-                let pair = |two: &[u8]| low(two[0]) | low(*two.get(1).unwrap_or(&0)) << 4;
+                let pair = |two: &[u8]| low(two[0]) | (low(*two.get(1).unwrap_or(&0)) << 4);
                 Self::Nibbles { shape, labels: labels.chunks(2).map(pair).collect() }
             }
             other => Self::Whole(other),
@@ -84,7 +84,7 @@ impl Held {
             Self::Whole(block) => take(GroupRows { labels: block.rows(), weights: None }),
             Self::Nibbles { shape, labels } => {
                 // 15 becomes 255, all others stay.
-                let byte = |label: u8| label | ((label + 1) & 16) * 15;
+                let byte = |label: u8| label | (((label + 1) & 16) * 15);
                 let mut bytes = vec![0; 2 * labels.len()];
                 for (out, two) in bytes.chunks_exact_mut(2).zip(labels) {
                     out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
