@@ -156,7 +156,8 @@ impl Kernel for Dot<'_> {
     }
 }
 
-/// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances. An object of weight w is w rows and w places of every row. Once the monitor asks to stop, all distances are 0.
+/// Rows of evidence `c_i·/N_i·`, 1 on the diagonal, and their squared distances. An object of weight w is w rows and
+/// w places of every row. Once the monitor asks to stop, all distances are 0.
 struct EvidenceRows<'a>(&'a dyn Evidence, &'a dyn Monitor);
 
 impl EvidenceRows<'_> {

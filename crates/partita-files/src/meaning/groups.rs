@@ -59,9 +59,10 @@ enum Held {
 }
 
 impl Held {
-    fn new(block: LabelBlock, bases: &[BaseClustering]) -> Self {
+    /// `few`: no base clustering has more than [`MOST_NIBBLE_CLUSTERS`].
+    fn new(block: LabelBlock, few: bool) -> Self {
         match block {
-            LabelBlock::Bytes(labels) if bases.iter().all(|base| base.clusters() <= MOST_NIBBLE_CLUSTERS) => {
+            LabelBlock::Bytes(labels) if few => {
                 let (shape, (labels, _)) = (labels.dim(), labels.into_raw_vec_and_offset());
                 let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
                 let pair = |two: &[u8]| low(two[0]) | (low(*two.get(1).unwrap_or(&0)) << 4);
@@ -71,10 +72,11 @@ impl Held {
         }
     }
 
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Whole(block) => block.bytes(),
-            Self::Nibbles { labels, .. } => labels.len() as u64,
+    /// Bytes of a block that is held.
+    fn bytes(block: &LabelBlock, few: bool) -> u64 {
+        match block {
+            LabelBlock::Bytes(labels) if few => labels.len().div_ceil(2) as u64,
+            other => other.bytes(),
         }
     }
 
@@ -281,14 +283,11 @@ impl RowBlocks for LabelGroups {
         let failed = |error: FileError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
         let block = self.block(group).map_err(failed)?;
         take(GroupRows { labels: block.rows(), weights: None });
-        if self.room.load(Ordering::Relaxed) == 0 {
-            return Ok(());
-        }
-        let held = Held::new(block, &self.bases);
-        let smaller = |room: u64| room.checked_sub(held.bytes());
+        let few = self.bases.iter().all(|base| base.clusters() <= MOST_NIBBLE_CLUSTERS);
+        let smaller = |room: u64| room.checked_sub(Held::bytes(&block, few));
         if self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, smaller).is_ok() {
             // Another thread may have read it meanwhile: the same rows.
-            let _ = self.held[group].set(held);
+            let _ = self.held[group].set(Held::new(block, few));
         }
         Ok(())
     }
@@ -432,21 +431,22 @@ mod tests {
 
     #[test]
     fn what_is_held_in_half_the_bytes_is_read_as_it_was() {
-        for (rows, clusters, half) in [(5, 15, true), (4, 3, true), (5, 16, false), (0, 2, true)] {
+        for (rows, most, few) in [(5, 15, true), (4, 3, true), (5, 16, false), (0, 2, true)] {
             let label = |(row, base): (usize, usize)| match (row * 3 + base) % 17 {
                 16 => u8::MAX,
-                label => label.min(clusters - 1) as u8,
+                label => label.min(most - 1) as u8,
             };
             let labels = Array2::from_shape_fn((rows, 3), label);
-            let base = BaseClustering::new("a", (0..clusters).map(|value| value.to_string()).collect());
-            let held = Held::new(LabelBlock::Bytes(labels.clone()), &[base]);
-            assert_eq!(held.bytes(), if half { (rows * 3).div_ceil(2) } else { rows * 3 } as u64);
+            let block = LabelBlock::Bytes(labels.clone());
+            assert_eq!(Held::bytes(&block, few), if few { (rows * 3).div_ceil(2) } else { rows * 3 } as u64);
+            let held = Held::new(block, few);
+            assert_eq!(matches!(&held, Held::Nibbles { labels, .. } if labels.len() == (rows * 3).div_ceil(2)), few);
             let mut read = 0;
             held.read(&mut |found| {
                 assert!(matches!(found.labels, LabelRows::Bytes(found) if found == labels));
                 read += 1;
             });
-            assert_eq!(read, 1, "{rows} rows of {clusters} clusters");
+            assert_eq!(read, 1, "{rows} rows of {most} clusters");
         }
     }
 }

@@ -87,7 +87,8 @@ pub trait View: Sync {
     fn weight(&self, i: usize) -> f64;
 }
 
-/// Pair counts: [`crate::Dense`], [`crate::Sparse`], [`crate::NormalisedCounts`] of either, or [`crate::WeightedPairs`] of these. Solvers take it as `&dyn Evidence`; it
+/// Pair counts: [`crate::Dense`], [`crate::Sparse`], [`crate::NormalisedCounts`] of either, or [`crate::WeightedPairs`] of
+/// these. Solvers take it as `&dyn Evidence`; it
 /// cannot be implemented elsewhere.
 pub trait Evidence: View {
     /// Number of objects, n.
