@@ -2,19 +2,23 @@
 
 use std::num::NonZeroU32;
 
-use partita_core::{Ensemble, Label, Partition, Seed, Silent};
+use partita_core::{Label, Partition, Seed, Silent, WeightedEnsemble};
 
 use super::assignment::Assignment;
 use super::lloyd::kmeans;
 use super::rounds::Plan;
-use super::rows::{RowVisitor, WeightedLabelRows, with_rows};
+use super::rows::{RowVisitor, WeightedLabelRows, with_rows, with_weighted_rows};
 
-/// K-means on label rows from three initializations, for at most 20 rounds.
+/// K-means on label rows from three initializations, for at most 20 rounds. Objects count by weight, base clusterings all the same.
 ///
 /// # Cost
 /// O(n M K) a round, in parallel over rows.
-pub fn quick_partition(ensemble: &Ensemble, clusters: usize, seed: Seed) -> Partition {
-    with_rows(ensemble, Quick { clusters, seed })
+pub fn quick_partition<'a>(source: impl Into<WeightedEnsemble<'a>>, clusters: usize, seed: Seed) -> Partition {
+    let source = source.into();
+    match source.multiplicities() {
+        None => with_rows(source.ensemble, Quick { clusters, seed }),
+        Some(weights) => with_weighted_rows(source.ensemble, weights, Quick { clusters, seed }),
+    }
 }
 
 struct Quick {

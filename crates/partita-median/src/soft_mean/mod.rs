@@ -1,5 +1,6 @@
 //! Soft means: the memberships that are closest to those of all base clusterings after their columns are matched.
 
+mod different_bases;
 mod matching;
 mod rows;
 
@@ -18,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::check;
 use crate::{MEDIAN_VI, MedianError, MedianViSettings, median_vi};
-use rows::{Means, WeightedShares};
+use different_bases::different_bases;
+use rows::{Means, RunningMean, WeightedShares};
 
 /// Rounds of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
 const ROUGH_ROUNDS: u32 = 3;
@@ -168,19 +170,41 @@ pub fn soft_mean(
 ) -> Result<Outcome<SoftMeanDiagnostics>, MedianError> {
     let _span = tracing::info_span!("soft-mean", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights.0, clusters, settings)?;
+    let base_weights = base_weights(ensemble.bases(), weights.0);
+    // Copies of a base clustering are one that counts as often, so that they take no starts from others.
+    let (different, sums) = different_bases(ensemble, &base_weights);
+    if different.len() == ensemble.bases().len() {
+        return Ok(found(ensemble, (base_weights, weights), clusters, seed, settings, monitor));
+    }
+    let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
+    let without_copies = ensemble.select(&objects, &different);
+    let given = BaseWeights::new(sums.clone()).ok();
+    let weights = (sums, (given.as_ref(), weights.1));
+    Ok(found(&without_copies, weights, clusters, seed, settings, monitor))
+}
+
+/// Weights of base clusterings and of objects, as they were given.
+type Weighting<'a> = (Option<&'a BaseWeights>, Option<&'a ObjectWeights>);
+
+/// [`soft_mean`] of base clusterings that count so much.
+fn found(
+    ensemble: &Ensemble,
+    (base_weights, weights): (Vec<f64>, Weighting<'_>),
+    clusters: usize,
+    seed: Seed,
+    settings: &SoftMeanSettings,
+    monitor: &dyn Monitor,
+) -> Outcome<SoftMeanDiagnostics> {
     let shares = ensemble.shares();
     let object_weights = weights.1.map(ObjectWeights::as_slice);
-    let base_weights = base_weights(ensemble.bases(), weights.0);
     let rows = WeightedShares::new(&shares, ensemble.offsets(), base_weights, object_weights, clusters);
     let search = Search::new(&rows, settings, monitor);
+    let source = WeightedEnsemble { ensemble, base_weights: weights.0, object_weights: weights.1 };
     let runs = match settings.order {
-        MatchingOrder::Stream => vec![search.stream(ensemble, seed)],
-        MatchingOrder::Search => {
-            let (base_weights, object_weights) = weights;
-            search.multi_start(WeightedEnsemble { ensemble, base_weights, object_weights }, seed)
-        }
+        MatchingOrder::Stream => vec![search.stream(source, seed)],
+        MatchingOrder::Search => search.multi_start(source, seed),
     };
-    Ok(search.outcome(runs))
+    search.outcome(runs)
 }
 
 /// One start and where it led.
@@ -288,7 +312,7 @@ impl<'a> Search<'a> {
                     self.matched(&self.median(source, seed.child(0), &progress.part(median)), None)
                 }
                 2 => self.random_columns(seed.child(u64::from(start))),
-                _ => self.matched(&self.start(source.ensemble, start as usize, seed), None),
+                _ => self.matched(&self.start(source, start as usize, seed), None),
             };
             rough.push(self.run(codes, ROUGH_ROUNDS.min(self.settings.rounds.get()), &progress.part(ROUGH)));
         }
@@ -330,7 +354,8 @@ impl<'a> Search<'a> {
     }
 
     /// The rows of a start: a base clustering with K clusters, or k-means on labels, by turns.
-    fn start(&self, ensemble: &Ensemble, start: usize, seed: Seed) -> Array2<f64> {
+    fn start(&self, source: WeightedEnsemble<'_>, start: usize, seed: Seed) -> Array2<f64> {
+        let ensemble = source.ensemble;
         let k = self.rows.clusters;
         let mut exact = (0..ensemble.bases().len()).filter(|&u| ensemble.bases()[u].clusters() == k);
         if start % 3 == 1
@@ -340,17 +365,18 @@ impl<'a> Search<'a> {
             rows.outer_iter_mut().filter(|row| row.sum() == 0.0).for_each(|mut row| row.fill(1.0 / k as f64));
             return rows;
         }
-        one_hot(&quick_partition(ensemble, k, seed.child(start as u64)))
+        one_hot(&quick_partition(source, k, seed.child(start as u64)))
     }
 
     /// One base clustering after the other, those with K clusters first, each to the mean of those before.
-    fn stream(&self, ensemble: &Ensemble, seed: Seed) -> Run {
+    fn stream(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Run {
+        let ensemble = source.ensemble;
         let (k, offsets) = (self.rows.clusters, &self.rows.offsets);
         let mut order: Vec<usize> = (0..self.rows.base_weights.len()).collect();
         order.sort_by_key(|&u| (ensemble.bases()[u].clusters() != k, u));
         let exact = ensemble.bases()[order[0]].clusters() == k;
         // Without a base clustering into K clusters, k-means on labels says what the columns are.
-        let mut rows = if exact { self.start(ensemble, 1, seed) } else { one_hot(&quick_partition(ensemble, k, seed)) };
+        let mut rows = if exact { self.start(source, 1, seed) } else { one_hot(&quick_partition(source, k, seed)) };
         let mut mean = RunningMean::new(rows.nrows(), (0..order.len()).map(|u| self.wide(u)).max().unwrap_or(k));
         let mut codes = vec![0; offsets[order.len()]];
         for (place, &u) in order.iter().enumerate() {
@@ -383,36 +409,6 @@ impl<'a> Search<'a> {
         });
         let merged = self.co_shares.iter().flatten().count();
         outcome.with(SoftMeanDiagnostics { merged, objectives, unexplained })
-    }
-}
-
-/// The mean of the base clusterings so far: sums of their shares by column, n × wide, and of the weights of those that know an object.
-struct RunningMean {
-    sums: Array2<f64>,
-    totals: Vec<f64>,
-}
-
-impl RunningMean {
-    fn new(objects: usize, wide: usize) -> Self {
-        Self { sums: Array2::zeros((objects, wide)), totals: vec![0.0; objects] }
-    }
-
-    /// Adds a base clustering, and puts the means into the rows (n × K) of the objects that it knows.
-    fn add(&mut self, shares: &WeightedShares<'_>, u: usize, codes: &[u32], rows: &mut Array2<f64>) {
-        let (weight, k) = (shares.base_weights[u], rows.ncols());
-        for (object, mut row) in rows.outer_iter_mut().enumerate() {
-            let mut known = false;
-            for (cluster, share) in shares.of_base(object, u) {
-                self.sums[[object, codes[cluster] as usize]] += weight * share;
-                known = true;
-            }
-            if known {
-                self.totals[object] += weight;
-                let sums = self.sums.row(object);
-                let beyond = sums.slice(s![k..]).sum() / k as f64;
-                row.iter_mut().zip(sums).for_each(|(y, sum)| *y = (sum + beyond) / self.totals[object]);
-            }
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sums over the memberships of all objects: means of matched columns, and products with them.
 
 use partita_core::Memberships;
-use partita_core::ndarray::{Array2, ArrayView2};
+use partita_core::ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 /// Objects whose sums are made by one thread in one piece, whatever the number of threads.
@@ -231,5 +231,35 @@ fn closest(row: &mut [f64], sums: &[f64], total: f64, hard: bool) {
         let best = (1..k).fold(0, |best, at| if row[at] > row[best] { at } else { best });
         row.fill(0.0);
         row[best] = 1.0;
+    }
+}
+
+/// The mean of the base clusterings so far: sums of their shares by column, n × wide, and of the weights of those that know an object.
+pub(super) struct RunningMean {
+    sums: Array2<f64>,
+    totals: Vec<f64>,
+}
+
+impl RunningMean {
+    pub(super) fn new(objects: usize, wide: usize) -> Self {
+        Self { sums: Array2::zeros((objects, wide)), totals: vec![0.0; objects] }
+    }
+
+    /// Adds a base clustering, and puts the means into the rows (n × K) of the objects that it knows.
+    pub(super) fn add(&mut self, shares: &WeightedShares<'_>, u: usize, codes: &[u32], rows: &mut Array2<f64>) {
+        let (weight, k) = (shares.base_weights[u], rows.ncols());
+        for (object, mut row) in rows.outer_iter_mut().enumerate() {
+            let mut known = false;
+            for (cluster, share) in shares.of_base(object, u) {
+                self.sums[[object, codes[cluster] as usize]] += weight * share;
+                known = true;
+            }
+            if known {
+                self.totals[object] += weight;
+                let sums = self.sums.row(object);
+                let beyond = sums.slice(s![k..]).sum() / k as f64;
+                row.iter_mut().zip(sums).for_each(|(y, sum)| *y = (sum + beyond) / self.totals[object]);
+            }
+        }
     }
 }
