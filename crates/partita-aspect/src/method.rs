@@ -117,7 +117,7 @@ fn solve(
         Some(weights) => counts.weighted(weights, &copy_counts(source)?),
         None => counts,
     };
-    let (guide, fits) = (Guide { ensemble, trees }, progress.part(FITS));
+    let (guide, fits) = (Guide { source, trees }, progress.part(FITS));
     let seed: Seed = problem.seed;
     match problem.clusters {
         Clusters::Exactly(clusters) => {

@@ -1,7 +1,7 @@
 //! Initializations of EM: cuts of trees, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Dendrogram, Ensemble, Flow, Monitor, Seed, SoftPartition};
+use partita_core::{Dendrogram, Flow, Monitor, Seed, SoftPartition, WeightedEnsemble};
 use partita_kmeans::labels::quick_partition;
 use partita_linkage::cut;
 use rand_distr::{Distribution, Exp1};
@@ -64,7 +64,7 @@ impl Start {
 /// What starts are made from besides chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Guide<'a> {
-    pub(crate) ensemble: &'a Ensemble,
+    pub(crate) source: WeightedEnsemble<'a>,
     /// Trees of 1 − c/N by the name of their linkage, where they were grown.
     pub(crate) trees: Vec<(&'static str, Dendrogram)>,
 }
@@ -89,7 +89,7 @@ impl Guide<'_> {
         let going = |_: &u64| monitor.flow() == Flow::Continue;
         for restart in (1..=u64::from(restarts)).take_while(going) {
             let name = format!("dirichlet {restart}");
-            starts.push(Start::random(name, self.ensemble.objects(), clusters, seed.child(restart)));
+            starts.push(Start::random(name, self.source.ensemble.objects(), clusters, seed.child(restart)));
         }
         starts
     }
@@ -97,7 +97,7 @@ impl Guide<'_> {
     /// The two most likely of k-means on label rows and of the base clusterings with the numbers of clusters nearest to K. Where one has
     /// more than K clusters the largest are kept.
     fn bases(&self, counts: &DyadCounts, clusters: usize, seed: Seed) -> Vec<Start> {
-        let bases = self.ensemble.bases();
+        let bases = self.source.ensemble.bases();
         let mut order: Vec<usize> = (0..bases.len()).collect();
         order.sort_by_key(|&u| (bases[u].clusters().abs_diff(clusters), u));
         let times = counts.copies.as_ref().map(|copies| &copies.times[..]);
@@ -106,22 +106,22 @@ impl Guide<'_> {
             (start.aspects.log_likelihood(counts), start)
         };
         let candidates = order.into_iter().take(CANDIDATES);
-        let starts = candidates.map(|u| self.base(u, clusters)).chain([label_kmeans(self.ensemble, clusters, seed)]);
+        let starts = candidates.map(|u| self.base(u, clusters)).chain([label_kmeans(self.source, clusters, seed)]);
         let mut valued: Vec<(f64, Start)> = starts.map(value).collect();
         valued.sort_by(|a, b| b.0.total_cmp(&a.0));
         valued.into_iter().take(2).map(|(_, start)| start).collect()
     }
 
     fn base(&self, u: usize, clusters: usize) -> Start {
-        let base = &self.ensemble.bases()[u];
+        let base = &self.source.ensemble.bases()[u];
         let mut sizes = vec![0usize; base.clusters()];
-        self.ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
+        self.source.ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
         let mut largest: Vec<usize> = (0..sizes.len()).collect();
         largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
         let mut rank = vec![0; sizes.len()];
         largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
         let kept = |j: usize| Some(rank[j] as u32).filter(|&k| (k as usize) < clusters);
-        let labels: Vec<Option<u32>> = self.ensemble.column(u).map(|j| j.and_then(kept)).collect();
+        let labels: Vec<Option<u32>> = self.source.ensemble.column(u).map(|j| j.and_then(kept)).collect();
         Start::softened(format!("base {}", base.name()), &labels, clusters)
     }
 }
@@ -133,8 +133,8 @@ fn weighed(start: Start, times: Option<&[f64]>) -> Start {
 }
 
 /// K-means on label rows, a consensus that is cheap at any size.
-fn label_kmeans(ensemble: &Ensemble, clusters: usize, seed: Seed) -> Start {
-    let partition = quick_partition(ensemble, clusters, seed.child(LABEL_KMEANS));
+fn label_kmeans(source: WeightedEnsemble<'_>, clusters: usize, seed: Seed) -> Start {
+    let partition = quick_partition(source, clusters, seed.child(LABEL_KMEANS));
     let labels: Vec<Option<u32>> = partition.labels().iter().copied().map(Some).collect();
     Start::softened("k-means on labels", &labels, clusters)
 }

@@ -59,7 +59,7 @@ struct Run {
 impl Run {
     fn new(evidence: &Sparse, bases: &Ensemble, divergence: Divergence, settings: &PccSettings) -> Self {
         let clock = Clock::new();
-        let outcome = pcc(evidence, Some(bases), divergence, K, Seed::new(1), settings, &clock);
+        let outcome = pcc(evidence, Some(bases.into()), divergence, K, Seed::new(1), settings, &clock);
         let outcome = outcome.expect("a consensus of the labels");
         let end = clock.now();
         let mut ends = clock.rounds.into_inner().expect("nobody panics with the lock");

@@ -22,17 +22,16 @@ pub(crate) fn counted<T>(
     settings: &PccSettings,
     normalised: bool,
     monitor: &dyn Monitor,
-    found: impl FnOnce(&dyn Evidence, Option<&Ensemble>) -> Result<T, PccError>,
+    found: impl FnOnce(&dyn Evidence, Option<WeightedEnsemble<'_>>) -> Result<T, PccError>,
 ) -> Result<T, PccError> {
-    let (ensemble, budget) = (problem.ensemble, problem.budget);
-    let source = problem.weighted();
-    let objects = ensemble.objects();
+    let (source, budget) = (problem.weighted(), problem.budget);
+    let objects = source.ensemble.objects();
     if let Some(partners) = settings.sampled(objects) {
         let sample = || Sparse::sample(source, partners, problem.seed.child(PAIRS), budget, monitor);
         let evidence = info_span!("evidence").in_scope(sample)?;
-        return info_span!("solve").in_scope(|| as_asked(evidence, problem, normalised, |e| found(e, Some(ensemble))));
+        return info_span!("solve").in_scope(|| as_asked(evidence, problem, normalised, |e| found(e, Some(source))));
     }
-    let bases = (objects > TREE).then_some(ensemble);
+    let bases = (objects > TREE).then_some(source);
     let evidence = info_span!("evidence").in_scope(|| Dense::count(source, budget, monitor))?;
     info_span!("solve").in_scope(|| as_asked(evidence, problem, normalised, |e| found(e, bases)))
 }

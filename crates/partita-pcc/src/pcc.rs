@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use partita_core::{
-    ClustersError, Ensemble, Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense, Settings,
-    SoftPartition, Stopped,
+    ClustersError, Flow, Monitor, MultiStart, Objective, Outcome, ProgressCounter, Seed, Sense, Settings,
+    SoftPartition, Stopped, WeightedEnsemble,
 };
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ use crate::starts::{Start, base_starts, label_kmeans_start, level, starts};
 /// Every run takes some tens of rounds, O(n² K) each on dense evidence and O(pairs · K) on sparse.
 pub fn pcc(
     evidence: &dyn Evidence,
-    bases: Option<&Ensemble>,
+    bases: Option<WeightedEnsemble<'_>>,
     divergence: Divergence,
     clusters: usize,
     seed: Seed,
@@ -78,11 +78,11 @@ pub(crate) fn held_out(evidence: &dyn Evidence, soft: &SoftPartition, divergence
 fn with_best<D: Bregman>(
     bregman: &D,
     evidence: &dyn Evidence,
-    (ensemble, (clusters, seed)): (Option<&Ensemble>, (usize, Seed)),
+    (source, (clusters, seed)): (Option<WeightedEnsemble<'_>>, (usize, Seed)),
     starts: Vec<Start>,
     monitor: &dyn Monitor,
 ) -> Vec<Start> {
-    let Some(ensemble) = ensemble else { return starts };
+    let Some(source) = source else { return starts };
     let alone = starts.is_empty();
     let most = if alone { 1 } else { 2 };
     let sampled = alone && evidence.layout() == Layout::Rows;
@@ -91,7 +91,7 @@ fn with_best<D: Bregman>(
         if sampled { sampled_objective(bregman, evidence, &table) } else { objective(bregman, evidence, &table) }
     };
     let mut kept: Vec<(f64, Start)> = Vec::new();
-    for start in base_starts(ensemble, clusters).chain([label_kmeans_start(ensemble, clusters, seed)]) {
+    for start in base_starts(source.ensemble, clusters).chain([label_kmeans_start(source, clusters, seed)]) {
         if !kept.is_empty() && monitor.flow() == Flow::Stop {
             break;
         }

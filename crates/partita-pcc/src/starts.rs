@@ -1,7 +1,7 @@
 //! Initializations: cuts of a tree, k-means++ on rows of evidence, base clusterings, Dirichlet draws.
 
 use partita_core::ndarray::Array2;
-use partita_core::{Ensemble, Flow, Monitor, Partition, Seed, SoftPartition};
+use partita_core::{Ensemble, Flow, Monitor, Partition, Seed, SoftPartition, WeightedEnsemble};
 use partita_kernels::{Kernel, Simd, dispatch, dots};
 use partita_kmeans::labels::quick_partition;
 use partita_kmeans::plus_plus::{DistanceField, Field, Points, pick, plus_plus};
@@ -117,8 +117,8 @@ pub fn base_starts(ensemble: &Ensemble, clusters: usize) -> impl Iterator<Item =
 }
 
 /// A soft version of k-means on label rows: a consensus that is cheap at any size.
-pub(crate) fn label_kmeans_start(ensemble: &Ensemble, clusters: usize, seed: Seed) -> Start {
-    let partition = quick_partition(ensemble, clusters, seed.child(LABEL_KMEANS));
+pub(crate) fn label_kmeans_start(source: WeightedEnsemble<'_>, clusters: usize, seed: Seed) -> Start {
+    let partition = quick_partition(source, clusters, seed.child(LABEL_KMEANS));
     Start::softened("k-means on labels", &partition, clusters)
 }
 

@@ -166,9 +166,9 @@ fn soft_base_clusterings_are_part_of_what_is_optimised_or_refused() {
     assert!(["lwgp", "hbgf", "soft-mean"].iter().all(|name| native.contains(name)), "{native:?}");
 }
 
-/// Whose objective with a weight of 2 need not be that of what is there twice: METIS may part two vertices with the same edges, and
-/// cannot part one vertex that weighs as much.
-const PARTED: &[&str] = &["cspa"];
+/// Where a weight of 2 need not have the consensus of what is there twice, and in how many of 16 draws it has for objects: METIS may
+/// part two vertices with the same edges, and cannot part one vertex that weighs as much.
+const PARTED: &[(&str, usize)] = &[("cspa", 13)];
 
 /// By how much objectives differ where searches stop, as a share.
 const STOPPED: f64 = 1e-8;
@@ -176,7 +176,7 @@ const STOPPED: f64 = 1e-8;
 /// Other settings and shares: the growth transform gains little a round near its end, so that a small gap leaves more of the objective.
 const LONGER: &[(&str, &[&str], f64)] = &[("baum-eagon", &["restarts=1", "tolerance=1e-7", "rounds=10000"], 1e-6)];
 
-/// Of 16 draws: equal sums that are added up in another order may part ties, and a cut by METIS is one of many.
+/// Of 16 draws in at least 15: equal sums that are added up in another order may part ties, and searches start at random.
 #[test]
 fn what_has_weight_two_is_there_twice() {
     let found = METHODS.iter().map(|method| {
@@ -186,8 +186,9 @@ fn what_has_weight_two_is_there_twice() {
         (name, twice(*method, settings, stopped))
     });
     let other = |(name, found): &(&str, Twice)| {
-        let objectives = if PARTED.contains(name) { found.objects } else { found.objectives };
-        found.bases + 1 < found.draws || found.objects + 2 < found.draws || objectives + 2 < found.draws
+        let least = found.draws - 1;
+        let objects = PARTED.iter().find(|parted| parted.0 == *name).map_or(least, |parted| parted.1);
+        found.bases < least || found.objects < objects || found.objectives < objects
     };
     let other: Vec<_> = found.filter(other).collect();
     assert!(other.is_empty(), "{other:?}");

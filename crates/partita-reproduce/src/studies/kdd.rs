@@ -200,7 +200,8 @@ impl Bench<'_> {
         clusters: usize,
     ) -> Result<(Scores, f64), ReproduceError> {
         let (settings, seed) = (PccSettings::default(), Seed::new(self.unit.seed));
-        let outcome = pcc(evidence, Some(&self.ensemble), divergence, clusters, seed, &settings, self.lab.monitor())
+        let (bases, monitor) = (Some((&self.ensemble).into()), self.lab.monitor());
+        let outcome = pcc(evidence, bases, divergence, clusters, seed, &settings, monitor)
             .map_err(ReproduceError::from_source)?;
         let scores = Scores::of(&outcome.partition, &self.truth).map_err(ReproduceError::from_source)?;
         Ok((scores, outcome.kkt_gap.unwrap_or(f64::NAN)))

@@ -64,6 +64,12 @@ impl LabelTable {
         sums
     }
 
+    /// The same for the ordered pairs among the copies that an object of weight w stands for: w (w − 1) of them, none where w is below 1.
+    pub(crate) fn copies(&self, i: usize) -> [f64; 2] {
+        let weight = self.weights.1[i];
+        self.pair(i, i).map(|sum| sum * (1.0 - 1.0 / weight).max(0.0))
+    }
+
     /// `[cluster][base clustering][label]`, all of one value.
     pub(crate) fn filled(&self, clusters: usize, value: f64) -> Vec<Vec<Vec<f64>>> {
         vec![self.sizes.iter().map(|&size| vec![value; size]).collect(); clusters]

@@ -1,6 +1,6 @@
 //! Probabilistic consensus of pair counts (PCC, PEACE): EM for KL, projected gradients row by row for ℓ2.
 
-use partita::ndarray::{Array1, Array2, ArrayView1};
+use partita::ndarray::{Array1, Array2, ArrayView1, Axis};
 use partita::rand::rngs::StdRng;
 
 use super::{LabelTable, random_soft};
@@ -10,7 +10,7 @@ const ROUNDS: usize = 1000;
 const TOLERANCE: f64 = 1e-7;
 const LEAST: f64 = 1e-12;
 
-/// How often pairs of objects are together, and how often both are seen; 0 on the diagonal.
+/// How often pairs of objects are together, and how often both are seen; on the diagonal those of an object's copies.
 struct Pairs {
     together: Array2<f64>,
     seen: Array2<f64>,
@@ -21,8 +21,8 @@ impl Pairs {
         let n = table.rows.len();
         let (mut together, mut seen) = (Array2::zeros((n, n)), Array2::zeros((n, n)));
         for i in 0..n {
-            for j in (0..n).filter(|&j| j != i) {
-                [together[[i, j]], seen[[i, j]]] = table.pair(i, j);
+            for j in 0..n {
+                [together[[i, j]], seen[[i, j]]] = if i == j { table.copies(i) } else { table.pair(i, j) };
             }
         }
         Self { together, seen }
@@ -74,14 +74,14 @@ pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let mut last = f64::INFINITY;
     for _ in 0..ROUNDS / 4 {
         for i in 0..y.nrows() {
-            let linear = y.t().dot(&pairs.together.row(i));
-            let square = y.t().dot(&(&y * &pairs.seen.row(i).insert_axis(partita::ndarray::Axis(1))));
-            let bound = square.diag().sum().max(1e-300);
-            let mut row: Array1<f64> = y.row(i).to_owned();
             for _ in 0..5 {
-                row = projected((&row + &((&linear - &square.dot(&row)) / bound)).view());
+                let linear = y.t().dot(&pairs.together.row(i));
+                let square = y.t().dot(&(&y * &pairs.seen.row(i).insert_axis(Axis(1))));
+                // Of an object's copies both sides of a pair move: |y|² y has a slope of at most 3.
+                let bound = (square.diag().sum() + 2.0 * pairs.seen[[i, i]]).max(1e-300);
+                let row = y.row(i).to_owned();
+                y.row_mut(i).assign(&projected((&row + &((&linear - &square.dot(&row)) / bound)).view()));
             }
-            y.row_mut(i).assign(&row);
         }
         let p = y.dot(&y.t());
         let fit: f64 = p.iter().zip(&pairs.together).zip(&pairs.seen).map(|((p, c), n)| n * p * p - 2.0 * c * p).sum();
