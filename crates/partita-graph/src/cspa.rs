@@ -22,7 +22,8 @@ pub struct CspaSettings {
     /// How much heavier than its share a cluster may be, as a share of that: 0.05 is 5 %.
     #[setting(range = 0.0..=1000.0)]
     pub imbalance: f64,
-    /// Up to so many objects all pairs are edges; beyond that only the strongest neighbours of every object.
+    /// Up to so many objects all pairs are edges; beyond that only the strongest neighbours of every object. An object of weight w is as
+    /// many vertices while all of them are no more than this.
     pub exact_objects: usize,
     /// Edges of every object where not all pairs are edges: to those it is most often together with.
     #[setting(range = 1..=1_000_000, alias = "n_neighbors")]
@@ -51,7 +52,8 @@ impl Default for CspaSettings {
 /// edge between objects i and j:  c_ij / N_ij
 /// ```
 /// METIS cuts it by recursive bisection; its integer weights are scaled so that the largest is 10,000, less where their
-/// sum would pass 2³⁰. Where all pairs are too many for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects as it stands for and an edge the
+/// sum would pass 2³⁰. An object of weight w is ⌈w⌉ vertices, each of an equal part of it, as long as there are no more than
+/// `exact_objects` of them, and gets the part that most of them are in; else it is one vertex of weight w. Where all pairs are too many for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects as it stands for and an edge the
 /// pairs that it stands for.
 ///
 /// The certainty of an object is its mean evidence for its own cluster over the sum of that and the best other
@@ -67,7 +69,7 @@ impl Default for CspaSettings {
 /// about 160 n q bytes.
 ///
 /// # Differences from the paper
-/// Missing labels; the graph of neighbours.
+/// Missing labels; weights; the graph of neighbours.
 ///
 /// # References
 /// A. Strehl, J. Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR 3, 2002.
@@ -85,14 +87,17 @@ pub fn cspa<'a>(
     settings.validate(&size)?;
     check(ensemble, clusters)?;
     if size.objects <= settings.exact_objects {
-        budget.check("cspa of all pairs", all_pairs_bytes(&size), REMEDY)?;
-        let graph = all_pairs(source, monitor)?;
-        let labels = partition(&graph, clusters, settings.imbalance, seed, monitor)?;
+        let copies = Copies::of(source, settings.exact_objects);
+        let vertices = ProblemSize { objects: copies.objects.len(), ..size };
+        budget.check("cspa of all pairs", all_pairs_bytes(&vertices), REMEDY)?;
+        let graph = all_pairs(source, &copies, monitor)?;
+        let parts = partition(&graph, clusters, settings.imbalance, seed, monitor)?;
         let mut sizes = vec![0.0; clusters];
-        labels.iter().zip(&graph.vertices).for_each(|(&label, weight)| sizes[label as usize] += weight);
-        let certainty = certainty(&graph, &labels, &sizes, |own, size| own / (size - 1.0_f64).max(1.0));
-        let cut = graph.cut(&labels);
-        return Ok(outcome(labels, certainty, clusters, (None, cut)));
+        parts.iter().zip(&graph.vertices).for_each(|(&part, weight)| sizes[part as usize] += weight);
+        let certainty = certainty(&graph, &parts, &sizes, |own, size| own / (size - 1.0_f64).max(1.0));
+        let (labels, firsts) = copies.most(&parts, clusters);
+        let certainty = firsts.into_iter().map(|vertex| certainty[vertex]).collect();
+        return Ok(outcome(labels, certainty, clusters, (None, graph.cut(&parts))));
     }
     let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     let graph = strongest(&rows, source.base_weights, settings.neighbours, seed.child(0), budget, monitor)?;
@@ -119,24 +124,64 @@ fn outcome(
     outcome.with(CspaDiagnostics { neighbours })
 }
 
+/// Vertices of the objects: as many of one as copies of it, side by side, each of an equal part of its weight.
+struct Copies {
+    /// The object of every vertex.
+    objects: Vec<u32>,
+    /// Where the vertices of every object begin, and their number.
+    starts: Vec<usize>,
+    /// What every vertex weighs.
+    weights: Vec<f64>,
+}
+
+impl Copies {
+    /// ⌈w⌉ vertices of an object of weight w, or one where that makes more than `most` of them all.
+    fn of(source: WeightedEnsemble<'_>, most: usize) -> Self {
+        let weights = source.each_multiplicity();
+        let apart = weights.iter().map(|weight| weight.ceil()).sum::<f64>() <= most as f64;
+        let mut made = Self { objects: Vec::new(), starts: vec![0], weights: Vec::new() };
+        for (object, weight) in weights.into_iter().enumerate() {
+            let copies = if apart { weight.ceil().max(1.0) } else { 1.0 };
+            let to = made.objects.len() + copies as usize;
+            made.objects.resize(to, object as u32);
+            made.weights.resize(to, weight / copies);
+            made.starts.push(to);
+        }
+        made
+    }
+
+    /// The part that most copies of every object are in, of equally many the first of them, and a vertex in it.
+    fn most(&self, parts: &[u32], clusters: usize) -> (Vec<u32>, Vec<usize>) {
+        let mut counts = vec![0_u32; clusters];
+        let of = |range: &[usize]| {
+            let copies = || range[0]..range[1];
+            copies().for_each(|vertex| counts[parts[vertex] as usize] += 1);
+            let best = copies().rev().max_by_key(|&vertex| counts[parts[vertex] as usize]).expect("a copy");
+            copies().for_each(|vertex| counts[parts[vertex] as usize] = 0);
+            (parts[best], best)
+        };
+        self.starts.windows(2).map(of).unzip()
+    }
+}
+
 /// All objects, with an edge wherever two are ever together.
-fn all_pairs(source: WeightedEnsemble<'_>, monitor: &dyn Monitor) -> Result<Graph, GraphError> {
+fn all_pairs(source: WeightedEnsemble<'_>, copies: &Copies, monitor: &dyn Monitor) -> Result<Graph, GraphError> {
     let evidence = EvidenceRows::new(source)?;
-    let n = evidence.objects();
-    let weights = source.multiplicities();
-    let pairs = |i: usize, j: usize| weights.map_or(1.0, |weights| weights[i] * weights[j]);
-    let vertices = weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
-    let mut graph = Graph { vertices, edges: Vec::with_capacity(n) };
-    for object in 0..n {
+    let n = copies.objects.len();
+    let mut graph = Graph { vertices: copies.weights.clone(), edges: Vec::with_capacity(n) };
+    for (vertex, &object) in copies.objects.iter().enumerate() {
         let mut near = Vec::new();
-        evidence.for_each(object, |other, together, seen| {
-            if other != object && together > 0 {
-                near.push((other as u32, pairs(object, other) * f64::from(together) / f64::from(seen)));
+        evidence.for_each(object as usize, |other, together, seen| {
+            if together > 0 {
+                let others = (copies.starts[other]..copies.starts[other + 1]).filter(|&other| other != vertex);
+                let share = f64::from(together) / f64::from(seen);
+                let pairs = |other: usize| copies.weights[vertex] * copies.weights[other];
+                near.extend(others.map(|other| (other as u32, pairs(other) * share)));
             }
         });
         near.shrink_to_fit();
         graph.edges.push(near);
-        if object % 64 == 0 && monitor.tick(object as u64, n as u64) == Flow::Stop {
+        if vertex % 64 == 0 && monitor.tick(vertex as u64, n as u64) == Flow::Stop {
             return Err(GraphError::Interrupted);
         }
     }
