@@ -1,5 +1,6 @@
 //! Counts of base clusters in the clusters of a partition while label rows move between them.
 
+use std::hint::black_box;
 use std::iter::repeat_n;
 
 use partita_core::Label;
@@ -76,6 +77,14 @@ impl<'a, L: Label> Target<'a, L> {
     /// Which of all rows this is.
     pub(super) fn row(&self, at: usize) -> usize {
         row_of(self.on, at)
+    }
+
+    /// A number made of the weight and of labels at both ends of a row: to read them.
+    fn look(&self, at: usize) -> u32 {
+        let row = self.row(at);
+        let labels = self.rows.row(row);
+        let ends = [labels.first(), labels.last()].into_iter().flatten();
+        ends.filter_map(|label| label.cluster()).fold(self.rows.weight(row), |seen, label| seen ^ label as u32)
     }
 
     /// Objects of a row.
@@ -187,6 +196,13 @@ impl<'t, L: Label> Clustering<'t, L> {
 
     fn line(&self, u: usize) -> usize {
         if self.target.complete { 0 } else { u * self.width }
+    }
+
+    /// Looks at some rows, wherever they are in memory, so that the processor waits for all of them at once and not for one after the other.
+    pub(super) fn fetch(&self, some: &[u32]) {
+        let certainty = |at: usize| self.certainty.get(at).copied().unwrap_or_default() as u32;
+        let look = |at: usize| self.labels[at] ^ certainty(at) ^ self.target.look(at);
+        black_box(some.iter().fold(0, |seen, &at| seen ^ look(at as usize)));
     }
 
     /// Puts a row that is nowhere into a cluster.

@@ -14,6 +14,9 @@ const EMPTIED: usize = 10;
 /// Sweeps after which half of a descent passes for done.
 const SWEEPS: f64 = 4.0;
 
+/// Rows of a sweep that are brought into the processor's cache together.
+const AT_ONCE: usize = 64;
+
 /// Units of progress of a cluster that is dealt out anew.
 const UNITS: u64 = 100;
 
@@ -102,11 +105,14 @@ impl<L: Label> Clustering<'_, L> {
     /// moved.
     pub(super) fn sweep(&mut self, order: &[u32], most: usize, stop: impl Fn() -> bool) -> bool {
         let (mut moved, mut costs) = (false, Vec::new());
-        for &at in order.iter().take_while(|_| !stop()) {
-            let (from, choice) = self.place(at as usize, most, &mut costs, true);
-            moved |= choice.best != from;
-            if let Some(certainty) = self.certainty.get_mut(at as usize) {
-                *certainty = choice.certainty();
+        for some in order.chunks(AT_ONCE).take_while(|_| !stop()) {
+            self.fetch(some);
+            for &at in some {
+                let (from, choice) = self.place(at as usize, most, &mut costs, true);
+                moved |= choice.best != from;
+                if let Some(certainty) = self.certainty.get_mut(at as usize) {
+                    *certainty = choice.certainty();
+                }
             }
         }
         self.recount_sums();

@@ -19,11 +19,13 @@ struct Share {
     inside: f64,
     /// Objects of the cluster that the base clustering labels, by weight.
     labelled: f64,
+    /// The one over the other.
+    rate: f64,
 }
 
 impl Share {
-    fn rate(self) -> f64 {
-        self.inside / self.labelled
+    fn new(cluster: u32, inside: f64, labelled: f64) -> Self {
+        Self { cluster, inside, labelled, rate: inside / labelled }
     }
 
     /// The rate when one object of both is left out, or what there is of it where it weighs less.
@@ -141,8 +143,8 @@ impl ClusterEvidence {
                 for (row, column, inside) in counts.cells {
                     let cluster = offsets[base] + row;
                     starts.resize(cluster + 1, shares.len());
-                    let share = Share { cluster: column as u32, inside, labelled: counts.labelled[column] };
-                    totals[cluster] += share.rate();
+                    let share = Share::new(column as u32, inside, counts.labelled[column]);
+                    totals[cluster] += share.rate;
                     shares.push(share);
                 }
             }
@@ -213,7 +215,7 @@ impl ClusterEvidence {
             let mine = shares.iter().find(|share| share.cluster == own);
             let without = mine.map_or(0.0, |mine| mine.rate_without_one(of_object));
             let of_others = shares.len() > usize::from(mine.is_some());
-            let others = if of_others { self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate()) } else { 0.0 };
+            let others = if of_others { self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate) } else { 0.0 };
             if others + without <= 0.0 {
                 continue;
             }
@@ -243,7 +245,7 @@ impl Votes {
         if *votes == 0.0 {
             self.seen.push(share.cluster);
         }
-        *votes += scale * share.rate();
+        *votes += scale * share.rate;
     }
 
     /// The most votes that a cluster has; all are 0 after it.
