@@ -144,23 +144,20 @@ impl<'t, L: Label> Clustering<'t, L> {
             sums: Vec::new(),
         };
         made.recount_sums();
-        made.empty_costs();
+        made.recount_costs();
         made
     }
 
-    /// What one object costs in clusters without any, for linear losses.
-    fn empty_costs(&mut self) {
+    /// What one object more costs beside all counts as they are, for linear losses.
+    fn recount_costs(&mut self) {
         let (target, offsets, width) = (self.target, self.target.rows.offsets(), self.width);
         let Some(factors) = &target.factors else { return };
-        let one = target.terms.growth(0, 1);
         let each_cell = factors.iter().zip(offsets.windows(2));
-        let costs = each_cell.flat_map(|(&(_, of_j), ends)| repeat_n(of_j * one, (ends[1] - ends[0]) * width));
-        self.cell_costs = costs.collect();
-        self.seen_costs = if target.complete {
-            vec![target.factor_of_all * one; width]
-        } else {
-            factors.iter().flat_map(|&(of_b, _)| repeat_n(of_b * one, width)).collect()
-        };
+        let of_cells = each_cell.flat_map(|(&(_, of_j), ends)| repeat_n(of_j, (ends[1] - ends[0]) * width));
+        let cost = |(factor, &count): (f64, &u32)| factor * target.terms.growth(count, 1);
+        self.cell_costs = of_cells.zip(&self.cells).map(cost).collect();
+        let of_seen = |line: usize| if target.complete { target.factor_of_all } else { factors[line].0 };
+        self.seen_costs = self.seen.iter().enumerate().map(|(at, n)| cost((of_seen(at / width), n))).collect();
     }
 
     /// The rows in these clusters.
@@ -177,13 +174,16 @@ impl<'t, L: Label> Clustering<'t, L> {
         self.sizes.fill(0);
         self.live = 0;
         self.labels.fill(NOWHERE);
-        self.empty_costs();
+        // What is kept besides counts is counted once, when all rows are there.
+        self.cell_costs.clear();
+        self.seen_costs.clear();
         let tracked = std::mem::take(&mut self.sums);
         for (at, &k) in labels.iter().enumerate().filter(|(_, k)| **k != NOWHERE) {
             self.put(at, k);
         }
         self.sums = tracked;
         self.recount_sums();
+        self.recount_costs();
     }
 
     pub(super) fn live(&self) -> usize {
@@ -232,8 +232,8 @@ impl<'t, L: Label> Clustering<'t, L> {
         for (u, place) in target.places(at) {
             let cell = place * width + k;
             let least = moved(&mut self.cells[cell]);
-            if let Some(factors) = &target.factors {
-                self.cell_costs[cell] = factors[u].1 * target.terms.growth(self.cells[cell], 1);
+            if let (Some(factors), Some(cost)) = (&target.factors, self.cell_costs.get_mut(cell)) {
+                *cost = factors[u].1 * target.terms.growth(self.cells[cell], 1);
             }
             if let Some(sums) = self.sums.get_mut(u) {
                 sums.j += growth(least);
@@ -241,8 +241,8 @@ impl<'t, L: Label> Clustering<'t, L> {
             if !target.complete {
                 let seen = u * width + k;
                 let least = moved(&mut self.seen[seen]);
-                if let Some(factors) = &target.factors {
-                    self.seen_costs[seen] = factors[u].0 * target.terms.growth(self.seen[seen], 1);
+                if let (Some(factors), Some(cost)) = (&target.factors, self.seen_costs.get_mut(seen)) {
+                    *cost = factors[u].0 * target.terms.growth(self.seen[seen], 1);
                 }
                 if let Some(sums) = self.sums.get_mut(u) {
                     sums.b += growth(least);
@@ -252,8 +252,8 @@ impl<'t, L: Label> Clustering<'t, L> {
         let least = moved(&mut self.sizes[k]);
         if target.complete {
             self.seen[k] = self.sizes[k];
-            if target.factors.is_some() {
-                self.seen_costs[k] = target.factor_of_all * target.terms.growth(self.seen[k], 1);
+            if let Some(cost) = self.seen_costs.get_mut(k) {
+                *cost = target.factor_of_all * target.terms.growth(self.seen[k], 1);
             }
             self.sums.iter_mut().for_each(|sums| sums.b += growth(least));
         }
