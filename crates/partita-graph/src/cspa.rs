@@ -53,8 +53,9 @@ impl Default for CspaSettings {
 /// ```
 /// METIS cuts it by recursive bisection; its integer weights are scaled so that the largest is 10,000, less where their
 /// sum would pass 2³⁰. An object of weight w is ⌈w⌉ vertices, each of an equal part of it, as long as there are no more than
-/// `exact_objects` of them, and gets the part that most of them are in; else it is one vertex of weight w. Where all pairs are too many for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects as it stands for and an edge the
-/// pairs that it stands for.
+/// `exact_objects` of them, and gets the part that most of them are in; else it is one vertex of weight w. Where all pairs are too many
+/// for [`CspaSettings::exact_objects`], the graph has the strongest neighbours of every distinct label row, a row weighing as many objects
+/// as it stands for and an edge the pairs that it stands for.
 ///
 /// The certainty of an object is its mean evidence for its own cluster over the sum of that and the best other
 /// cluster's, its total evidence where only neighbours are known; 0.5 means undecided.

@@ -65,9 +65,9 @@ impl Default for HgpaSettings {
 /// soed:  minimise  Σ w_C λ(C)   over the same, λ(C) the number of parts that C is in
 /// ```
 /// Objects with the same label row are one vertex of their number's weight and stay together, so there are no more
-/// clusters than different rows; base clusterings that are the same are one of the sum of their weights; an object is left out of the hyperedges of base clusterings that do not label it. The
-/// partitioner is a multilevel one of our own: coarsening by heavy hyperedges, cuts from scratch, Fiduccia–Mattheyses
-/// refinement, recursive bisection, then V-cycles that move objects between all parts.
+/// clusters than different rows; base clusterings that are the same are one of the sum of their weights; an object is
+/// left out of the hyperedges of base clusterings that do not label it. The partitioner is a multilevel one of our own:
+/// coarsening by heavy hyperedges, cuts from scratch, Fiduccia–Mattheyses refinement, recursive bisection, then V-cycles that move objects between all parts.
 ///
 /// The certainty of an object is its support for its own cluster, the mean share that its base clusters have in it, over
 /// the sum of that and the best other cluster's; 0.5 means undecided.

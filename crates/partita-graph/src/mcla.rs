@@ -47,8 +47,8 @@ impl Default for MclaSettings {
 /// edge between base clusters a and b:  |a ∩ b| / |a ∪ b|          (Jaccard)
 /// y_ik = Σ_u w_u [cluster of i in u belongs to meta-cluster k] / Σ_u w_u     over the labels that i has
 /// ```
-/// The graph has a vertex a base cluster with its ω copies (base clusterings with the same clusters are copies), weighing as many objects as these have, and is cut into parts of about the same
-/// weight by METIS, whose integer weights are scaled so that the largest is 10,000. The soft result is the share of
+/// The graph has a vertex a base cluster with its ω copies (base clusterings with the same clusters are copies), weighing
+/// as many objects as these have, and is cut into parts of about the same weight by METIS, whose integer weights are scaled so that the largest is 10,000. The soft result is the share of
 /// the votes.
 ///
 /// # Errors
