@@ -45,7 +45,7 @@ pub struct HgpaSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HgpaDiagnostics {
-    /// Different base clusters that can be cut: those of more than one label row.
+    /// Base clusters that can be cut: those of more than one label row.
     pub hyperedges: usize,
     /// Label rows that differ.
     pub distinct_rows: usize,
@@ -65,9 +65,9 @@ impl Default for HgpaSettings {
 /// soed:  minimise  Σ w_C λ(C)   over the same, λ(C) the number of parts that C is in
 /// ```
 /// Objects with the same label row are one vertex of their number's weight and stay together, so there are no more
-/// clusters than different rows; base clusterings that are the same are one of the sum of their weights; an object is
-/// left out of the hyperedges of base clusterings that do not label it. The partitioner is a multilevel one of our own:
-/// coarsening by heavy hyperedges, cuts from scratch, Fiduccia–Mattheyses refinement, recursive bisection, then V-cycles that move objects between all parts.
+/// clusters than different rows; an object is left out of the hyperedges of base clusterings that do not label it. The
+/// partitioner is a multilevel one of our own: coarsening by heavy hyperedges, cuts from scratch, Fiduccia–Mattheyses
+/// refinement, recursive bisection, then V-cycles that move objects between all parts.
 ///
 /// The certainty of an object is its support for its own cluster, the mean share that its base clusters have in it, over
 /// the sum of that and the best other cluster's; 0.5 means undecided.
@@ -98,7 +98,7 @@ pub fn hgpa<'a>(
     let source = source.into();
     let (ensemble, weights) = (source.ensemble, source.base_weights);
     settings.validate(&ProblemSize::of(ensemble, Clusters::Exactly(clusters)))?;
-    let rows = Rows::different(ensemble, clusters, source.object_weights)?;
+    let rows = Rows::weighted(ensemble, clusters, source.object_weights)?;
     // Rows in lexicographic order, so that vertices that share hyperedges are close in number.
     let order = lexicographic(rows.ensemble());
     let graph = hypergraph(&rows, &order, weights);
@@ -126,7 +126,7 @@ pub fn hgpa<'a>(
     let found = best.ok_or(GraphError::Interrupted)?;
     let mut of_row = vec![0; rows.len()];
     order.iter().zip(&found.labels).for_each(|(&row, &label)| of_row[row as usize] = label);
-    let certainty = certainty(&rows, &rows.by_base(weights), &of_row, clusters);
+    let certainty = certainty(&rows, &of_row, clusters);
     let partition = Partition::new(rows.expand(&of_row), clusters).expect("as many parts as clusters");
     let mut outcome = Outcome::hard(partition, rows.expand(&certainty), stopped);
     outcome.objective = Some(Objective {
@@ -155,12 +155,10 @@ fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> 
         }
     });
     let unit = unit(weights);
-    let mut weights = rows.by_base(weights);
-    merge_copies(rows.offsets(), (&ends, &pins), &mut weights);
+    let weights = rows.by_base(weights);
     // Nets of one vertex, or of none, are never cut.
     let (mut starts, mut kept, mut nets) = (vec![0], Vec::with_capacity(pins.len()), Vec::new());
-    let cuttable = |(c, range): &(usize, &[usize])| range[1] - range[0] > 1 && weights[*c] > 0.0;
-    for (c, range) in ends.windows(2).enumerate().filter(cuttable) {
+    for (c, range) in ends.windows(2).enumerate().filter(|(_, range)| range[1] - range[0] > 1) {
         kept.extend_from_slice(&pins[range[0]..range[1]]);
         starts.push(kept.len());
         nets.push(((weights[c] * unit).round() as i64).max(1));
@@ -168,26 +166,6 @@ fn hypergraph(rows: &Rows<'_>, order: &[u32], weights: Option<&BaseWeights>) -> 
     let heavy = whole_multiplicities(rows.weights(), LEAF_WEIGHTS);
     let vertices = order.iter().map(|&row| i64::from(heavy[row as usize])).collect();
     Hypergraph::new(vertices, nets, starts, kept)
-}
-
-/// Gives the weights of base clusterings that are the same to the first of them, and leaves 0 to the others. `pins` has the rows in every
-/// base cluster, from `ends` on.
-fn merge_copies(offsets: &[usize], (ends, pins): (&[usize], &[u32]), weights: &mut [f64]) {
-    let rows = |c: usize| &pins[ends[c]..ends[c + 1]];
-    let mut different: Vec<&[usize]> = Vec::new();
-    for base in offsets.windows(2) {
-        let same = |earlier: &&[usize]| {
-            let clusters = (earlier[0]..earlier[1]).zip(base[0]..base[1]);
-            earlier[1] - earlier[0] == base[1] - base[0] && clusters.into_iter().all(|(a, b)| rows(a) == rows(b))
-        };
-        match different.iter().copied().find(same) {
-            Some(earlier) => (earlier[0]..earlier[1]).zip(base[0]..base[1]).for_each(|(first, copy)| {
-                weights[first] += weights[copy];
-                weights[copy] = 0.0;
-            }),
-            None => different.push(base),
-        }
-    }
 }
 
 /// Rows sorted by their labels.
@@ -204,8 +182,8 @@ fn lexicographic(ensemble: &Ensemble) -> Vec<u32> {
     }
 }
 
-/// Support for the own cluster over the sum of that and the best other's. `weights` are those of base clusters.
-fn certainty(rows: &Rows<'_>, weights: &[f64], labels: &[u32], clusters: usize) -> Vec<f64> {
+/// Support for the own cluster over the sum of that and the best other's.
+fn certainty(rows: &Rows<'_>, labels: &[u32], clusters: usize) -> Vec<f64> {
     let mut held = Array2::<f64>::zeros((rows.base_clusters(), clusters));
     rows.for_each(0..rows.len(), |row, codes| {
         codes.iter().for_each(|&c| held[[c as usize, labels[row] as usize]] += rows.weights()[row]);
@@ -220,8 +198,7 @@ fn certainty(rows: &Rows<'_>, weights: &[f64], labels: &[u32], clusters: usize) 
     rows.for_each(0..rows.len(), |row, codes| {
         support.fill(0.0);
         for &c in codes {
-            let weight = weights[c as usize];
-            support.iter_mut().zip(held.row(c as usize)).for_each(|(sum, share)| *sum += weight * share);
+            support.iter_mut().zip(held.row(c as usize)).for_each(|(sum, share)| *sum += share);
         }
         let own = support[labels[row] as usize];
         support[labels[row] as usize] = 0.0;

@@ -47,8 +47,8 @@ impl Default for MclaSettings {
 /// edge between base clusters a and b:  |a ∩ b| / |a ∪ b|          (Jaccard)
 /// y_ik = Σ_u w_u [cluster of i in u belongs to meta-cluster k] / Σ_u w_u     over the labels that i has
 /// ```
-/// The graph has a vertex a base cluster with its ω copies (base clusterings with the same clusters are copies), weighing
-/// as many objects as these have, and is cut into parts of about the same weight by METIS, whose integer weights are scaled so that the largest is 10,000. The soft result is the share of
+/// The graph has a vertex a base cluster with its ω copies, weighing as many objects as these have, and is cut into parts of about the same
+/// weight by METIS, whose integer weights are scaled so that the largest is 10,000. The soft result is the share of
 /// the votes.
 ///
 /// # Errors
@@ -84,13 +84,8 @@ pub fn mcla<'a>(
     let overlaps = cluster_overlaps(rows.ensemble(), Some(rows.weights()));
     let sizes = overlaps.diag().to_vec();
     let weights = copies_by_base(&ensemble.offsets(), source.base_weights);
-    let (meta, live, cut) = meta_clusters(
-        (overlaps.view(), &sizes, &weights, &ensemble.offsets()),
-        clusters,
-        settings.imbalance,
-        seed,
-        monitor,
-    )?;
+    let (meta, live, cut) =
+        meta_clusters((overlaps.view(), &sizes, &weights), clusters, settings.imbalance, seed, monitor)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -130,7 +125,7 @@ fn mcla_soft(
     }
     let strengths = copies_by_base(&offsets, source.base_weights);
     let (meta, live, cut) =
-        meta_clusters((products.view(), &sizes, &strengths, &offsets), clusters, settings.imbalance, seed, monitor)?;
+        meta_clusters((products.view(), &sizes, &strengths), clusters, settings.imbalance, seed, monitor)?;
     if monitor.tick(1, 2) == Flow::Stop {
         return Err(GraphError::Interrupted);
     }
@@ -171,13 +166,8 @@ pub fn mcla_rows(
     }
     let overlap = counted(rows)?;
     let (offsets, weights) = (overlap.offsets().to_vec(), copies_by_base(overlap.offsets(), weights));
-    let (meta, live, cut) = meta_clusters(
-        (overlap.table(), &overlap.sizes(), &weights, &offsets),
-        clusters,
-        settings.imbalance,
-        seed,
-        monitor,
-    )?;
+    let (meta, live, cut) =
+        meta_clusters((overlap.table(), &overlap.sizes(), &weights), clusters, settings.imbalance, seed, monitor)?;
     let votes = Votes { offsets, meta, weights, clusters };
     let mut fit = RowFit::new(clusters, Stopped::Exact, votes, MclaDiagnostics { base_clusters: live });
     fit.objective = Some(cut);
@@ -186,46 +176,18 @@ pub fn mcla_rows(
 
 /// The meta-cluster of every base cluster from their overlaps, how many base clusters have objects, and the weight of the edges cut.
 fn meta_clusters(
-    (overlaps, sizes, copies, offsets): (ArrayView2<'_, f64>, &[f64], &[f64], &[usize]),
+    (overlaps, sizes, copies): (ArrayView2<'_, f64>, &[f64], &[f64]),
     clusters: usize,
     imbalance: f64,
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, usize, Objective), GraphError> {
-    let live = sizes.iter().filter(|&&size| size > 0.0).count();
-    let first = first_copies(overlaps, offsets);
-    let (mut sizes, mut copies) = (sizes.to_vec(), copies.to_vec());
-    for (cluster, &first) in first.iter().enumerate().filter(|(cluster, first)| cluster != *first) {
-        copies[first] += copies[cluster];
-        sizes[cluster] = 0.0;
-    }
-    let (graph, different) = jaccard(overlaps, &sizes, &copies);
-    let parts = partition(&graph, clusters.min(different.len()), imbalance, seed, monitor)?;
+    let (graph, live) = jaccard(overlaps, sizes, copies);
+    let parts = partition(&graph, clusters.min(live.len()), imbalance, seed, monitor)?;
     let cut = graph.cut(&parts);
     let mut meta = vec![0u32; overlaps.nrows()];
-    different.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
-    Ok((first.into_iter().map(|first| meta[first]).collect(), live, cut))
-}
-
-/// For every base cluster the same one of the first base clustering that is the same: base clusterings are copies of each other if each
-/// cluster of one overlaps with one of the other as it does with itself, and so does that.
-fn first_copies(overlaps: ArrayView2<'_, f64>, offsets: &[usize]) -> Vec<usize> {
-    let mut first: Vec<usize> = (0..overlaps.nrows()).collect();
-    let same = |c: usize, d: usize| overlaps[[c, d]] == overlaps[[c, c]] && overlaps[[c, d]] == overlaps[[d, d]];
-    let bases: Vec<Vec<usize>> =
-        offsets.windows(2).map(|ends| (ends[0]..ends[1]).filter(|&c| overlaps[[c, c]] > 0.0).collect()).collect();
-    let mut different: Vec<&Vec<usize>> = Vec::new();
-    for base in &bases {
-        let places = |earlier: &[usize]| -> Option<Vec<usize>> {
-            let place = |&c: &usize| earlier.iter().copied().find(|&d| same(c, d));
-            (earlier.len() == base.len()).then(|| base.iter().map(place).collect())?
-        };
-        match different.iter().find_map(|earlier| places(earlier)) {
-            Some(places) => base.iter().zip(places).for_each(|(&c, place)| first[c] = place),
-            None => different.push(base),
-        }
-    }
-    first
+    live.iter().zip(parts).for_each(|(&cluster, part)| meta[cluster] = part);
+    Ok((meta, live.len(), cut))
 }
 
 /// Adds the shares of the votes of an object in these base clusters.

@@ -45,31 +45,6 @@ impl<'a> Rows<'a> {
         Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), offsets, weights, of_object })
     }
 
-    /// Different label rows, each with the weights of all objects that have it, also where few repeat.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub(crate) fn different(
-        ensemble: &'a Ensemble,
-        clusters: usize,
-        weights: Option<&ObjectWeights>,
-    ) -> Result<Self, GraphError> {
-        let each = weights.map_or_else(|| vec![1.0; ensemble.objects()], |weights| weights.as_slice().to_vec());
-        let made = Self::each_object(ensemble, clusters, each)?;
-        let starts = |&i: &usize| i == 0 || !ensemble.same_row(i, i - 1);
-        let heads: Vec<u32> = (0..ensemble.objects()).filter(starts).map(|i| i as u32).collect();
-        if heads.len() == ensemble.objects() {
-            return Ok(made);
-        }
-        let bases: Vec<u32> = (0..ensemble.bases().len() as u32).collect();
-        let ends = heads.iter().skip(1).copied().chain([ensemble.objects() as u32]);
-        let spans = heads.iter().zip(ends).enumerate();
-        let of_object: Vec<u32> = spans.flat_map(|(row, (&head, end))| (head..end).map(move |_| row as u32)).collect();
-        let mut sums = vec![0.0; heads.len()];
-        of_object.iter().zip(&made.weights).for_each(|(&row, weight)| sums[row as usize] += weight);
-        Ok(Self { ensemble: Cow::Owned(ensemble.select(&heads, &bases)), weights: sums, of_object, ..made })
-    }
-
     /// The rows of an ensemble whose objects have weights, or those of [`new`](Self::new).
     pub(crate) fn weighted(
         ensemble: &'a Ensemble,
@@ -92,11 +67,6 @@ impl<'a> Rows<'a> {
     /// The ensemble of the rows.
     pub(crate) fn ensemble(&self) -> &Ensemble {
         &self.ensemble
-    }
-
-    /// Where the base clusters of every base clustering begin, and ΣJ.
-    pub(crate) fn offsets(&self) -> &[usize] {
-        &self.offsets
     }
 
     /// Number of rows.

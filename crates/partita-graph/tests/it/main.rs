@@ -1,6 +1,5 @@
 //! Tests of cuts, one module a topic, in one binary: it links once, and its tests share the processors.
 
-mod copies;
 mod corners;
 mod pools;
 mod soft;

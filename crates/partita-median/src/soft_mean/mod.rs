@@ -1,6 +1,5 @@
 //! Soft means: the memberships that are closest to those of all base clusterings after their columns are matched.
 
-mod different_bases;
 mod matching;
 mod rows;
 
@@ -19,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::check;
 use crate::{MEDIAN_VI, MedianError, MedianViSettings, median_vi};
-use different_bases::different_bases;
 use rows::{Means, RunningMean, WeightedShares};
 
 /// Rounds of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
@@ -171,30 +169,6 @@ pub fn soft_mean(
     let _span = tracing::info_span!("soft-mean", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights.0, clusters, settings)?;
     let base_weights = base_weights(ensemble.bases(), weights.0);
-    // Copies of a base clustering are one that counts as often, so that they take no starts from others.
-    let (different, sums) = different_bases(ensemble, &base_weights);
-    if different.len() == ensemble.bases().len() {
-        return Ok(found(ensemble, (base_weights, weights), clusters, seed, settings, monitor));
-    }
-    let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
-    let without_copies = ensemble.select(&objects, &different);
-    let given = BaseWeights::new(sums.clone()).ok();
-    let weights = (sums, (given.as_ref(), weights.1));
-    Ok(found(&without_copies, weights, clusters, seed, settings, monitor))
-}
-
-/// Weights of base clusterings and of objects, as they were given.
-type Weighting<'a> = (Option<&'a BaseWeights>, Option<&'a ObjectWeights>);
-
-/// [`soft_mean`] of base clusterings that count so much.
-fn found(
-    ensemble: &Ensemble,
-    (base_weights, weights): (Vec<f64>, Weighting<'_>),
-    clusters: usize,
-    seed: Seed,
-    settings: &SoftMeanSettings,
-    monitor: &dyn Monitor,
-) -> Outcome<SoftMeanDiagnostics> {
     let shares = ensemble.shares();
     let object_weights = weights.1.map(ObjectWeights::as_slice);
     let rows = WeightedShares::new(&shares, ensemble.offsets(), base_weights, object_weights, clusters);
@@ -204,7 +178,7 @@ fn found(
         MatchingOrder::Stream => vec![search.stream(source, seed)],
         MatchingOrder::Search => search.multi_start(source, seed),
     };
-    search.outcome(runs)
+    Ok(search.outcome(runs))
 }
 
 /// One start and where it led.
