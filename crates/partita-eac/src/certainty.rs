@@ -57,10 +57,12 @@ impl<'a> Tables<'a> {
         let (mut labelled, mut sizes) = (vec![0.0; partition.clusters() * bases], vec![0.0; partition.clusters()]);
         let mut order: Vec<u32> = (0..ensemble.objects() as u32).collect();
         order.sort_by_key(|&i| partition.labels()[i as usize]);
+        let mut seen = Vec::with_capacity(bases);
         for i in order {
             let (cluster, weight) = (partition.labels()[i as usize], weight(i as usize));
             sizes[cluster as usize] += weight;
-            for Entry { base, base_cluster, share, first } in entries(ensemble, &offsets, i as usize) {
+            entries(ensemble, &offsets, i as usize, &mut seen);
+            for &Entry { base, base_cluster, share, first } in &seen {
                 labelled[cluster as usize * bases + base] += if first { weight } else { 0.0 };
                 match shared[base_cluster].last_mut() {
                     Some((last, count)) if *last == cluster => *count += weight * share,
@@ -89,17 +91,19 @@ impl<'a> Tables<'a> {
     }
 
     fn each(&self) -> impl IndexedParallelIterator<Item = Evidence> + '_ {
-        let start = || (vec![0.0; self.partition.clusters()], Vec::new());
+        let start = || (vec![0.0; self.partition.clusters()], Vec::new(), Vec::new());
         let objects = (0..self.source.ensemble.objects()).into_par_iter();
-        objects.map_init(start, |(together, touched), i| self.of(i, together, touched))
+        objects.map_init(start, |(together, touched, seen), i| {
+            entries(self.source.ensemble, &self.offsets, i, seen);
+            self.of(i, seen, together, touched)
+        })
     }
 
-    /// The evidence of one object. `together` is all 0 before and after.
-    fn of(&self, object: usize, together: &mut [f64], touched: &mut Vec<u32>) -> Evidence {
+    /// The evidence of one object, which is in the base clusters `seen`. `together` is all 0 before and after.
+    fn of(&self, object: usize, seen: &[Entry], together: &mut [f64], touched: &mut Vec<u32>) -> Evidence {
         let own = self.partition.labels()[object];
         let one = self.source.multiplicities().map_or(1.0, |weights| weights[object].min(1.0));
-        let seen = entries(self.source.ensemble, &self.offsets, object);
-        for &Entry { base_cluster, share, .. } in &seen {
+        for &Entry { base_cluster, share, .. } in seen {
             for &(cluster, count) in &self.shared[base_cluster] {
                 if together[cluster as usize] == 0.0 {
                     touched.push(cluster);
@@ -110,14 +114,14 @@ impl<'a> Tables<'a> {
         }
         let mut found = Evidence { own: 1.0, other: 0.0, best_other: own };
         for &cluster in touched.iter().filter(|&&cluster| cluster != own) {
-            let here = together[cluster as usize] / self.seen(&seen, cluster);
+            let here = together[cluster as usize] / self.seen(seen, cluster);
             if here > found.other || (here == found.other && cluster < found.best_other) {
                 (found.other, found.best_other) = (here, cluster);
             }
         }
         if self.sizes[own as usize] > one {
             let weight = |u: usize| self.source.shares().map_or(1.0, |weights| weights[u]);
-            let company = self.seen(&seen, own) - known(&seen).map(|u| one * weight(u)).sum::<f64>();
+            let company = self.seen(seen, own) - known(seen).map(|u| one * weight(u)).sum::<f64>();
             found.own = if company > ROUNDING { together[own as usize].max(0.0) / company } else { 0.0 };
         }
         touched.drain(..).for_each(|cluster| together[cluster as usize] = 0.0);
@@ -141,14 +145,16 @@ struct Entry {
     first: bool,
 }
 
-/// The base clusters that an object is in, in their order.
-fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize) -> Vec<Entry> {
+/// Fills `seen` with the base clusters that an object is in, in their order.
+fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize, seen: &mut Vec<Entry>) {
+    seen.clear();
     let Some(shares) = ensemble.memberships() else {
         let label = |base: usize| {
             let base_cluster = offsets[base] + ensemble.label(object, base)?;
             Some(Entry { base, base_cluster, share: 1.0, first: true })
         };
-        return (0..ensemble.bases().len()).filter_map(label).collect();
+        seen.extend((0..ensemble.bases().len()).filter_map(label));
+        return;
     };
     let (clusters, own) = shares.row(object);
     let mut last = None;
@@ -157,7 +163,7 @@ fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize) -> Vec<Entry> 
         let first = last.replace(base) != Some(base);
         Entry { base, base_cluster: cluster as usize, share, first }
     };
-    clusters.iter().zip(own).map(entry).collect()
+    seen.extend(clusters.iter().zip(own).map(entry));
 }
 
 /// The base clusterings that know an object.

@@ -172,14 +172,21 @@ fn all_pairs(source: WeightedEnsemble<'_>, copies: &Copies, monitor: &dyn Monito
     let mut graph = Graph { vertices: copies.weights.clone(), edges: Vec::with_capacity(n) };
     for (vertex, &object) in copies.objects.iter().enumerate() {
         let mut near = Vec::new();
-        evidence.for_each(object as usize, |other, together, seen| {
-            if together > 0 {
-                let others = (copies.starts[other]..copies.starts[other + 1]).filter(|&other| other != vertex);
-                let share = f64::from(together) / f64::from(seen);
-                let pairs = |other: usize| copies.weights[vertex] * copies.weights[other];
-                near.extend(others.map(|other| (other as u32, pairs(other) * share)));
-            }
-        });
+        let share = |together: u32, seen: u32| f64::from(together) / f64::from(seen);
+        if source.object_weights.is_none() {
+            evidence.for_each(object as usize, |other, together, seen| {
+                if other != vertex && together > 0 {
+                    near.push((other as u32, share(together, seen)));
+                }
+            });
+        } else {
+            evidence.for_each(object as usize, |other, together, seen| {
+                let others =
+                    (copies.starts[other]..copies.starts[other + 1]).filter(|&copy| copy != vertex && together > 0);
+                let pairs = |copy: usize| copies.weights[vertex] * copies.weights[copy];
+                near.extend(others.map(|copy| (copy as u32, pairs(copy) * share(together, seen))));
+            });
+        }
         near.shrink_to_fit();
         graph.edges.push(near);
         if vertex % 64 == 0 && monitor.tick(vertex as u64, n as u64) == Flow::Stop {

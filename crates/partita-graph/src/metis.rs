@@ -115,8 +115,10 @@ fn bisect(
         if at % 64 == 0 && monitor.flow() == Flow::Stop {
             return Err(GraphError::Interrupted);
         }
-        ends.extend(inside(v).map(|(w, _)| place[*w as usize] as Idx));
-        weights.extend(inside(v).map(|(_, x)| whole(*x, scale)));
+        for (w, x) in inside(v) {
+            ends.push(place[*w as usize] as Idx);
+            weights.push(whole(*x, scale));
+        }
         starts.push(Idx::try_from(ends.len()).map_err(|_| GraphError::Edges { edges: ends.len() })?);
     }
     let heavy: Vec<Idx> = vertices.iter().map(|&v| whole(graph.vertices[v as usize], vertex_scale)).collect();
@@ -163,9 +165,10 @@ fn scale(weights: impl Iterator<Item = f64>) -> f64 {
     if largest > 0.0 { (LARGEST / largest).min(SUM / sum) } else { 1.0 }
 }
 
-/// A weight as an integer, at least 1.
+/// A weight, which is 0 or more, as the nearest integer, at least 1.
 fn whole(weight: f64, scale: f64) -> Idx {
-    (weight * scale).round().max(1.0) as Idx
+    // `round` is a call into the C library, once an edge.
+    ((weight * scale + 0.5) as Idx).max(1)
 }
 
 #[cfg(test)]
