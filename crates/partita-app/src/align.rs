@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use partita::files::{self, ReadOptions, RunMemberships, RunTables, Table, read_runs};
-use partita::ndarray::{Array2, Axis};
+use partita::ndarray::Axis;
 use partita::{Ensemble, EnsembleBuilder, EnsembleError};
 use partita_modes::{AlignedRun, Run, RunAlignment, RunMode, align_runs};
 use partita_report::{MembershipRow, membership_rows};
@@ -252,16 +252,13 @@ impl AlignedRuns {
     /// The picture `memberships.svg`: one row of bars a mode, its representative's, objects in the order of the first.
     pub fn picture(&self) -> String {
         let modes = &self.alignment.modes;
-        let tables: Vec<Array2<f64>> = modes.iter().map(|mode| self.runs[mode.members[0]].rows().to_owned()).collect();
-        let row = |(mode, table)| row(self, mode, table);
-        let rows: Vec<MembershipRow<'_>> = modes.iter().zip(&tables).map(row).collect();
-        membership_rows(&rows, self.populations.as_deref())
+        let row = |mode: &RunMode| {
+            let run = mode.members[0];
+            let title = format!("K = {}, {} of the runs", mode.clusters, percent(mode.share));
+            MembershipRow { title, shares: self.runs[run].rows(), colours: &self.alignment.runs[run].colours }
+        };
+        membership_rows(&modes.iter().map(row).collect::<Vec<_>>(), self.populations.as_deref())
     }
-}
-
-fn row<'a>(all: &'a AlignedRuns, mode: &RunMode, table: &'a Array2<f64>) -> MembershipRow<'a> {
-    let title = format!("K = {}, {} of the runs", mode.clusters, percent(mode.share));
-    MembershipRow { title, shares: table.view(), colours: &all.alignment.runs[mode.members[0]].colours }
 }
 
 fn percent(share: f64) -> String {

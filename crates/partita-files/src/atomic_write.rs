@@ -76,12 +76,7 @@ pub(crate) fn write_text(
     }
 }
 
-/// A writer of delimited rows: tabs where the name says TSV, commas otherwise.
-pub(crate) fn text_writer<W: Write>(path: &Path, out: W) -> csv::Writer<W> {
-    csv::WriterBuilder::new().delimiter(text_delimiter(path)).from_writer(out)
-}
-
-/// What separates fields in a file that is written.
+/// What separates fields in a file that is written: tabs where the name says TSV, commas otherwise.
 pub(crate) fn text_delimiter(path: &Path) -> u8 {
     if lower_name(path).contains(".tsv") { b'\t' } else { b',' }
 }

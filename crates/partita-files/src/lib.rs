@@ -63,6 +63,7 @@ mod number;
 mod odd_number;
 mod open_file;
 mod row_filter;
+mod text_lines;
 mod typed_array;
 
 pub use atomic_write::write_whole;

@@ -88,14 +88,23 @@ fn order(first: &MembershipRow<'_>, populations: Option<&[String]>) -> Vec<usize
 fn bars(svg: &mut Svg, row: &MembershipRow<'_>, order: &[usize], each: usize, [left, top, width, height]: [f64; 4]) {
     let unit = width / order.len().max(1) as f64;
     let groups: Vec<&[usize]> = order.chunks(each).collect();
+    let mean = |group: &&[usize]| {
+        let mut sums = vec![0.0; row.shares.ncols()];
+        for &object in *group {
+            sums.iter_mut().zip(row.shares.row(object)).for_each(|(sum, share)| *sum += share);
+        }
+        sums.iter_mut().for_each(|sum| *sum /= group.len() as f64);
+        sums
+    };
+    let means: Vec<Vec<f64>> = groups.iter().map(mean).collect();
     let mut floor = vec![0.0; groups.len()];
     let mut columns: Vec<usize> = (0..row.shares.ncols()).collect();
     columns.sort_by_key(|&column| row.colours.get(column));
     for column in columns {
         let mut d = String::new();
         let mut at = left;
-        for (group, floor) in groups.iter().zip(&mut floor) {
-            let share = group.iter().map(|&object| row.shares[[object, column]]).sum::<f64>() / group.len() as f64;
+        for ((group, means), floor) in groups.iter().zip(&means).zip(&mut floor) {
+            let share = means[column];
             let next = at + group.len() as f64 * unit;
             if share > 1e-3 {
                 let (low, high) = (top + height * (1.0 - *floor), top + height * (1.0 - *floor - share));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis, Zip, s};
 use partita_core::{Ensemble, Features, Memberships};
 
 use crate::SsceError;
@@ -158,23 +158,22 @@ impl Design {
         }
     }
 
-    /// The places of row `i` that are not zero, and what they hold.
-    fn entries(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let (places, last) = match self {
-            Self::Dense(_) => (None, None),
+    /// Appends the places of row `i` that are not zero, and what they hold.
+    fn append_entries(&self, i: usize, entries: &mut Vec<(usize, f64)>) {
+        let last = match self {
+            Self::Dense(_) => None,
             Self::Hot { places, values, width, intercept } => {
-                (Some(places.row(i).into_iter().zip(values)), intercept.map(|value| (*width, value)))
+                let known = places.row(i).into_iter().zip(values).filter(|(place, _)| **place != NOWHERE);
+                entries.extend(known.map(|(&place, &value)| (place as usize, value)));
+                intercept.map(|value| (*width, value))
             }
-            Self::Shares(shares) => (None, shares.intercept.map(|value| (shares.width, value))),
+            Self::Shares(shares) => {
+                let (clusters, values) = shares.shares.row(shares.rows[i] as usize);
+                entries.extend(clusters.iter().zip(values).map(|(&c, &share)| (c as usize, share)));
+                shares.intercept.map(|value| (shares.width, value))
+            }
         };
-        let known = places.into_iter().flatten().filter(|&(&place, _)| place != NOWHERE);
-        let known = known.map(|(&place, &value)| (place as usize, value));
-        let (clusters, values): (&[u32], &[f64]) = match self {
-            Self::Shares(shares) => shares.shares.row(shares.rows[i] as usize),
-            _ => (&[], &[]),
-        };
-        let shares = clusters.iter().zip(values).map(|(&c, &share)| (c as usize, share));
-        known.chain(shares).chain(last)
+        entries.extend(last);
     }
 
     /// X W for the rows in `range`.
@@ -183,8 +182,11 @@ impl Design {
             return x.slice(s![range, ..]).dot(&w);
         }
         let mut product = Array2::zeros((range.len(), w.ncols()));
-        for (i, mut row) in range.zip(product.outer_iter_mut()) {
-            self.entries(i).for_each(|(place, value)| row.scaled_add(value, &w.row(place)));
+        let mut entries = Vec::new();
+        for (i, row) in range.zip(product.outer_iter_mut()) {
+            entries.clear();
+            self.append_entries(i, &mut entries);
+            add_rows(&entries, w, row);
         }
         product
     }
@@ -195,11 +197,14 @@ impl Design {
             partita_core::ndarray::linalg::general_mat_mul(1.0, &x.slice(s![range, ..]).t(), &r, 1.0, sum);
             return;
         }
-        for (i, row) in range.zip(r.outer_iter()) {
-            for (place, value) in self.entries(i) {
-                sum.row_mut(place).scaled_add(value, &row);
-            }
+        let mut of_place: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.width()];
+        let mut entries = Vec::new();
+        for (at, i) in range.enumerate() {
+            entries.clear();
+            self.append_entries(i, &mut entries);
+            entries.iter().for_each(|&(place, value)| of_place[place].push((at, value)));
         }
+        of_place.iter().zip(sum.outer_iter_mut()).for_each(|(rows, sum)| add_rows(rows, r, sum));
     }
 
     /// Xᵀ diag(d) X, p × p.
@@ -210,9 +215,12 @@ impl Design {
             return x.t().dot(&weighted);
         }
         let mut gram = Array2::zeros((p, p));
+        let mut entries = Vec::new();
         for (i, d) in d.iter().enumerate() {
-            for (a, x) in self.entries(i) {
-                self.entries(i).for_each(|(b, y)| gram[[a, b]] += d * x * y);
+            entries.clear();
+            self.append_entries(i, &mut entries);
+            for &(a, x) in &entries {
+                entries.iter().for_each(|&(b, y)| gram[[a, b]] += d * x * y);
             }
         }
         gram
@@ -221,12 +229,25 @@ impl Design {
     /// The diagonal of [`Design::gram`].
     pub(crate) fn squares(&self, d: &[f64]) -> Vec<f64> {
         let mut sum = vec![0.0; self.width()];
+        let mut entries = Vec::new();
         for (i, d) in d.iter().enumerate() {
-            match self {
-                Self::Dense(x) => sum.iter_mut().zip(x.row(i)).for_each(|(sum, x)| *sum += d * x * x),
-                _ => self.entries(i).for_each(|(place, x)| sum[place] += d * x * x),
+            if let Self::Dense(x) = self {
+                sum.iter_mut().zip(x.row(i)).for_each(|(sum, x)| *sum += d * x * x);
             }
+            entries.clear();
+            self.append_entries(i, &mut entries);
+            entries.iter().for_each(|&(place, x)| sum[place] += d * x * x);
         }
         sum
     }
+}
+
+/// Adds rows of a matrix times values to a row. Four are added in one pass, in the order and with the rounding of one after another.
+fn add_rows(entries: &[(usize, f64)], matrix: ArrayView2<'_, f64>, mut sum: ArrayViewMut1<'_, f64>) {
+    let (fours, others) = entries.as_chunks();
+    for &[(a, x), (b, y), (c, z), (d, t)] in fours {
+        let four = Zip::from(&mut sum).and(matrix.row(a)).and(matrix.row(b)).and(matrix.row(c)).and(matrix.row(d));
+        four.for_each(|sum, a, b, c, d| *sum = *sum + x * a + y * b + z * c + t * d);
+    }
+    others.iter().for_each(|&(place, value)| sum.scaled_add(value, &matrix.row(place)));
 }

@@ -32,15 +32,15 @@ pub(crate) fn descend(
             break;
         }
         let mut direction = direction(&point.gradient, &memory, &solve);
-        let mut slope = (&direction * &point.gradient).sum();
+        let mut slope = dot(&direction, &point.gradient);
         if slope >= 0.0 {
             memory.clear();
             direction = -solve(&point.gradient);
-            slope = (&direction * &point.gradient).sum();
+            slope = dot(&direction, &point.gradient);
         }
         let Some(next) = search(&point, &direction, slope, &evaluate, &stop) else { break };
         let (step, change) = (&next.at - &point.at, &next.gradient - &point.gradient);
-        if (&step * &change).sum() > 1e-12 * norm(&step) * norm(&change) {
+        if dot(&step, &change) > 1e-12 * norm(&step) * norm(&change) {
             if memory.len() == MEMORY {
                 memory.remove(0);
             }
@@ -52,7 +52,12 @@ pub(crate) fn descend(
 }
 
 fn norm(a: &Array2<f64>) -> f64 {
-    (a * a).sum().sqrt()
+    dot(a, a).sqrt()
+}
+
+/// The sum of the products of all entries.
+fn dot(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    a.flatten().dot(&b.flatten())
 }
 
 /// The two-loop recursion.
@@ -64,14 +69,14 @@ fn direction(
     let mut left = gradient.clone();
     let mut shares = Vec::with_capacity(memory.len());
     for (step, change) in memory.iter().rev() {
-        let rho = (step * change).sum().recip();
-        let share = rho * (step * &left).sum();
+        let rho = dot(step, change).recip();
+        let share = rho * dot(step, &left);
         left.scaled_add(-share, change);
         shares.push((rho, share));
     }
     let mut solved = solve(&left);
     for ((step, change), (rho, share)) in memory.iter().zip(shares.into_iter().rev()) {
-        let back = rho * (change * &solved).sum();
+        let back = rho * dot(change, &solved);
         solved.scaled_add(share - back, step);
     }
     -solved

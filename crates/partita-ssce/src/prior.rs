@@ -1,6 +1,6 @@
 //! Matrix-normal prior of the classifiers: a shared mean and a covariance between base clusterings.
 
-use partita_core::ndarray::{Array2, ArrayView1, Axis};
+use partita_core::ndarray::{Array2, ArrayView1, Axis, Zip};
 use partita_spectral::symmetric_eigen;
 
 use crate::SsceError;
@@ -72,17 +72,25 @@ impl Prior {
     /// (W − μ1ᵀ) diag(√ω) with one row a base clustering, M × p K.
     fn apart(&self, w: &Array2<f64>, centre: &Array2<f64>) -> Array2<f64> {
         let (p, k) = centre.dim();
-        let bases = self.a.nrows();
-        let entry = |(u, at): (usize, usize)| self.roots[u] * (w[[at / k, u * k + at % k]] - centre[[at / k, at % k]]);
-        Array2::from_shape_fn((bases, p * k), entry)
+        let mut apart = Array2::zeros((self.roots.len(), p * k));
+        let blocks = w.axis_chunks_iter(Axis(1), k.max(1)).zip(&self.roots);
+        for (row, (block, root)) in apart.outer_iter_mut().zip(blocks) {
+            let row = row.into_shape_with_order((p, k)).expect("p K numbers");
+            Zip::from(row).and(block).and(centre).for_each(|apart, w, centre| *apart = root * (w - centre));
+        }
+        apart
     }
 
     /// The way back from M × p K to p × M K, times diag(√ω).
     fn joined(&self, rows: &Array2<f64>, (p, width): (usize, usize)) -> Array2<f64> {
-        let k = width / self.a.nrows();
-        Array2::from_shape_fn((p, width), |(at, column)| {
-            self.roots[column / k] * rows[[column / k, at * k + column % k]]
-        })
+        let k = width / self.roots.len();
+        let mut joined = Array2::zeros((p, width));
+        let blocks = joined.axis_chunks_iter_mut(Axis(1), k.max(1)).zip(&self.roots);
+        for (row, (block, root)) in rows.outer_iter().zip(blocks) {
+            let row = row.into_shape_with_order((p, k)).expect("p K numbers");
+            Zip::from(block).and(row).for_each(|joined, row| *joined = root * row);
+        }
+        joined
     }
 
     /// The μ that minimises the objective for this W: `W v / (1ᵀv + ρ)` with v = diag(√ω) A √ω; the mean, by ω, where

@@ -1,6 +1,5 @@
 //! Delimited text (CSV, TSV), also packed by gzip: one group of rows whose values are parsed as they are wanted.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -10,11 +9,12 @@ use super::description::{Format, OpenOptions, Writes, unfit};
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
 use super::text_rows::{TextReader, utf8};
 use super::writer::{Contents, Data};
-use crate::atomic_write::{text_writer, write_text};
+use crate::atomic_write::{text_delimiter, write_text};
 use crate::dictionary::Dictionary;
 use crate::error::{Cell, FileError, Row};
 use crate::missing_words::{MissingCounts, MissingWords};
-use crate::number::{Short, number};
+use crate::number::number;
+use crate::text_lines::TextLines;
 
 pub(crate) const FORMAT: Format = Format {
     name: "CSV",
@@ -231,30 +231,32 @@ fn check_odd(columns: &[Growing], order: &[usize]) -> Result<(), FileError> {
 fn write(path: &Path, contents: Contents<'_>) -> Result<(), FileError> {
     let Contents::Columns { columns, .. } = contents else { return Err(unfit(path)) };
     write_text(path, |out| {
-        let mut rows = text_writer(path, out);
-        rows.write_record(columns.iter().map(|(name, _)| name))?;
+        let mut lines = TextLines::new(text_delimiter(path));
+        columns.iter().for_each(|(name, _)| lines.text(name));
+        lines.end();
         let mut columns: Vec<Data<'_>> = columns.into_iter().map(|(_, data)| data).collect();
-        while write_row(&mut rows, &mut columns)? {}
-        rows.flush()
+        while append_row(&mut lines, &mut columns) {
+            lines.pass(out)?;
+        }
+        lines.finish(out)
     })
 }
 
-/// Writes a row; false at the end of the columns.
-fn write_row<W: Write>(rows: &mut csv::Writer<W>, columns: &mut [Data<'_>]) -> std::io::Result<bool> {
+/// Appends a row; false at the end of the columns.
+fn append_row(lines: &mut TextLines, columns: &mut [Data<'_>]) -> bool {
     for column in columns {
-        let written = match column {
+        let appended = match column {
             Data::Integer(values) => values.next().map(|value| match value {
-                Some(value) => rows.write_field(itoa::Buffer::new().format(value)),
-                None => rows.write_field(""),
+                Some(value) => lines.integer(value),
+                None => lines.text(""),
             }),
-            Data::Float(values) => values.next().map(|value| rows.write_field(Short(value).to_string())),
-            Data::Text(values) => values.next().map(|value| rows.write_field(value.unwrap_or_default())),
+            Data::Float(values) => values.next().map(|value| lines.number(value)),
+            Data::Text(values) => values.next().map(|value| lines.text(value.unwrap_or_default())),
         };
-        match written {
-            Some(written) => written?,
-            None => return Ok(false),
+        if appended.is_none() {
+            return false;
         }
     }
-    rows.write_record(None::<&[u8]>)?;
-    Ok(true)
+    lines.end();
+    true
 }

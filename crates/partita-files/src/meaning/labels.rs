@@ -10,7 +10,7 @@ use super::label_column::{LABEL_NAME, LabelNumbers};
 use super::label_format::LabelFormat;
 use crate::atomic_write::{text_delimiter, write_text};
 use crate::error::FileError;
-use crate::number::Short;
+use crate::text_lines::TextLines;
 
 /// Writes `object,label` and a column of numbers for each of `numbers` (its name and values), one line an object. Objects without
 /// names are numbered from 0. Numbers read back to the same bits. The ending of the name says the [`LabelFormat`].
@@ -76,10 +76,8 @@ pub(super) fn label_lines(
     labels: &[u32],
     numbers: &[&[f64]],
 ) -> io::Result<()> {
-    let name = |object: usize, text: &mut Vec<u8>| {
-        text.extend_from_slice(itoa::Buffer::new().format(first + object as u64).as_bytes());
-    };
-    Lines { delimiter, labels, classes: None, numbers, name: &name }.write(out)
+    let name = |object: usize, lines: &mut TextLines| lines.integer(first + object as u64);
+    LabelLines { delimiter, labels, classes: None, numbers, name: &name }.write(out)
 }
 
 fn lines(
@@ -92,27 +90,29 @@ fn lines(
     let labels = partition.labels();
     assert!(object_names.is_none_or(|names| names.len() == labels.len()), "one name an object");
     let of_classes = classes.map(|_| LABEL_NAME);
-    let heading = ["object", "label"].into_iter().chain(of_classes);
-    let heading = heading.chain(numbers.iter().map(|(name, _)| *name)).collect::<Vec<_>>();
-    writeln!(out, "{}", heading.join(if delimiter == b'\t' { "\t" } else { "," }))?;
+    let mut heading = TextLines::new(delimiter);
+    let columns = ["object", "label"].into_iter().chain(of_classes).chain(numbers.iter().map(|(name, _)| *name));
+    columns.for_each(|column| heading.text(column));
+    heading.end();
+    heading.finish(out)?;
     let numbers: Vec<&[f64]> = numbers.iter().map(|(_, values)| *values).collect();
-    let name = |object: usize, text: &mut Vec<u8>| match object_names {
-        Some(names) => quoted(&names[object], delimiter, text),
-        None => text.extend_from_slice(itoa::Buffer::new().format(object).as_bytes()),
+    let name = |object: usize, lines: &mut TextLines| match object_names {
+        Some(names) => lines.text(&names[object]),
+        None => lines.integer(object),
     };
-    Lines { delimiter, labels, classes, numbers: &numbers, name: &name }.write(out)
+    LabelLines { delimiter, labels, classes, numbers: &numbers, name: &name }.write(out)
 }
 
 /// Lines of labels, an object each.
-struct Lines<'a> {
+struct LabelLines<'a> {
     delimiter: u8,
     labels: &'a [u32],
     classes: Option<&'a [&'a str]>,
     numbers: &'a [&'a [f64]],
-    name: &'a (dyn Fn(usize, &mut Vec<u8>) + Sync),
+    name: &'a (dyn Fn(usize, &mut TextLines) + Sync),
 }
 
-impl Lines<'_> {
+impl LabelLines<'_> {
     /// Writes them in blocks that are formatted in parallel.
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         const LINES: usize = 1 << 14;
@@ -129,65 +129,18 @@ impl Lines<'_> {
     }
 
     fn text(&self, objects: std::ops::Range<usize>) -> Vec<u8> {
-        let mut text = Vec::with_capacity(objects.len() * (16 + 8 * self.numbers.len()));
-        let mut known: Vec<NumberTexts> = self.numbers.iter().map(|_| NumberTexts::default()).collect();
-        let mut number = itoa::Buffer::new();
+        let mut lines = TextLines::new(self.delimiter);
         for object in objects {
-            (self.name)(object, &mut text);
-            text.push(self.delimiter);
-            text.extend_from_slice(number.format(self.labels[object]).as_bytes());
+            (self.name)(object, &mut lines);
+            lines.integer(self.labels[object]);
             if let Some(classes) = self.classes {
-                text.push(self.delimiter);
-                quoted(classes[object], self.delimiter, &mut text);
+                lines.text(classes[object]);
             }
-            for (values, known) in self.numbers.iter().zip(&mut known) {
-                text.push(self.delimiter);
-                text.extend_from_slice(known.text(values[object]));
-            }
-            text.push(b'\n');
+            self.numbers.iter().for_each(|values| lines.number(values[object]));
+            lines.end();
         }
-        text
+        lines.into_bytes()
     }
-}
-
-/// Numbers as text, remembered: objects with equal labels have equal numbers.
-struct NumberTexts(Vec<(u64, Vec<u8>)>);
-
-impl Default for NumberTexts {
-    fn default() -> Self {
-        Self(vec![(f64::NAN.to_bits(), b"NaN".to_vec()); 1 << 10])
-    }
-}
-
-impl NumberTexts {
-    fn text(&mut self, value: f64) -> &[u8] {
-        let bits = value.to_bits();
-        let place = (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
-        let (known, text) = &mut self.0[place];
-        if *known != bits {
-            *known = bits;
-            text.clear();
-            // Writing to a vector cannot fail.
-            let _ = write!(text, "{}", Short(value));
-        }
-        text
-    }
-}
-
-/// A name, in quotes where it needs them.
-fn quoted(name: &str, delimiter: u8, text: &mut Vec<u8>) {
-    let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    if !name.bytes().any(special) {
-        return text.extend_from_slice(name.as_bytes());
-    }
-    text.push(b'"');
-    for byte in name.bytes() {
-        if byte == b'"' {
-            text.push(b'"');
-        }
-        text.push(byte);
-    }
-    text.push(b'"');
 }
 
 /// What to call an object in a file.

@@ -7,9 +7,9 @@ use partita_core::{PartitionError, SoftPartition};
 use super::labels::namer;
 use super::read_options::ReadOptions;
 use super::table::read_table;
-use crate::atomic_write::{text_writer, write_text};
+use crate::atomic_write::{text_delimiter, write_text};
 use crate::error::FileError;
-use crate::number::Short;
+use crate::text_lines::TextLines;
 
 /// Writes `object,p0,p1,…`, one line an object. Objects without names are numbered from 0. Numbers read back to the
 /// same bits.
@@ -22,14 +22,17 @@ use crate::number::Short;
 pub fn write_soft(path: &Path, object_names: Option<&[String]>, soft: &SoftPartition) -> Result<(), FileError> {
     let name = namer(object_names, soft.objects());
     write_text(path, |out| {
-        let mut rows = text_writer(path, out);
-        rows.write_field("object")?;
-        rows.write_record((0..soft.clusters()).map(|cluster| format!("p{cluster}")))?;
+        let mut lines = TextLines::new(text_delimiter(path));
+        lines.text("object");
+        (0..soft.clusters()).for_each(|cluster| lines.text(&format!("p{cluster}")));
+        lines.end();
         for (object, row) in soft.rows().outer_iter().enumerate() {
-            rows.write_field(name(object))?;
-            rows.write_record(row.iter().map(|&p| Short(p).to_string()))?;
+            lines.text(&name(object));
+            row.iter().for_each(|&p| lines.number(p));
+            lines.end();
+            lines.pass(out)?;
         }
-        rows.flush()
+        lines.finish(out)
     })
 }
 
