@@ -97,7 +97,7 @@ impl AlignInput {
                 }
             }
         };
-        tables.runs.into_iter().map(run).collect()
+        tables.runs.into_par_iter().map(run).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use partita_core::ndarray::ArrayView2;
+use partita_core::ndarray::{Array2, ArrayView2};
 
 use crate::palette::{COLOURS, hatch, hatches};
 use crate::svg::{Svg, n};
@@ -87,24 +87,14 @@ fn order(first: &MembershipRow<'_>, populations: Option<&[String]>) -> Vec<usize
 
 fn bars(svg: &mut Svg, row: &MembershipRow<'_>, order: &[usize], each: usize, [left, top, width, height]: [f64; 4]) {
     let unit = width / order.len().max(1) as f64;
-    let groups: Vec<&[usize]> = order.chunks(each).collect();
-    let mean = |group: &&[usize]| {
-        let mut sums = vec![0.0; row.shares.ncols()];
-        for &object in *group {
-            sums.iter_mut().zip(row.shares.row(object)).for_each(|(sum, share)| *sum += share);
-        }
-        sums.iter_mut().for_each(|sum| *sum /= group.len() as f64);
-        sums
-    };
-    let means: Vec<Vec<f64>> = groups.iter().map(mean).collect();
-    let mut floor = vec![0.0; groups.len()];
+    let means = means(row.shares, order, each);
+    let mut floor = vec![0.0; means.nrows()];
     let mut columns: Vec<usize> = (0..row.shares.ncols()).collect();
     columns.sort_by_key(|&column| row.colours.get(column));
     for column in columns {
         let mut d = String::new();
         let mut at = left;
-        for ((group, means), floor) in groups.iter().zip(&means).zip(&mut floor) {
-            let share = means[column];
+        for ((group, &share), floor) in order.chunks(each).zip(means.column(column)).zip(&mut floor) {
             let next = at + group.len() as f64 * unit;
             if share > 1e-3 {
                 let (low, high) = (top + height * (1.0 - *floor), top + height * (1.0 - *floor - share));
@@ -119,6 +109,20 @@ fn bars(svg: &mut Svg, row: &MembershipRow<'_>, order: &[usize], each: usize, [l
             svg.path(&d, &hatch);
         }
     }
+}
+
+/// Mean shares of so many objects each in this order. The rows are read as they lie in memory.
+fn means(shares: ArrayView2<'_, f64>, order: &[usize], each: usize) -> Array2<f64> {
+    let mut means = Array2::zeros((order.len().div_ceil(each), shares.ncols()));
+    let mut group = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &object)| group[object] = place / each);
+    for (row, &group) in shares.outer_iter().zip(&group) {
+        means.row_mut(group).zip_mut_with(&row, |sum, share| *sum += share);
+    }
+    for (mut sums, group) in means.outer_iter_mut().zip(order.chunks(each)) {
+        sums /= group.len() as f64;
+    }
+    means
 }
 
 /// Where populations end, and what they are called.
@@ -141,7 +145,6 @@ fn boundaries(svg: &mut Svg, order: &[usize], populations: &[String], [left, wid
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_core::ndarray::Array2;
 
     /// Shares that move from one column to the next along the objects.
     fn shares(objects: usize, columns: usize) -> Array2<f64> {

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use partita_core::ndarray::{Array2, Axis};
 use partita_core::{ROUNDED_SHARES, Shares};
+use rayon::prelude::*;
 
 use super::ensemble::load_ensemble;
 use super::read_options::ReadOptions;
@@ -77,7 +78,7 @@ pub fn read_runs(path: &Path, options: &ReadOptions) -> Result<RunTables, FileEr
         };
         RunTable { name: clustering.name().to_owned(), memberships }
     };
-    let runs = (0..loaded.ensemble.bases().len()).map(run).collect();
+    let runs = (0..loaded.ensemble.bases().len()).into_par_iter().map(run).collect();
     Ok(RunTables { runs, object_names: loaded.ensemble.object_names().map(<[String]>::to_vec), populations: None })
 }
 
