@@ -129,7 +129,7 @@ pub use model::{load_model, model_facts, model_json, model_of, with_origin};
 pub use modes::{FoundModes, ModesInput};
 pub use observer::{NoObserver, Observer};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
-pub use prediction::{Prediction, PredictionInput, UnknownValues};
+pub use prediction::{PredictedSink, Prediction, PredictionInput, RowPrediction, UnknownValues};
 pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
 pub use report::{RunFolder, figure_files};

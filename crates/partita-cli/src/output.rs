@@ -1,10 +1,10 @@
 //! Standard output and standard error, and the check that nothing is overwritten unasked.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use partita::files::{self, LabelNumbers};
+use partita::files::{self, LabelBlocks, LabelNumbers};
 use partita::{Partition, SoftPartition, on_one_line};
 use partita_app::json_text;
 
@@ -169,6 +169,25 @@ pub(crate) fn write_result(
         files::write_soft(path, names, soft)?;
     }
     Ok(())
+}
+
+/// Writes the labels of so many rows as `fill` hands them over: to a file, else as CSV to stdout; nowhere where stdout has something
+/// else. A `fill` that fails leaves no file.
+pub(crate) fn write_blocks(
+    (file, rows): (Option<&Path>, u64),
+    numbers: &[&str],
+    stdout_is_taken: bool,
+    mut fill: impl FnMut(&mut LabelBlocks<'_>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    match file {
+        Some(path) => Ok(files::write_label_blocks(path, rows, numbers, fill)?),
+        None if stdout_is_taken => fill(&mut LabelBlocks::csv(&mut io::sink(), numbers)).map_err(failed),
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            let written = fill(&mut LabelBlocks::csv(&mut out, numbers));
+            written.and_then(|()| out.flush()).map_err(failed)
+        }
+    }
 }
 
 /// Prints labels on stdout, as CSV unless another format was asked for.

@@ -216,13 +216,18 @@ impl Ensemble {
     /// As [`Ensemble::from_bytes`].
     pub fn from_words(rows: Array2<u16>, bases: Vec<BaseClustering>) -> Result<Self, EnsembleError> {
         check_rows(rows.view(), &bases)?;
+        Ok(Self::from_known(rows, bases))
+    }
+
+    /// [`from_words`](Self::from_words) of labels that are known to be of these clusters.
+    pub(crate) fn from_known(rows: Array2<u16>, bases: Vec<BaseClustering>) -> Self {
         let narrow = bases.iter().all(|base| base.clusters() <= MAX_BYTE_CLUSTERS);
         let rows = if narrow {
             Rows::Bytes(rows.mapv(|label| label.cluster().map_or(u8::MISSING, u8::of)))
         } else {
             Rows::Words(rows)
         };
-        Ok(Self::from_rows(rows, bases))
+        Self::from_rows(rows, bases)
     }
 
     /// Rows that were checked on the way.

@@ -219,7 +219,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(required_unless_present = "model", requires = "against")]
     pub(crate) labels: Option<PathBuf>,
     /// The true labels: a file, and the column if it is not called `label` and there are several. Objects are matched by
-    /// name where both files have names, else by position.
+    /// name where both files have names, else by position. Where one of both is a manifest (`partita manifest`), both are read
+    /// block by block, however many objects there are.
     #[arg(long, value_name = "FILE[:COLUMN]", requires = "labels")]
     pub(crate) truth: Option<PathBuf>,
     /// An ensemble of the same objects, matched in the same way: how far it agrees with the labels, and supports each.
@@ -302,6 +303,7 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     /// New objects in the form that the model reads: label rows of the same base clusterings, or a table with the same
     /// columns, matched by name; a table may have others too, and is read with the encoding and imputation of the model's.
+    /// A manifest of label rows (`partita manifest`) is read block by block, however many rows there are.
     pub(crate) input: PathBuf,
     /// What becomes of values that the model has never seen (labels of a base clustering, words of a column): they are
     /// taken as missing with a warning, or the input is refused.

@@ -1,8 +1,8 @@
 //! Consensus of label rows that stay on the disk and are read block by block.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
 
-use partita::files::{LabelBlocks, LabelFormat, LabelGroups, ManifestRows, write_label_blocks};
+use partita::files::{LabelBlocks, LabelFormat, LabelGroups, ManifestRows};
 use partita::{
     Consensus, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent, are_read_by_blocks,
 };
@@ -15,7 +15,7 @@ use tracing::debug_span;
 use crate::args::{ConsensusArgs, StreamFormat};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{self, is_folder, print_json, say};
+use crate::output::{is_folder, print_json, say, write_blocks};
 use crate::streams::is_stream;
 use crate::terminal::{Progress, Terminal, unless_interrupted};
 
@@ -138,11 +138,10 @@ pub(super) fn consensus(
     compute: &Compute,
 ) -> Result<(), Failure> {
     let stopwatch = Stopwatch::start();
-    let mut found = Err(Failure::input("nothing was read"));
-    let mut fit = |out: &mut LabelBlocks<'_>| {
-        found = run(args, method, rows, compute, out);
-        // A fit that failed leaves no file.
-        found.as_ref().map(|_| ()).map_err(|_| io::Error::other("no consensus"))
+    let mut found = None;
+    let fit = |out: &mut LabelBlocks<'_>| {
+        let fitted = found.insert(run(args, method, rows, compute, out));
+        fitted.as_ref().map(|_| ()).map_err(|_| io::Error::other("no consensus"))
     };
     let folder = args.output.as_deref().filter(|path| is_folder(path));
     if let Some(folder) = folder {
@@ -150,15 +149,9 @@ pub(super) fn consensus(
     }
     let labels = folder.map(|folder| folder.join("labels.csv"));
     let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stream(path));
-    let written = match &labels {
-        Some(path) => write_label_blocks(path, rows.blocks().rows(), &LABEL_NUMBERS, fit).map_err(Failure::from),
-        None if args.json => fit(&mut LabelBlocks::csv(&mut io::sink(), &LABEL_NUMBERS)).map_err(output::failed),
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            let written = fit(&mut LabelBlocks::csv(&mut out, &LABEL_NUMBERS));
-            written.and_then(|()| out.flush()).map_err(output::failed)
-        }
-    };
+    let written = write_blocks((labels.as_deref(), rows.blocks().rows()), &LABEL_NUMBERS, args.json, fit);
+    // A file that cannot be begun leaves nothing found.
+    let Some(found) = found else { return written };
     let (found, confidence) = found?;
     written?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {

@@ -1,14 +1,15 @@
 //! `partita predict`: labels for new objects.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
-use partita::files::LabelFormat;
+use partita::files::{LabelBlocks, LabelFormat, ManifestRows};
 use partita_app::PredictionInput;
 
-use crate::args::PredictArgs;
+use crate::args::{PredictArgs, StreamFormat};
 use crate::failure::Failure;
-use crate::output::{Targets, check_outputs, print, print_labels, write_result};
+use crate::output::{Targets, check_outputs, print, print_labels, write_blocks, write_result};
 use crate::streams::is_stream;
 use crate::terminal::Terminal;
 
@@ -19,6 +20,9 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     check_outputs(output.into_iter().chain(&args.soft), &inputs, args.force)?;
     let (model, input, read) = (args.model.clone(), args.input.clone(), args.read.options(MemoryBudget::default()));
     let request = PredictionInput { model, input, read, unknown: args.unknown.into() };
+    if request.reads_blocks() {
+        return predict_rows(args, output.map(PathBuf::as_path), &request);
+    }
     let found = request.predict(&Terminal)?;
     let targets = Targets { labels: output.map(PathBuf::as_path), soft: args.soft.as_deref() };
     let names = found.object_names.as_deref();
@@ -29,4 +33,32 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
         Some(_) => Ok(()),
         None => print_labels(names, (&found.partition, None), &numbers, args.read.file.format),
     }
+}
+
+/// Labels rows that stay on the disk.
+fn predict_rows(args: &PredictArgs, output: Option<&Path>, request: &PredictionInput) -> Result<(), Failure> {
+    let here = args.input.display();
+    if args.soft.is_some() {
+        let reason =
+            "--soft holds the probabilities of all objects, and a manifest is read block by block; leave it out";
+        return Err(Failure::input(format!("{here}: {reason}")));
+    }
+    if output.is_none() && args.read.file.format.is_some_and(StreamFormat::is_output) {
+        return Err(Failure::input(format!("{here}: labels of a manifest go to stdout as CSV; name a file with -o")));
+    }
+    let rows = ManifestRows::open(&args.input, MemoryBudget::default())?.manifest().rows;
+    let mut found = None;
+    let predict = |out: &mut LabelBlocks<'_>| {
+        let mut take = |first: u64, labels: &[u32], certainty: &[f64]| {
+            out.push(first, labels, &[certainty]).map_err(|error| error.to_string())
+        };
+        let predicted = found.insert(request.predict_rows(&Terminal, &mut take));
+        predicted.as_ref().map(|_| ()).map_err(|_| io::Error::other("no prediction"))
+    };
+    let written = write_blocks((output, rows), &["certainty"], args.json, predict);
+    // A file that cannot be begun leaves nothing found.
+    let Some(found) = found else { return written };
+    let found = found?;
+    written?;
+    if args.json { print(&request.rows_to_json(&found)?) } else { Ok(()) }
 }

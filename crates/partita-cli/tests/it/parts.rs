@@ -278,6 +278,66 @@ fn what_cannot_be_asked_for_is_said() {
     refused(&["fold", "m3.json", "-o", "f3", "-k", "4"], "m3.json: this is not a manifest");
 }
 
+#[test]
+fn a_manifest_is_predicted_and_evaluated_as_its_rows_in_memory() {
+    let place = Workplace::new();
+    write_files(&place, 4);
+    let fit =
+        ["consensus", "m.json", "-k", "4", "-m", "mm", "--set", "restarts=1", "-o", "l.parquet", "--model", "fit"];
+    place.partita(&fit).fine();
+    let run = |command: &[&str], output: &str| {
+        place.partita(&[command, &["-o", output, "--force"]].concat()).fine();
+        fs::read(place.path(output)).expect("labels")
+    };
+    for output in ["p.csv", "p.npy", "p.parquet"] {
+        assert!(run(&["predict", "fit", "m.json"], output) == run(&["predict", "fit", "labels"], output), "{output}");
+    }
+    let printed = place.partita(&["predict", "fit", "m.json"]).fine();
+    assert_eq!(printed.as_bytes(), fs::read(place.path("p.csv")).expect("labels"));
+
+    // Labels and values that the model does not know, and rows without any that it does; some of the files' base clusterings.
+    let words: String = (0..CUTS[5]).map(|i| if i % 4 < 2 { "0,1\n" } else { "2,3\n" }).collect();
+    place.file("two.csv", format!("u0,u5\n{words}"));
+    place.partita(&["consensus", "two.csv", "-k", "2", "-m", "kc", "-o", "k.csv", "--model", "two"]).fine();
+    let counted = |input: &str| {
+        let ended = place.partita(&["predict", "two", input, "--json"]);
+        let warnings: Vec<String> = ended
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("warning"))
+            .map(|line| line.replace(input, ""))
+            .collect();
+        let mut counted = ended.json();
+        let facts = counted.as_object_mut().expect("an object");
+        facts.retain(|name, _| name != "input" && name != "warnings");
+        let certainty = facts.remove("mean_certainty").and_then(|mean| mean.as_f64()).expect("a number");
+        (counted, (certainty * 1e12).round(), warnings)
+    };
+    let (of_rows, of_blocks) = (counted("labels"), counted("m.json"));
+    assert!(of_rows.0["unknown_values"].as_u64().is_some_and(|values| values > 1000), "{of_rows:?}");
+    assert!(of_rows.0["rows_without_values"].as_u64().is_some_and(|rows| rows > 100), "{of_rows:?}");
+    assert_eq!(of_rows, of_blocks);
+    assert_eq!(of_rows.2.len(), 2);
+    let refusal = ["predict", "two", "m.json", "--unknown", "refuse", "-o", "r.csv"];
+    place.partita(&refusal).refused(&["m.json: ", "values are unknown to the model", "--unknown missing"]);
+    assert!(!place.path("r.csv").exists());
+    place.partita(&["predict", "fit", "m.json", "--soft", "s.csv"]).refused(&["read block by block"]);
+    place.partita(&["predict", "fit", "m.json", "-o", "p.json"]).refused(&["p.json"]);
+
+    let scores = |labels: &str, truth: &str| {
+        let scores = place.partita(&["evaluate", labels, "--truth", truth, "--json"]).json();
+        ["h", "ari", "ami", "vi", "purity"].map(|name| (scores[name].as_f64().expect("a score") * 1e12).round())
+    };
+    assert_eq!(scores("m.json:u0", "m.json:u1"), scores("labels:u0", "labels:u1"));
+    assert_eq!(scores("l.parquet", "m.json:u1"), scores("l.parquet", "labels:u1"));
+    assert_eq!(scores("m.json:u1", "p.npy"), scores("labels:u1", "p.npy"));
+    place.partita(&["evaluate", "m.json", "--truth", "m.json:u1"]).refused(&["FILE:COLUMN", "u0, u1"]);
+    place.partita(&["evaluate", "m.json:u1", "--truth", "l.parquet:nothing"]).refused(&["nothing"]);
+    place.partita(&["evaluate", "m.json:u1", "--truth", "k.csv"]).refused(&["k.csv", "Parquet, Arrow or NPY"]);
+    place.partita(&["evaluate", "m.json:u1", "--truth", "labels/4.parquet:u0"]).refused(&["1223", "9000"]);
+    place.partita(&["evaluate", "m.json:u1", "--truth", "p.npy", "--common"]).refused(&["--common"]);
+}
+
 fn one_column_more(path: &Path) {
     let base = |name: &str| BaseClustering::new(name, vec!["0".into()]);
     let ensemble = Ensemble::from_bytes(Array2::zeros((5, 2)), vec![base("u0"), base("other")]).expect("labels");

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 use super::BLOCK_ROWS;
 use crate::{BaseClustering, Ensemble, Label, LabelRows};
@@ -70,6 +70,16 @@ impl<'a, L: Label> RowBlock<'a, L> {
     pub fn rows(&self) -> impl Iterator<Item = (&'a [L], f64)> {
         let weights = self.weights;
         self.labels.chunks_exact(self.bases).enumerate().map(move |(i, row)| (row, weights.map_or(1.0, |w| w[i])))
+    }
+
+    /// The rows as an ensemble of these base clusterings, which are those of their source.
+    ///
+    /// # Panics
+    /// If there are not M of them.
+    pub fn ensemble(&self, bases: &[BaseClustering]) -> Ensemble {
+        assert_eq!(bases.len(), self.bases, "the base clusterings of the source");
+        let label = |(i, u): (usize, usize)| self.labels[i * self.bases + u].cluster().map_or(u16::MISSING, u16::of);
+        Ensemble::from_known(Array2::from_shape_fn((self.len(), self.bases), label), bases.to_vec())
     }
 
     /// The same rows, at most [`BLOCK_ROWS`] at a time.
