@@ -12,8 +12,8 @@ use crate::draw::{Drawn, draw, duplicated};
 /// Ensembles drawn by [`twice`], every other one with missing labels.
 const DRAWS: u64 = 16;
 
-/// By how much objectives differ that are the same, but for the order of additions.
-const ROUNDING: f64 = 1e-12;
+/// By what share objectives differ that are the same, but for the order of additions.
+pub const ROUNDING: f64 = 1e-12;
 
 /// In how many draws a weight of 2 has the consensus of what is there twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +30,13 @@ pub struct Twice {
 }
 
 /// Compares a weight of 2 with being there twice, for a base clustering and for objects, on drawn ensembles. Objectives are compared as
-/// they are, and as means: some are sums, over base clusterings or objects. They are to be the same to 1e-12, and to `stopped` where labels
-/// are the same and a search has a tolerance.
+/// they are, and as means: some are sums, over base clusterings or objects. They are to be the same to a share of `near` where labels
+/// are the same, and to [`ROUNDING`] where not.
 ///
 /// # Panics
 /// If there is no consensus.
-pub fn twice(method: &dyn Consensus, settings: &[&str], stopped: f64) -> Twice {
+pub fn twice(method: &dyn Consensus, settings: &[&str], near: f64) -> Twice {
     let settings = SettingMap::parse(settings).expect("settings of the form name=value");
-    let near = if method.settings().iter().any(|setting| setting.name == "tolerance") { stopped } else { ROUNDING };
     let mut found = Twice { draws: DRAWS as usize, bases: 0, objects: 0, objectives: 0 };
     for number in 500..500 + DRAWS {
         let drawn = draw(Seed::new(number), if number % 2 == 0 { 0.0 } else { 0.3 });

@@ -37,7 +37,7 @@ mod soft;
 mod weights;
 
 pub use checks::{check, check_with};
-pub use copies::{Twice, twice};
+pub use copies::{ROUNDING, Twice, twice};
 pub use draw::{Drawn, draw, duplicated, ensemble, many_clusters, planted, shuffled};
 pub use progress::progress;
 pub use shape::{same_bits, shape};
