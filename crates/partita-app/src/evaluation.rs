@@ -1,13 +1,14 @@
 //! Labels of a file against the true labels of another.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use partita::files::{FileError, LabelGroups, Labels, ManifestRows, Truth};
 use partita::metrics::{Contingency, Scores};
-use partita::{BaseClustering, Label, PassError, PassRunner, RowBlock, RowBlocks, RowMap};
+use partita::{BaseClustering, Label, MemoryBudget, PassError, PassRunner, RowBlock, RowBlocks, RowMap};
 
 use crate::label_files::read_labels;
-use crate::matching::score_objects;
+use crate::matching::{are_numbers_of_rows, codes, score_objects};
 use crate::{AppError, Observer, ReadOptions, default_budget};
 
 /// The column of labels where none is named and there are several.
@@ -40,14 +41,14 @@ impl EvaluationInput {
         if given.iter().any(|(file, _)| ManifestRows::is_manifest(file)) {
             return self.scores_of_blocks(&given, observer);
         }
-        let (found_path, found, here) = self.read(&self.labels, observer)?;
-        let (path, truth, there) = self.read(&self.truth, observer)?;
+        let [labels, truth] = &given;
+        let ((found, here), (known, there)) = (self.read(labels, observer)?, self.read(truth, observer)?);
         if let (Some(id), false) = (&self.read.id, here || there) {
-            let (found, truth) = (found_path.display(), path.display());
+            let (found, truth) = (labels.0.display(), truth.0.display());
             let reason = format!("neither {found} nor {truth} has a column '{id}'; name another with --id");
             return Err(AppError::request(reason));
         }
-        score_objects((&found_path, found), (&path, truth), self.common, observer)
+        score_objects((&labels.0, found), (&truth.0, known), self.common, observer)
     }
 
     /// [`scores`](Self::scores) of columns that are read block by block.
@@ -60,73 +61,63 @@ impl EvaluationInput {
             let reason = "--common matches objects by name; those of a manifest have none, and are matched by place";
             return Err(AppError::request(reason));
         }
-        let (found, known) = (self.column(labels)?, self.column(truth)?);
-        let (n, m) = (found.rows.rows(), known.rows.rows());
+        let (found, known) = (self.column(labels, observer)?, self.column(truth, observer)?);
+        let (n, m) = (found.objects(), known.objects());
         if n != m {
             let reason = format!("it labels {n} objects, {} has {m}; score the same objects", truth.0.display());
             return Err(AppError::content(&labels.0, reason));
         }
-        let mut table = vec![0_u64; found.clusters() * known.clusters()];
+        let (rows, columns) = (found.clusters(), known.clusters());
+        let mut table = vec![0_u64; rows * columns];
+        let mut without = 0_u64;
         let mut count = |label: u16, true_label: u16| {
+            without += u64::from(true_label == u16::MISSING);
             if label != u16::MISSING && true_label != u16::MISSING {
-                table[usize::from(label) * known.clusters() + usize::from(true_label)] += 1;
+                table[usize::from(label) * columns + usize::from(true_label)] += 1;
             }
         };
-        let mut without = 0;
-        if labels.0 == truth.0 {
-            found.each(&[found.base, known.base], "comparing labels", observer, &mut |rows| {
-                without += rows.iter().skip(1).step_by(2).filter(|&&label| label == u16::MISSING).count();
-                rows.chunks_exact(2).for_each(|both| count(both[0], both[1]));
-            })?;
-        } else {
-            let budget = self.read.clone().within(default_budget()).budget.bytes();
-            if n.saturating_mul(2) > budget {
-                let needed = partita::MemoryBudget::new(2 * n);
-                let reason =
-                    format!("its labels take {needed}; put labels and truth into one manifest, or allow more memory");
-                return Err(AppError::content(&truth.0, reason));
+        match (&found.source, &known.source) {
+            (LabelSource::Blocks(rows, label), LabelSource::Blocks(_, true_label)) if labels.0 == truth.0 => {
+                each_label(&**rows, &[*label, *true_label], &labels.0, observer, &mut |rows| {
+                    rows.chunks_exact(2).for_each(|both| count(both[0], both[1]));
+                })?;
             }
-            let mut all: Vec<u16> = Vec::with_capacity(n as usize);
-            known.each(&[known.base], "reading true labels", observer, &mut |rows| all.extend_from_slice(rows))?;
-            without = all.iter().filter(|&&label| label == u16::MISSING).count();
-            let mut rest = &all[..];
-            found.each(&[found.base], "comparing labels", observer, &mut |rows| {
-                let (here, after) = rest.split_at(rows.len());
-                rows.iter().zip(here).for_each(|(&label, &true_label)| count(label, true_label));
-                rest = after;
-            })?;
+            _ => {
+                let all = known.held(self.read.clone().within(default_budget()).budget, observer)?;
+                let mut rest = &all[..];
+                found.each(observer, &mut |rows| {
+                    let (here, after) = rest.split_at(rows.len());
+                    rows.iter().zip(here).for_each(|(&label, &true_label)| count(label, true_label));
+                    rest = after;
+                })?;
+            }
         }
         if without > 0 {
             observer.note(&format!("{}: {without} objects have no true label and do not count", truth.0.display()));
         }
-        let counted = |row: usize, column: usize| table[row * known.clusters() + column];
-        let table = Contingency::of_counts(found.clusters(), known.clusters(), counted);
+        let table = Contingency::of_counts(rows, columns, |row, column| table[row * columns + column]);
         let table = table.ok().filter(|table| table.objects() > 0);
         let none = || AppError::content(&truth.0, "no object has both a label and a true label");
         table.as_ref().map(Scores::from).ok_or_else(none)
     }
 
-    /// A column of labels that is read block by block.
-    fn column(&self, (path, column): &(PathBuf, Option<String>)) -> Result<LabelBlocksColumn, AppError> {
+    /// A column of labels: read block by block, or held where its file cannot be.
+    fn column(&self, given: &(PathBuf, Option<String>), observer: &dyn Observer) -> Result<EvaluatedLabels, AppError> {
+        let (path, column) = given;
         let mut options = self.read.clone().within(default_budget());
         let rows: Box<dyn RowBlocks> = if ManifestRows::is_manifest(path) {
             let rows = ManifestRows::open(path, options.budget)?;
             rows.open_files()?;
             Box::new(rows)
         } else {
-            let reason = "only whole numbers in Parquet, Arrow or NPY are read block by block, as the other file is";
             // Without such a column all are read.
             options.data = vec![column.clone().unwrap_or_else(|| LABEL.into())];
             options.truth = Truth::None;
-            let opened = LabelGroups::open(path, &options).map_err(|error| {
-                // Where the column is not there, that is what is wrong.
-                options.truth = column.clone().into();
-                match LabelGroups::open(path, &options) {
-                    Err(absent @ FileError::NoColumn { .. }) => absent,
-                    _ => error,
-                }
-            });
-            Box::new(opened?.ok_or_else(|| AppError::content(path, reason))?)
+            match LabelGroups::open(path, &options) {
+                Ok(Some(groups)) => Box::new(groups),
+                // Text, and labels that are words. A column that is not there is named too.
+                _ => return self.held_column(given, observer),
+            }
         };
         let names = || rows.bases().iter().map(BaseClustering::name);
         let base = match column {
@@ -139,56 +130,119 @@ impl EvaluationInput {
             let reason = format!("name one column of labels as FILE:COLUMN; there are {}", known.join(", "));
             return Err(AppError::content(path, reason));
         };
-        Ok(LabelBlocksColumn { path: path.clone(), rows, base })
+        Ok(EvaluatedLabels { path: path.clone(), source: LabelSource::Blocks(rows, base) })
     }
 
-    /// The file, its labels, and whether it has the column of names that is asked for.
-    fn read(&self, given: &Path, observer: &dyn Observer) -> Result<(PathBuf, Labels, bool), AppError> {
-        let (path, column) = file_and_column(given);
+    fn held_column(
+        &self,
+        given: &(PathBuf, Option<String>),
+        observer: &dyn Observer,
+    ) -> Result<EvaluatedLabels, AppError> {
+        let ((labels, _), path) = (self.read(given, observer)?, &given.0);
+        if labels.object_names.as_ref().is_some_and(|names| !are_numbers_of_rows(names)) {
+            observer
+                .note(&format!("{}: objects are matched by their order, for a manifest has no names", path.display()));
+        }
+        let (codes, clusters) = codes(&labels.column);
+        if clusters > usize::from(u16::MAX) {
+            let reason = format!("{clusters} different labels; block by block 65,535 are compared at most");
+            return Err(AppError::content(path, reason));
+        }
+        let codes = codes.into_iter().map(|code| code.map_or(u16::MISSING, u16::of)).collect();
+        Ok(EvaluatedLabels { path: path.clone(), source: LabelSource::Held(codes, clusters) })
+    }
+
+    /// Labels of a column of a file, and whether the file has the column of names that is asked for.
+    fn read(
+        &self,
+        (path, column): &(PathBuf, Option<String>),
+        observer: &dyn Observer,
+    ) -> Result<(Labels, bool), AppError> {
         let mut options = self.read.clone();
-        options.truth = column.into();
-        match read_labels(&path, &options, observer) {
+        options.truth = column.clone().into();
+        match read_labels(path, &options, observer) {
             Err(AppError::File(FileError::NoColumn { column, .. })) if options.id.as_ref() == Some(&column) => {
                 options.id = None;
-                let labels = read_labels(&path, &options, observer)?;
-                Ok((path, labels, false))
+                Ok((read_labels(path, &options, observer)?, false))
             }
-            labels => Ok((path, labels?, true)),
+            labels => Ok((labels?, true)),
         }
     }
 }
 
-/// A base clustering of label rows on the disk.
-struct LabelBlocksColumn {
+/// Labels of a file.
+struct EvaluatedLabels {
     path: PathBuf,
-    rows: Box<dyn RowBlocks>,
-    base: usize,
+    source: LabelSource,
 }
 
-impl LabelBlocksColumn {
-    fn clusters(&self) -> usize {
-        self.rows.bases()[self.base].clusters()
+enum LabelSource {
+    /// A base clustering of label rows on the disk.
+    Blocks(Box<dyn RowBlocks>, usize),
+    /// The cluster of every object, and the number of clusters.
+    Held(Vec<u16>, usize),
+}
+
+impl EvaluatedLabels {
+    fn objects(&self) -> u64 {
+        match &self.source {
+            LabelSource::Blocks(rows, _) => rows.rows(),
+            LabelSource::Held(codes, _) => codes.len() as u64,
+        }
     }
 
-    /// Hands the labels of some base clusterings to `take`, object by object.
-    fn each(
-        &self,
-        bases: &[usize],
-        what: &str,
-        observer: &dyn Observer,
-        take: &mut dyn FnMut(&[u16]),
-    ) -> Result<(), AppError> {
-        let monitor = observer.begin(what);
-        let passed = PassRunner::new(&*self.rows, &*monitor).each(&Chosen(bases), &mut |first, labels| {
-            let _ = monitor.tick(first, self.rows.rows());
-            take(&labels);
-            Ok(())
-        });
-        passed.map_err(|error| match error {
-            PassError::Interrupted => AppError::nothing_finished(),
-            other => AppError::content(&self.path, other.to_string()),
-        })
+    fn clusters(&self) -> usize {
+        match &self.source {
+            LabelSource::Blocks(rows, base) => rows.bases()[*base].clusters(),
+            LabelSource::Held(_, clusters) => *clusters,
+        }
     }
+
+    /// Hands the labels to `take` in their order.
+    fn each(&self, observer: &dyn Observer, take: &mut dyn FnMut(&[u16])) -> Result<(), AppError> {
+        match &self.source {
+            LabelSource::Blocks(rows, base) => each_label(&**rows, &[*base], &self.path, observer, take),
+            LabelSource::Held(codes, _) => {
+                take(codes);
+                Ok(())
+            }
+        }
+    }
+
+    /// All labels, where they fit the budget.
+    fn held(&self, budget: MemoryBudget, observer: &dyn Observer) -> Result<Cow<'_, [u16]>, AppError> {
+        if let LabelSource::Held(codes, _) = &self.source {
+            return Ok(Cow::Borrowed(codes));
+        }
+        let needed = MemoryBudget::new(self.objects().saturating_mul(2));
+        if needed.bytes() > budget.bytes() {
+            let reason = format!("its labels take {needed}, which is more than there is; put both into one manifest");
+            return Err(AppError::content(&self.path, reason));
+        }
+        let mut all = Vec::with_capacity(self.objects() as usize);
+        self.each(observer, &mut |labels| all.extend_from_slice(labels))?;
+        Ok(Cow::Owned(all))
+    }
+}
+
+/// Hands the labels of some base clusterings to `take`, object by object.
+fn each_label(
+    rows: &dyn RowBlocks,
+    bases: &[usize],
+    path: &Path,
+    observer: &dyn Observer,
+    take: &mut dyn FnMut(&[u16]),
+) -> Result<(), AppError> {
+    let monitor = observer.begin("reading labels");
+    let passed = PassRunner::new(rows, &*monitor).each(&Chosen(bases), &mut |first, labels| {
+        let _ = monitor.tick(first, rows.rows());
+        take(&labels);
+        Ok(())
+    });
+    passed.map_err(|error| match error {
+        PassError::Interrupted => AppError::nothing_finished(),
+        other => AppError::content(path, other.to_string()),
+    })
 }
 
 /// The labels of some base clusterings, row after row.

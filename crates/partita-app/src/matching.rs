@@ -82,16 +82,17 @@ pub fn score_objects(
     if unknown > 0 {
         observer.note(&format!("{}: {unknown} objects have no true label and do not count", truth_path.display()));
     }
-    score(codes(&matched.labels).into_iter(), &matched.truth)
+    score(codes(&matched.labels).0.into_iter(), &matched.truth)
         .ok_or_else(|| AppError::content(truth_path, "no object has both a label and a true label"))
 }
 
-/// Labels as numbers, in the order of their values.
-fn codes(column: &LabelColumn) -> Vec<Option<usize>> {
+/// Labels as numbers, in the order of their values, and how many values there are.
+pub(crate) fn codes(column: &LabelColumn) -> (Vec<Option<usize>>, usize) {
     let mut values: Vec<&String> = column.values.iter().flatten().collect();
     values.sort_unstable();
     values.dedup();
-    column.values.iter().map(|value| value.as_ref().map(|v| values.partition_point(|w| *w < v))).collect()
+    let code = |value: &Option<String>| value.as_ref().map(|v| values.partition_point(|w| *w < v));
+    (column.values.iter().map(code).collect(), values.len())
 }
 
 /// Probabilities and the names of their objects, as [`partita::files::read_soft`] gives them.
@@ -181,7 +182,7 @@ fn by_place(
 }
 
 /// Whether objects are called 0, 1, 2, …: by nobody but us.
-fn are_numbers_of_rows(names: &[String]) -> bool {
+pub(crate) fn are_numbers_of_rows(names: &[String]) -> bool {
     names.iter().enumerate().all(|(row, name)| *name == row.to_string())
 }
 

@@ -333,7 +333,13 @@ fn a_manifest_is_predicted_and_evaluated_as_its_rows_in_memory() {
     assert_eq!(scores("m.json:u1", "p.npy"), scores("labels:u1", "p.npy"));
     place.partita(&["evaluate", "m.json", "--truth", "m.json:u1"]).refused(&["FILE:COLUMN", "u0, u1"]);
     place.partita(&["evaluate", "m.json:u1", "--truth", "l.parquet:nothing"]).refused(&["nothing"]);
-    place.partita(&["evaluate", "m.json:u1", "--truth", "k.csv"]).refused(&["k.csv", "Parquet, Arrow or NPY"]);
+    // Text, and words, are held.
+    let words: String = (0..CUTS[5]).map(|i| format!("{},{}\n", ["a", "", "c"][i % 3], i % 5)).collect();
+    place.file("w.csv", format!("word,number\n{words}"));
+    for truth in ["k.csv", "w.csv:word", "w.csv:number"] {
+        assert_eq!(scores("m.json:u1", truth), scores("labels:u1", truth), "{truth}");
+        assert_eq!(scores(truth, "m.json:u1"), scores(truth, "labels:u1"), "{truth}");
+    }
     place.partita(&["evaluate", "m.json:u1", "--truth", "labels/4.parquet:u0"]).refused(&["1223", "9000"]);
     place.partita(&["evaluate", "m.json:u1", "--truth", "p.npy", "--common"]).refused(&["--common"]);
 }
