@@ -171,22 +171,42 @@ pub(crate) fn write_result(
     Ok(())
 }
 
+/// Takes the number of the first of some consecutive objects, their labels, and their numbers; an error ends the work.
+pub(crate) type PushLabels<'a> = dyn FnMut(u64, &[u32], &[&[f64]]) -> Result<(), String> + 'a;
+
 /// Writes the labels of so many rows as `fill` hands them over: to a file, else as CSV to stdout; nowhere where stdout has something
-/// else. A `fill` that fails leaves no file.
-pub(crate) fn write_blocks(
+/// else. Where `fill` fails there is no file; where the place refuses something, that is what failed.
+pub(crate) fn write_blocks<T>(
     (file, rows): (Option<&Path>, u64),
     numbers: &[&str],
     stdout_is_taken: bool,
-    mut fill: impl FnMut(&mut LabelBlocks<'_>) -> io::Result<()>,
-) -> Result<(), Failure> {
-    match file {
-        Some(path) => Ok(files::write_label_blocks(path, rows, numbers, fill)?),
+    fill: impl FnOnce(&mut PushLabels<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut filled = None;
+    let fill = |out: &mut LabelBlocks<'_>| {
+        let mut refused = None;
+        let found = fill(&mut |first, labels, numbers| {
+            out.push(first, labels, numbers).map_err(|error| refused.insert(error).to_string())
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        let found = filled.insert(found);
+        found.as_ref().map(|_| ()).map_err(|_| io::Error::other("no labels"))
+    };
+    let written = match file {
+        Some(path) => files::write_label_blocks(path, rows, numbers, fill).map_err(Failure::from),
         None if stdout_is_taken => fill(&mut LabelBlocks::csv(&mut io::sink(), numbers)).map_err(failed),
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
             let written = fill(&mut LabelBlocks::csv(&mut out, numbers));
             written.and_then(|()| out.flush()).map_err(failed)
         }
+    };
+    match filled {
+        Some(Ok(found)) => written.map(|()| found),
+        Some(failure) => failure,
+        None => written.and_then(|()| Err(Failure::input("no labels were written"))),
     }
 }
 

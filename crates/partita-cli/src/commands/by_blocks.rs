@@ -1,8 +1,6 @@
 //! Consensus of label rows that stay on the disk and are read block by block.
 
-use std::io;
-
-use partita::files::{LabelBlocks, LabelFormat, LabelGroups, ManifestRows};
+use partita::files::{LabelFormat, LabelGroups, ManifestRows};
 use partita::{
     Consensus, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent, are_read_by_blocks,
 };
@@ -15,7 +13,7 @@ use tracing::debug_span;
 use crate::args::{ConsensusArgs, StreamFormat};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{is_folder, print_json, say, write_blocks};
+use crate::output::{PushLabels, is_folder, print_json, say, write_blocks};
 use crate::streams::is_stream;
 use crate::terminal::{Progress, Terminal, unless_interrupted};
 
@@ -138,22 +136,16 @@ pub(super) fn consensus(
     compute: &Compute,
 ) -> Result<(), Failure> {
     let stopwatch = Stopwatch::start();
-    let mut found = None;
-    let fit = |out: &mut LabelBlocks<'_>| {
-        let fitted = found.insert(run(args, method, rows, compute, out));
-        fitted.as_ref().map(|_| ()).map_err(|_| io::Error::other("no consensus"))
-    };
     let folder = args.output.as_deref().filter(|path| is_folder(path));
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder).map_err(|error| Failure::io(folder, "be made", error))?;
     }
     let labels = folder.map(|folder| folder.join("labels.csv"));
     let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stream(path));
-    let written = write_blocks((labels.as_deref(), rows.blocks().rows()), &LABEL_NUMBERS, args.json, fit);
-    // A file that cannot be begun leaves nothing found.
-    let Some(found) = found else { return written };
-    let (found, confidence) = found?;
-    written?;
+    let (found, confidence) =
+        write_blocks((labels.as_deref(), rows.blocks().rows()), &LABEL_NUMBERS, args.json, |push| {
+            run(args, method, rows, compute, push)
+        })?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
         write_json(path, &with_origin(model.to_json(), &args.method, rows.blocks().rows() as usize))?;
     }
@@ -177,7 +169,7 @@ fn run(
     method: &dyn Consensus,
     rows: &RowSource,
     compute: &Compute,
-    out: &mut LabelBlocks<'_>,
+    push: &mut PushLabels<'_>,
 ) -> Result<(RowOutcome, f64), Failure> {
     let blocks = rows.blocks();
     let passes = PassRunner::new(blocks, &Silent);
@@ -201,9 +193,7 @@ fn run(
     let mut total = 0.0;
     let found = consense_rows_with_confidence(method, &problem, &progress, &mut |first, block, confidence| {
         total += confidence.iter().sum::<f64>();
-        let written =
-            debug_span!("write").in_scope(|| out.push(first, &block.labels, &[&block.certainty, &confidence]));
-        written.map_err(|error| error.to_string())
+        debug_span!("write").in_scope(|| push(first, &block.labels, &[&block.certainty, &confidence]))
     });
     Ok((found.map_err(wrong)?, total / blocks.rows().max(1) as f64))
 }

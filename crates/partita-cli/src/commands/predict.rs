@@ -1,10 +1,9 @@
 //! `partita predict`: labels for new objects.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
-use partita::files::{LabelBlocks, LabelFormat, ManifestRows};
+use partita::files::{LabelFormat, ManifestRows};
 use partita_app::PredictionInput;
 
 use crate::args::{PredictArgs, StreamFormat};
@@ -47,18 +46,8 @@ fn predict_rows(args: &PredictArgs, output: Option<&Path>, request: &PredictionI
         return Err(Failure::input(format!("{here}: labels of a manifest go to stdout as CSV; name a file with -o")));
     }
     let rows = ManifestRows::open(&args.input, MemoryBudget::default())?.manifest().rows;
-    let mut found = None;
-    let predict = |out: &mut LabelBlocks<'_>| {
-        let mut take = |first: u64, labels: &[u32], certainty: &[f64]| {
-            out.push(first, labels, &[certainty]).map_err(|error| error.to_string())
-        };
-        let predicted = found.insert(request.predict_rows(&Terminal, &mut take));
-        predicted.as_ref().map(|_| ()).map_err(|_| io::Error::other("no prediction"))
-    };
-    let written = write_blocks((output, rows), &["certainty"], args.json, predict);
-    // A file that cannot be begun leaves nothing found.
-    let Some(found) = found else { return written };
-    let found = found?;
-    written?;
+    let found = write_blocks((output, rows), &["certainty"], args.json, |push| {
+        Ok(request.predict_rows(&Terminal, &mut |first, labels, certainty| push(first, labels, &[certainty]))?)
+    })?;
     if args.json { print(&request.rows_to_json(&found)?) } else { Ok(()) }
 }

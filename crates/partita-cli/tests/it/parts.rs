@@ -323,6 +323,12 @@ fn a_manifest_is_predicted_and_evaluated_as_its_rows_in_memory() {
     assert!(!place.path("r.csv").exists());
     place.partita(&["predict", "fit", "m.json", "--soft", "s.csv"]).refused(&["read block by block"]);
     place.partita(&["predict", "fit", "m.json", "-o", "p.json"]).refused(&["p.json"]);
+    let full = place.partita(&["predict", "fit", "m.json", "-o", "/dev/full", "--force"]);
+    assert!(
+        !cfg!(target_os = "linux") || full.stderr.contains("/dev/full: cannot write: the disk is full"),
+        "{}",
+        full.stderr
+    );
 
     let scores = |labels: &str, truth: &str| {
         let scores = place.partita(&["evaluate", labels, "--truth", truth, "--json"]).json();
