@@ -8,7 +8,7 @@ use partita::generate::GenerateError;
 use partita::metrics::MetricsError;
 use partita::on_one_line;
 use partita::ssce::SsceError;
-use partita::{BudgetError, ConsensusError, EnsembleError, ModelError, SettingsError};
+use partita::{BudgetError, ConsensusError, EnsembleError, ModelError, PassError, SettingsError};
 use partita_report::ReportError;
 use partita_select::SelectError;
 
@@ -147,6 +147,11 @@ impl AppError {
     /// It was asked to stop before anything was finished.
     pub fn nothing_finished() -> Self {
         Self::Interrupted { kept: "nothing was finished".into() }
+    }
+
+    /// The error of a pass over the label rows of a file.
+    pub(crate) fn of_pass(path: &Path, error: &PassError) -> Self {
+        if *error == PassError::Interrupted { Self::nothing_finished() } else { Self::content(path, error.to_string()) }
     }
 
     /// Whose fault it is.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use partita::files::{FileError, LabelGroups, Labels, ManifestRows, Truth};
 use partita::metrics::{Contingency, Scores};
-use partita::{BaseClustering, Label, MemoryBudget, PassError, PassRunner, RowBlock, RowBlocks, RowMap};
+use partita::{BaseClustering, Label, MemoryBudget, PassRunner, RowBlock, RowBlocks, RowMap};
 
 use crate::label_files::read_labels;
 use crate::matching::{are_numbers_of_rows, codes, score_objects};
@@ -68,6 +68,16 @@ impl EvaluationInput {
             return Err(AppError::content(&labels.0, reason));
         }
         let (rows, columns) = (found.clusters(), known.clusters());
+        let budget = self.read.clone().within(default_budget()).budget;
+        let needed = MemoryBudget::new((rows as u64).saturating_mul(columns as u64).saturating_mul(8));
+        if needed.bytes() > budget.bytes() {
+            let reason = format!(
+                "a table of its {rows} clusters and the {columns} of {} takes {needed}, more than there is; compare labels of \
+                 fewer clusters",
+                truth.0.display()
+            );
+            return Err(AppError::content(&labels.0, reason));
+        }
         let mut table = vec![0_u64; rows * columns];
         let mut without = 0_u64;
         let mut count = |label: u16, true_label: u16| {
@@ -83,7 +93,7 @@ impl EvaluationInput {
                 })?;
             }
             _ => {
-                let all = known.held(self.read.clone().within(default_budget()).budget, observer)?;
+                let all = known.held(budget, observer)?;
                 let mut rest = &all[..];
                 found.each(observer, &mut |rows| {
                     let (here, after) = rest.split_at(rows.len());
@@ -239,10 +249,7 @@ fn each_label(
         take(&labels);
         Ok(())
     });
-    passed.map_err(|error| match error {
-        PassError::Interrupted => AppError::nothing_finished(),
-        other => AppError::content(path, other.to_string()),
-    })
+    passed.map_err(|error| AppError::of_pass(path, &error))
 }
 
 /// The labels of some base clusterings, row after row.

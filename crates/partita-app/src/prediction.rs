@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use partita::files::ManifestRows;
 use partita::{
-    BaseClustering, Ensemble, Features, Label, Model, ModelError, ModelInput, ModelReads, Partition, PassError,
-    PassRunner, RowBlock, RowBlocks, RowMap, SoftPartition, Unread,
+    BaseClustering, Ensemble, Features, Label, Model, ModelError, ModelInput, ModelReads, Partition, PassRunner,
+    RowBlock, RowBlocks, RowMap, SoftPartition, Unread,
 };
 use serde::Serialize;
 
@@ -198,10 +198,7 @@ impl PredictionInput {
             let refused = first_value.is_some() && self.unknown == UnknownValues::Refuse;
             if refused { Ok(()) } else { take(first, labels.labels(), &certainty) }
         });
-        passed.map_err(|error| match error {
-            PassError::Interrupted => AppError::nothing_finished(),
-            other => AppError::content(&self.input, other.to_string()),
-        })?;
+        passed.map_err(|error| AppError::of_pass(&self.input, &error))?;
         let values = first_value.map(|(row, column, value)| {
             (found.unknown_values, format!("'{value}' in row {}, column '{column}'", row + 1))
         });

@@ -14,12 +14,13 @@ pub(crate) struct TextLines {
     /// Where the line begins that is being written, and its fields.
     begin: usize,
     fields: usize,
-    numbers: NumberTexts,
+    /// Made for the first number.
+    numbers: Option<NumberTexts>,
 }
 
 impl TextLines {
     pub(crate) fn new(delimiter: u8) -> Self {
-        Self { delimiter, text: Vec::new(), begin: 0, fields: 0, numbers: NumberTexts::default() }
+        Self { delimiter, text: Vec::new(), begin: 0, fields: 0, numbers: None }
     }
 
     /// A field, in quotes where it needs them.
@@ -46,7 +47,7 @@ impl TextLines {
 
     pub(crate) fn number(&mut self, value: f64) {
         self.separate();
-        self.text.extend_from_slice(self.numbers.text(value));
+        self.text.extend_from_slice(self.numbers.get_or_insert_default().text(value));
     }
 
     /// Ends a line. A line of one empty field has quotes, since empty lines are not read.

@@ -80,7 +80,7 @@ impl Fold {
         let weights = weights.map(|source| base_weights_of_rows(source, &problem.passes(), self.budget)).transpose()?;
         problem.weights = weights.as_ref();
         let (fit, settings) = fit_rows(method, &problem, monitor).map_err(wrong)?;
-        let of_pass = |error| super::worker::of_pass(&self.manifest, error);
+        let of_pass = |error| AppError::of_pass(&self.manifest, &error);
         let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;
         let (job, sizes) = (fit.label_job().map_err(of_pass)?, counts.sizes.clone());
         let LabelParts { files, confidence } = match label_parts(engine, plan.labels, job, counts, problem.weights)? {

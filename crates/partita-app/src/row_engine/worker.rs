@@ -98,7 +98,7 @@ impl PartTask {
         monitor: &dyn Monitor,
     ) -> Result<Content, AppError> {
         let groups = rows.manifest().parts[self.part].groups.clone();
-        let failed = |error| of_pass(&self.manifest, error);
+        let failed = |error| AppError::of_pass(&self.manifest, &error);
         let unknown = |kind: &str| AppError::content(&self.model, format!("this program knows no pass '{kind}'"));
         match task {
             Task::Sum { kind, state } => {
@@ -127,14 +127,6 @@ impl PartTask {
                 Ok(Content::Labels { bytes, confidence })
             }
         }
-    }
-}
-
-/// The error of a pass over the rows of a manifest.
-pub(super) fn of_pass(manifest: &Path, error: PassError) -> AppError {
-    match error {
-        PassError::Interrupted => AppError::nothing_finished(),
-        other => AppError::content(manifest, other.to_string()),
     }
 }
 

@@ -8,7 +8,7 @@ use super::label_column::LabelNumbers;
 use super::label_format::LabelFormat;
 #[cfg(feature = "parquet")]
 use super::label_format::label_columns;
-use super::labels::label_lines;
+use super::labels::{label_heading, label_lines};
 use crate::atomic_write::{text_delimiter, write_text, write_whole};
 use crate::error::FileError;
 use crate::format::npy_header::write_header;
@@ -56,7 +56,7 @@ enum Kind<'a> {
     Text {
         out: &'a mut dyn Write,
         delimiter: u8,
-        heading: String,
+        heading: Vec<u8>,
     },
     Array(&'a mut dyn Write),
     #[cfg(feature = "parquet")]
@@ -70,7 +70,7 @@ impl<'a> LabelBlocks<'a> {
     }
 
     fn delimited(out: &'a mut dyn Write, delimiter: u8, numbers: &[&str]) -> Self {
-        let heading = [&["object", "label"], numbers].concat().join(if delimiter == b'\t' { "\t" } else { "," });
+        let heading = label_heading(delimiter, numbers.iter().copied());
         Self(Kind::Text { out, delimiter, heading })
     }
 
@@ -85,7 +85,7 @@ impl<'a> LabelBlocks<'a> {
         match &mut self.0 {
             Kind::Text { out, delimiter, heading } => {
                 if first == 0 {
-                    writeln!(out, "{heading}")?;
+                    out.write_all(heading)?;
                 }
                 label_lines(out, *delimiter, first, labels, numbers)
             }

@@ -90,17 +90,22 @@ fn lines(
     let labels = partition.labels();
     assert!(object_names.is_none_or(|names| names.len() == labels.len()), "one name an object");
     let of_classes = classes.map(|_| LABEL_NAME);
-    let mut heading = TextLines::new(delimiter);
-    let columns = ["object", "label"].into_iter().chain(of_classes).chain(numbers.iter().map(|(name, _)| *name));
-    columns.for_each(|column| heading.text(column));
-    heading.end();
-    heading.finish(out)?;
+    let columns = of_classes.into_iter().chain(numbers.iter().map(|(name, _)| *name));
+    out.write_all(&label_heading(delimiter, columns))?;
     let numbers: Vec<&[f64]> = numbers.iter().map(|(_, values)| *values).collect();
     let name = |object: usize, lines: &mut TextLines| match object_names {
         Some(names) => lines.text(&names[object]),
         None => lines.integer(object),
     };
     LabelLines { delimiter, labels, classes, numbers: &numbers, name: &name }.write(out)
+}
+
+/// The line above labels, with the names of the columns beside them.
+pub(super) fn label_heading<'a>(delimiter: u8, columns: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
+    let mut heading = TextLines::new(delimiter);
+    ["object", "label"].into_iter().chain(columns).for_each(|column| heading.text(column));
+    heading.end();
+    heading.into_bytes()
 }
 
 /// Lines of labels, an object each.

@@ -175,4 +175,266 @@ impl RowMap for Labelled<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use partita_core::{
+        BaseWeights, Ensemble, EnsembleBuilder, EnsembleRows, ObjectWeights, PassRunner, Seed, Silent, rand::RngExt,
+    };
+
+    use super::*;
+
+    /// An ensemble of columns in which a negative label is missing.
+    fn ensemble(columns: &[Vec<i32>]) -> Ensemble {
+        let mut builder = EnsembleBuilder::new(columns[0].len());
+        for (base, column) in columns.iter().enumerate() {
+            let labels = column.iter().map(|&label| (label >= 0).then_some(label));
+            builder.push(format!("u{base}"), labels).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    /// Copies of `truth` in which a share of the labels is drawn anew.
+    fn noisy(truth: &[i32], clusters: i32, bases: usize, noise: f64, seed: u64) -> Vec<Vec<i32>> {
+        let mut rng = Seed::new(seed).rng();
+        let mut label = |&own: &i32| if rng.random::<f64>() < noise { rng.random_range(0..clusters) } else { own };
+        (0..bases).map(|_| truth.iter().map(&mut label).collect()).collect()
+    }
+
+    /// Sizes in the ratio 8 to 1 to 1.
+    fn unequal(objects: i32) -> Vec<i32> {
+        (0..objects).map(|i| (i % 10 - 7).max(0)).collect()
+    }
+
+    fn partition(labels: &[i32], clusters: usize) -> Partition {
+        Partition::new(labels.iter().map(|&label| label as u32).collect(), clusters).unwrap()
+    }
+
+    /// Weights of base clusterings beside their ensemble.
+    fn with<'a>(ensemble: &'a Ensemble, weights: &'a BaseWeights) -> WeightedEnsemble<'a> {
+        WeightedEnsemble { base_weights: Some(weights), ..WeightedEnsemble::from(ensemble) }
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    /// The votes for every cluster and the weight of all that vote, by the definition, word by word.
+    fn naive_votes(columns: &[Vec<i32>], labels: &[i32], weights: &[f64], i: usize) -> (Vec<f64>, f64) {
+        let clusters = labels.iter().max().unwrap() + 1;
+        let (mut sums, mut weight) = (vec![0.0; clusters as usize], 1.0);
+        for (column, w) in columns.iter().zip(weights) {
+            let others = |k: i32| (0..labels.len()).filter(move |&o| o != i && labels[o] == k && column[o] >= 0);
+            let rate = |k: i32| match others(k).count() {
+                0 => 0.0,
+                all => others(k).filter(|&o| column[o] == column[i]).count() as f64 / all as f64,
+            };
+            let rates: Vec<f64> = (0..clusters).map(rate).collect();
+            let total: f64 = rates.iter().sum();
+            if column[i] >= 0 && total > 0.0 {
+                sums.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += w * rate / total);
+                weight += w;
+            }
+        }
+        (sums, weight)
+    }
+
+    fn naive_margin(columns: &[Vec<i32>], labels: &[i32], weights: &[f64], i: usize) -> f64 {
+        let (sums, weight) = naive_votes(columns, labels, weights, i);
+        let own = labels[i] as usize;
+        let best = (0..sums.len()).filter(|&k| k != own).map(|k| sums[k]).fold(0.0, f64::max);
+        (sums[own] - best) / weight
+    }
+
+    #[test]
+    fn shares_of_the_evidence_are_those_of_the_definition_and_of_shares_of_one() {
+        let truth = unequal(60);
+        let mut columns = noisy(&truth, 5, 7, 0.4, 3);
+        (0..60).step_by(4).for_each(|i| columns[i % 7][i] = -1);
+        columns.iter_mut().for_each(|column| column[5] = -1);
+        let given = BaseWeights::new(vec![1.0, 2.0, 0.0, 1.0, 1.0, 3.0, 1.0]).unwrap();
+        let (of, weights) = (ensemble(&columns), given.as_slice());
+        // A cluster without objects gets no share.
+        let partition = partition(&truth, 4);
+        let found = evidence_shares(with(&of, &given), &partition).unwrap();
+        for (i, row) in found.rows().outer_iter().enumerate() {
+            let (votes, weight) = naive_votes(&columns, &truth, weights, i);
+            for (k, share) in row.iter().enumerate() {
+                let expected = votes.get(k).map_or(0.0, |vote| (vote + 1.0 / 3.0) / weight);
+                assert!((share - expected).abs() < 1e-12, "object {i}, cluster {k}: {share}, {expected}");
+            }
+        }
+        assert!(found.rows().row(5).iter().take(3).all(|share| (share - 1.0 / 3.0).abs() < 1e-12), "nobody labels it");
+        let labels_as_shares = of.shares();
+        let sums = soft::Sums::of(&labels_as_shares, with(&of, &given), &partition).unwrap();
+        for (i, row) in found.rows().outer_iter().enumerate() {
+            let soft = sums.evidence(i, truth[i] as usize, &[true, true, true, false]);
+            assert!(row.iter().zip(&soft).all(|(a, b)| (a - b).abs() < 1e-12), "object {i}: {row}, {soft:?}");
+        }
+    }
+
+    #[test]
+    fn margins_are_those_of_the_definition() {
+        let truth = unequal(60);
+        let mut columns = noisy(&truth, 5, 7, 0.4, 3);
+        (0..60).step_by(4).for_each(|i| columns[i % 7][i] = -1);
+        let labels: Vec<i32> = (0..60).map(|i| if i % 7 == 0 { 3 } else { truth[i] }).collect();
+        let (ensemble, partition) = (ensemble(&columns), partition(&labels, 6));
+        let weights = BaseWeights::new((1..=7).map(f64::from).collect()).unwrap();
+        let margins = confidence_margins(with(&ensemble, &weights), &partition).unwrap();
+        for (i, margin) in margins.iter().enumerate() {
+            let naive = naive_margin(&columns, &labels, weights.as_slice(), i);
+            assert!((margin - naive).abs() < 1e-12, "object {i}: {margin} is not {naive}");
+        }
+    }
+
+    /// Objects of weight 1 that are equal to others are these with the sums of the weights, hard and soft; so are all objects with all
+    /// their copies, and an object without weight says nothing of others.
+    #[test]
+    fn copies_of_objects_are_their_weights() {
+        let truth = unequal(40);
+        let mut columns = noisy(&truth, 5, 7, 0.4, 3);
+        (0..40).step_by(3).for_each(|i| columns[i % 7][i] = -1);
+        let (hard, order): (_, Vec<u32>) = (ensemble(&columns), (0..40).chain(0..15).collect());
+        let mut tables: Vec<_> = (0..7).map(|u| hard.base_shares(u).rows().to_owned()).collect();
+        tables[2].row_mut(1).assign(&partita_core::ndarray::arr1(&[0.2, 0.5, 0.0, 0.3, 0.0]));
+        tables[4].row_mut(9).assign(&partita_core::ndarray::arr1(&[0.0, 0.25, 0.75, 0.0, 0.0]));
+        let named = tables.iter().enumerate().map(|(u, table)| (format!("u{u}"), table));
+        for once in [hard, partita_conformance::ensemble_of_shares(named)] {
+            let twice = once.select(&order, &[0, 1, 2, 3, 4, 5, 6]);
+            let labels: Vec<i32> = order.iter().map(|&i| truth[i as usize]).collect();
+            let weights = |weight: &dyn Fn(u32) -> f64, objects: &[u32]| {
+                ObjectWeights::new(objects.iter().map(|&i| weight(i)).collect()).unwrap()
+            };
+            let (two, three) = (
+                weights(&|i| if i < 15 { 2.0 } else { 3.0 }, &order[..40]),
+                weights(&|i| if i < 15 { 1.0 } else { 3.0 }, &order),
+            );
+            let of = |ensemble, weights| WeightedEnsemble {
+                object_weights: Some(weights),
+                ..WeightedEnsemble::from(ensemble)
+            };
+            let margins = [
+                confidence_margins(of(&once, &two), &partition(&truth, 4)).unwrap(),
+                confidence_margins(of(&twice, &three), &partition(&labels, 4)).unwrap(),
+            ];
+            assert!((0..40).all(|i| (margins[0][i] - margins[1][i]).abs() < 1e-12), "{margins:?}");
+            let shares = [
+                evidence_shares(of(&once, &two), &partition(&truth, 4)).unwrap().into_rows(),
+                evidence_shares(of(&twice, &three), &partition(&labels, 4)).unwrap().into_rows(),
+            ];
+            assert!(shares[0].iter().zip(&shares[1]).all(|(a, b)| (a - b).abs() < 1e-12));
+
+            let even = weights(&|_| 1.0, &order[..40]);
+            let plain = confidence_margins(&once, &partition(&truth, 4)).unwrap();
+            assert_eq!(confidence_margins(of(&once, &even), &partition(&truth, 4)).unwrap(), plain);
+            let without = weights(&|i| if i < 30 { 1.0 } else { 0.0 }, &order[..40]);
+            let fewer = once.select(&order[..30], &[0, 1, 2, 3, 4, 5, 6]);
+            let (some, all) = (
+                confidence_margins(&fewer, &partition(&truth[..30], 4)).unwrap(),
+                confidence_margins(of(&once, &without), &partition(&truth, 4)).unwrap(),
+            );
+            assert!(some.iter().zip(&all).all(|(a, b)| (a - b).abs() < 1e-12));
+            assert!(all[30..].iter().any(|margin| *margin > 0.3), "what weighs nothing has a confidence too: {all:?}");
+        }
+        let short = ObjectWeights::new(vec![1.0; 3]).unwrap();
+        let of = ensemble(&columns);
+        let of = WeightedEnsemble { object_weights: Some(&short), ..WeightedEnsemble::from(&of) };
+        assert_eq!(confidence(of, &partition(&truth, 4)), Err(MetricsError::Sizes { left: 3, right: 40 }));
+    }
+
+    struct Confident<'a>(&'a ClusterEvidence, &'a [u32]);
+    impl RowMap for Confident<'_> {
+        type Out = Vec<f64>;
+        fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Vec<f64> {
+            self.0.confidence(block, self.1)
+        }
+    }
+
+    #[test]
+    fn counts_of_blocks_give_the_bits_of_labels_in_memory() {
+        let truth = unequal(50);
+        let ensemble = ensemble(&noisy(&truth, 4, 5, 0.3, 1));
+        let partition = partition(&truth, 3);
+        let offsets = ensemble.offsets();
+        let mut counts = vec![0u64; 3 * offsets[5]];
+        for (i, &k) in partition.labels().iter().enumerate() {
+            for base in 0..5 {
+                counts[k as usize * offsets[5] + offsets[base] + ensemble.label(i, base).unwrap()] += 1;
+            }
+        }
+        let sizes: Vec<u64> = partition.sizes().into_iter().map(|size| size as u64).collect();
+        let evidence = ClusterEvidence::of_counts(ensemble.bases(), &sizes, &counts, None).unwrap();
+        let expected = confidence(&ensemble, &partition).unwrap();
+        let same = &mut |_, some: Vec<f64>| {
+            assert_eq!(some, expected);
+            Ok(())
+        };
+        let map = Confident(&evidence, partition.labels());
+        PassRunner::new(&EnsembleRows::new(&ensemble), &Silent).each(&map, same).unwrap();
+        assert!(ClusterEvidence::of_counts(ensemble.bases(), &sizes, &counts[1..], None).is_err());
+    }
+
+    #[test]
+    fn agreement_is_confident_and_chance_is_not() {
+        let truth = unequal(600);
+        let partition = partition(&truth, 3);
+        let of = |noise| mean(&confidence(&ensemble(&noisy(&truth, 3, 30, noise, 5)), &partition).unwrap());
+        let means = [0.0, 0.3, 0.6, 0.9, 1.0].map(of);
+        assert!(means.is_sorted_by(|a, b| a > b), "{means:?}");
+        assert!(means[0] > 0.8 && means[4] < 0.4, "{means:?}");
+        // Base clusterings of one cluster are no information at all.
+        let one = confidence(&ensemble(&vec![vec![0; 600]; 30]), &partition).unwrap();
+        assert!(one.iter().all(|&c| (c - 1.0 / 3.0).abs() < 0.01), "{:?}", &one[..3]);
+    }
+
+    #[test]
+    fn large_clusters_are_not_favoured_by_chance() {
+        let truth = unequal(1000);
+        let chance = ensemble(&noisy(&truth, 4, 40, 1.0, 9));
+        let confidence = confidence(&chance, &partition(&truth, 3)).unwrap();
+        let of = |k: i32| {
+            let members = confidence.iter().zip(&truth).filter(|(_, label)| **label == k);
+            mean(&members.map(|(c, _)| *c).collect::<Vec<_>>())
+        };
+        assert!((of(0) - of(1)).abs() < 0.03 && (of(0) - 1.0 / 3.0).abs() < 0.1, "{} {} {}", of(0), of(1), of(2));
+    }
+
+    #[test]
+    fn what_nobody_saw_is_at_chance_and_few_votes_count_less() {
+        let truth = unequal(40);
+        let mut columns = noisy(&truth, 3, 20, 0.0, 0);
+        columns.iter_mut().for_each(|column| column[5] = -1);
+        columns.iter_mut().skip(1).for_each(|column| column[6] = -1);
+        let confidence = confidence(&ensemble(&columns), &partition(&truth, 3)).unwrap();
+        assert_eq!(confidence[5], 0.333333);
+        assert!(confidence[5] < confidence[6] && confidence[6] < confidence[7] - 0.1, "{:?}", &confidence[5..8]);
+        // Alone in its cluster and its base clusters: nobody speaks for it, and nobody else.
+        let alone = super::confidence(&ensemble(&vec![vec![0, 0, 1]; 9]), &partition(&[0, 0, 1], 2)).unwrap();
+        assert_eq!(alone[2], 0.5);
+    }
+
+    #[test]
+    fn duplicates_of_all_base_clusterings_change_little() {
+        let truth = unequal(200);
+        let once = noisy(&truth, 4, 30, 0.4, 2);
+        let twice = [once.clone(), once.clone()].concat();
+        let partition = partition(&truth, 3);
+        let [once, twice] = [once, twice].map(|columns| confidence(&ensemble(&columns), &partition).unwrap());
+        assert!(once.iter().zip(&twice).all(|(a, b)| (a - b).abs() < 0.03));
+    }
+
+    #[test]
+    fn one_cluster_is_certain_and_the_map_is_monotone() {
+        let columns = noisy(&unequal(20), 3, 4, 0.5, 0);
+        assert_eq!(confidence(&ensemble(&columns), &partition(&[0; 20], 1)), Ok(vec![1.0; 20]));
+        assert_eq!(confidence(&ensemble(&columns), &partition(&[2; 20], 4)), Ok(vec![1.0; 20]));
+        for clusters in [2, 3, 26] {
+            let values: Vec<f64> = (-10..=10).map(|at| calibrated_confidence(f64::from(at) / 10.0, clusters)).collect();
+            assert!(values.is_sorted_by(|a, b| a < b), "{values:?}");
+            assert_eq!((values[0], values[10]), (0.0, 1.0 / clusters as f64));
+            assert!(values[20] <= 1.0);
+        }
+        let short = BaseWeights::new(vec![1.0]).unwrap();
+        let refused = confidence(with(&ensemble(&columns), &short), &partition(&[0; 20], 1));
+        assert_eq!(refused, Err(MetricsError::Sizes { left: 1, right: 4 }));
+    }
+}
