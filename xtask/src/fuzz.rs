@@ -1,4 +1,4 @@
-//! `fuzz`: hostile input for every reader, saved file, setting and method, for as long as one likes. The tests run the same targets briefly.
+//! `fuzz`: hostile input for every reader, saved file, setting and method, for as long as one likes. The checks run each target for 20 s.
 
 use std::fs;
 use std::path::Path;
@@ -36,6 +36,11 @@ fn seconds(text: &str) -> Result<u64, String> {
     };
     let number: u64 = number.parse().map_err(|_| format!("'{text}' is not a time; write 60s, 5m or 1h"))?;
     Ok(number.saturating_mul(factor))
+}
+
+/// Runs every target for as long as the checks have for it.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    run(workspace, &Arguments { target: None, seconds: 20, seed: 1, coverage: false })
 }
 
 /// Runs one target, or all.

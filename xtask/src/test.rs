@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::workspace::Workspace;
-use crate::{demo, docs, features, optional, python, reproduce, shell, supply, tidy};
+use crate::{demo, docs, features, fuzz, optional, python, reproduce, shell, supply, tidy};
 
 /// Flags of `cargo xtask test`.
 #[derive(Args, Default)]
@@ -52,6 +52,7 @@ const STEPS: &[Step] = &[
     step("features", features::run),
     step("documents of the code", rustdoc),
     step("tests", tests),
+    beside("fuzz", fuzz::check, "generated documents"),
     step("LAPACK", optional::lapack),
     beside("reports in a browser", optional::browser, "generated documents"),
     step("demo", demo::check),

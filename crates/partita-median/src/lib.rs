@@ -15,7 +15,7 @@
 //! | [`soft_mean`] | squares of memberships about matched memberships | restarts · rounds · n M K | 16 n K + 12 n M |
 //! | [`cumulative`] (RCV, URCV, ACV) | votes with shares, compressed to K | n M J + n J² | 32 n J |
 //!
-//! All but [`nmfc`] and [`soft_mean`] read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
+//! All but [`nmfc`] read label rows that are not held too ([`kc_rows`] and so on): so they do, by size alone, beyond
 //! [`LABELS_BY_BLOCKS`](partita_core::LABELS_BY_BLOCKS) labels.
 //!
 //! ```
@@ -62,5 +62,6 @@ pub use nmfc::{NMFC, NmfcSettings, nmfc};
 pub use pass_kinds::{LABELLERS, PASSES};
 pub use plurality::{PLURALITY, PluralitySettings, Reference, VoteDiagnostics, plurality, plurality_rows};
 pub use soft_mean::{
-    ColumnMatching, ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMean, SoftMeanDiagnostics, SoftMeanSettings, soft_mean,
+    ColumnMatching, ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMean, SoftMeanDiagnostics, SoftMeanSettings,
+    soft_mean, soft_mean_rows,
 };

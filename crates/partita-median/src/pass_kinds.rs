@@ -6,9 +6,11 @@ use crate::cumulative::rows::{MeanVotes, PairSums, Votes};
 use crate::label_means::MeanLabels;
 use crate::median::LeastLoss;
 use crate::plurality;
+use crate::soft_mean::{Matched, SumBase, SumMeans};
 
 /// The passes of this crate.
-pub const PASSES: &[PassKind] = &[PassKind::of::<MeanVotes>(), PassKind::of::<PairSums>()];
+pub const PASSES: &[PassKind] =
+    &[PassKind::of::<MeanVotes>(), PassKind::of::<PairSums>(), PassKind::of::<SumMeans>(), PassKind::of::<SumBase>()];
 
 /// What labels rows after a fit of this crate.
 pub const LABELLERS: &[LabellerKind] = &[
@@ -16,4 +18,5 @@ pub const LABELLERS: &[LabellerKind] = &[
     LabellerKind::of::<LeastLoss>(),
     LabellerKind::of::<plurality::Votes>(),
     LabellerKind::of::<Votes>(),
+    LabellerKind::of::<Matched>(),
 ];

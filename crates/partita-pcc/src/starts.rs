@@ -1,6 +1,6 @@
 //! Initializations: cuts of a tree, k-means++ on rows of evidence, base clusterings, Dirichlet draws.
 
-use partita_core::ndarray::Array2;
+use partita_core::ndarray::{Array1, Array2};
 use partita_core::{Ensemble, Flow, Monitor, Partition, Seed, SoftPartition, WeightedEnsemble};
 use partita_kernels::{Kernel, Simd, dispatch, dots};
 use partita_kmeans::labels::quick_partition;
@@ -12,7 +12,7 @@ use rand_distr::{Distribution, Exp1};
 use crate::error::PccError;
 use crate::evidence::{Evidence, LocalPairs};
 use crate::memberships::Memberships;
-use crate::settings::PccSettings;
+use crate::settings::{PccSettings, Solver};
 
 /// The most objects for which a tree is grown to start from.
 pub(crate) const TREE: usize = 5000;
@@ -52,18 +52,29 @@ impl Start {
 
     /// Probabilities drawn from Dirichlet(1): no object prefers any cluster, on average.
     pub fn random(name: impl Into<String>, objects: usize, clusters: usize, seed: Seed) -> Self {
+        Self::random_but_for_copies(name, &vec![false; objects], clusters, seed)
+    }
+
+    /// The same, but for each object that is a copy of the one before it: nothing is drawn for it, it has the same probabilities.
+    fn random_but_for_copies(name: impl Into<String>, copies: &[bool], clusters: usize, seed: Seed) -> Self {
         let mut rng = seed.rng();
-        let mut rows = Array2::from_shape_simple_fn((objects, clusters), || -> f64 { Exp1.sample(&mut rng) });
-        for mut row in rows.outer_iter_mut() {
-            let sum = row.sum();
-            row.mapv_inplace(|y| y / sum);
+        let mut row = Array1::zeros(clusters);
+        let mut rows = Array2::zeros((copies.len(), clusters));
+        for (mut to, &copy) in rows.outer_iter_mut().zip(copies) {
+            if !copy {
+                row.mapv_inplace(|_| -> f64 { Exp1.sample(&mut rng) });
+                let sum = row.sum();
+                row.mapv_inplace(|y| y / sum);
+            }
+            to.assign(&row);
         }
         Self::new(name, SoftPartition::new(rows).expect("rows were divided by their sums"))
     }
 }
 
 /// The starts that evidence offers (a cut of the average-link tree up to 5000 objects, k-means++ on its rows), and
-/// random ones: [`PccSettings::restarts`]; unset 12 up to 64 objects and 3 beyond.
+/// random ones: [`PccSettings::restarts`]; unset 12 up to 64 objects and 3 beyond. With [`Solver::Growth`] copies of an object begin with the
+/// same probabilities.
 ///
 /// # Errors
 /// [`PccError::Tree`] if the evidence makes no tree; [`PccError::Interrupted`] if the monitor asks to stop.
@@ -89,9 +100,13 @@ pub fn starts(
         go_on()?;
         starts.push(Start::softened("k-means++ rows", &partition, clusters));
     }
+    // The growth transform takes rounds without end to bring copies of an object together: with it they begin together.
+    let growth = settings.solver == Solver::Growth;
+    let copies: Vec<bool> = (0..objects).map(|i| growth && evidence.is_copy_of_previous(i)).collect();
     for restart in 1..=u64::from(settings.random(objects, false)) {
         go_on()?;
-        starts.push(Start::random(format!("dirichlet {restart}"), objects, clusters, seed.child(restart)));
+        let (name, seed) = (format!("dirichlet {restart}"), seed.child(restart));
+        starts.push(Start::random_but_for_copies(name, &copies, clusters, seed));
     }
     starts.iter_mut().for_each(|start| level(evidence, start));
     Ok(starts)

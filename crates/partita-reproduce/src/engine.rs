@@ -87,25 +87,13 @@ pub fn run(
     let todo: Vec<Unit> = possible.iter().filter_map(|unit| raw.missing(unit)).collect();
     let mut report = Report { there: possible.len() - todo.len(), absent, ..Report::default() };
     let desk = Desk { study, folder: &raw_folder, raw: Mutex::new((raw, Instant::now())), failed: Mutex::default() };
-    let (next, done, start) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
-    let work = || -> Result<(), ReproduceError> {
-        while !interrupt.asked() {
-            let Some(unit) = todo.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
-            desk.measure(unit, &lab, interrupt)?;
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            say(&format!(
-                "{} {done} of {}, {} s: {}",
-                study.name(),
-                todo.len(),
-                start.elapsed().as_secs(),
-                unit.name()
-            ));
-        }
+    let (done, start) = (AtomicUsize::new(0), Instant::now());
+    for_each(&todo, threads, interrupt, |unit| {
+        desk.measure(unit, &lab, interrupt)?;
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        let seconds = start.elapsed().as_secs();
+        say(&format!("{} {done} of {}, {seconds} s: {}", study.name(), todo.len(), unit.name()));
         Ok(())
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
     })?;
     report.measured = done.into_inner() - desk.failed.lock().map_or(0, |failed| failed.len());
     report.failed = desk.failed.into_inner().unwrap_or_default();
@@ -113,6 +101,24 @@ pub fn run(
     raw.write(&raw_folder, study.name())?;
     write_page(study, raw, scope, &folder(root, scope))?;
     if interrupt.asked() { Err(ReproduceError::Stopped) } else { Ok(report) }
+}
+
+/// Works on units, as many at once as there are threads, until all are done or somebody asks to stop.
+fn for_each(
+    units: &[Unit],
+    threads: usize,
+    interrupt: &Interrupt,
+    work: impl Fn(&Unit) -> Result<(), ReproduceError> + Sync,
+) -> Result<(), ReproduceError> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut rest = std::iter::from_fn(|| units.get(next.fetch_add(1, Ordering::Relaxed)));
+        rest.by_ref().take_while(|_| !interrupt.asked()).try_for_each(&work)
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    })
 }
 
 /// Where workers put what they measured.
@@ -254,23 +260,29 @@ pub fn check(
     study: &dyn Study,
     root: &Path,
     seconds: f64,
+    threads: usize,
     interrupt: &Interrupt,
 ) -> Result<(usize, Vec<String>), ReproduceError> {
     let scope = Scope { seeds: 0, quick: false };
     let (raw, lab) = (Raw::read(&folder(root, scope).join("raw"), study.name())?, Lab::new(root, interrupt));
-    let (mut compared, mut differ) = (0, Vec::new());
-    for unit in sample(study, &raw, seconds).into_iter().filter(|unit| lab.has(&unit.data)) {
+    let units: Vec<Unit> = sample(study, &raw, seconds).into_iter().filter(|unit| lab.has(&unit.data)).collect();
+    let found = Mutex::new((0, Vec::new()));
+    for_each(&units, threads, interrupt, |unit| {
         let mut fresh = Raw::default();
-        fresh.insert(measure_alone(study, &unit, &lab)??);
+        fresh.insert(measure_alone(study, unit, &lab)??);
+        let mut found = found.lock().expect("no worker panicked");
         for row in fresh.values.rows() {
             let was = raw.values.value(&row.data, &row.setting, &row.method, row.seed, &row.measure);
-            compared += 1;
+            found.0 += 1;
             if was != Some(row.value) {
                 let (name, was) = (unit.name(), was.map_or_else(|| "nothing".into(), |was| was.to_string()));
-                differ.push(format!("{name}, {}, {}: {was} is on record, now {}", row.method, row.measure, row.value));
+                found.1.push(format!("{name}, {}, {}: {was} is on record, now {}", row.method, row.measure, row.value));
             }
         }
-    }
+        Ok(())
+    })?;
+    let (compared, mut differ) = found.into_inner().expect("no worker panicked");
+    differ.sort();
     Ok((compared, differ))
 }
 

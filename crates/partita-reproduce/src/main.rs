@@ -102,7 +102,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static dyn Study>> {
 
 /// Runs one study; says how many units failed.
 fn measure(study: &dyn Study, scope: Scope, arguments: &Arguments) -> Result<usize> {
-    let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, Into::into);
+    let threads = threads(arguments);
     let say = |text: &str| eprintln!("{text}");
     let report = run(study, scope, &arguments.root, threads, &INTERRUPT, &say)?;
     for name in &report.absent {
@@ -113,10 +113,15 @@ fn measure(study: &dyn Study, scope: Scope, arguments: &Arguments) -> Result<usi
     Ok(report.failed.len())
 }
 
+fn threads(arguments: &Arguments) -> usize {
+    arguments.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, Into::into)
+}
+
 fn compare(studies: &[&'static dyn Study], arguments: &Arguments) -> Result<()> {
     let mut different = 0;
     for study in studies {
-        let (compared, differ) = check(*study, &arguments.root, arguments.check_seconds, &INTERRUPT)?;
+        let (compared, differ) =
+            check(*study, &arguments.root, arguments.check_seconds, threads(arguments), &INTERRUPT)?;
         differ.iter().for_each(|line| println!("{}: {line}", study.name()));
         println!("{}: {compared} values measured again, {} differ", study.name(), differ.len());
         different += differ.len();

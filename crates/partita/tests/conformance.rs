@@ -176,7 +176,7 @@ const LONGER: &[(&str, &[&str], f64)] = &[
     ("penca", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("bce", &["restarts=2", "tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("nbce-cvb", &["restarts=2", "tolerance=1e-14", "rounds=20000"], ROUNDING),
-    ("baum-eagon", &["restarts=1", "tolerance=1e-7", "rounds=10000"], 1e-6),
+    ("baum-eagon", &["restarts=1", "tolerance=1e-7", "rounds=10000"], ROUNDING),
 ];
 
 /// Of 16 draws in at least 15: equal sums that are added up in another order may part ties, and searches start at random.

@@ -206,7 +206,7 @@ impl RowMap for Votes {
 
 /// Numbers that are added up row by row.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Sums(Vec<f64>);
+pub(crate) struct Sums(pub(crate) Vec<f64>);
 
 impl Mergeable for Sums {
     fn merge(&mut self, other: Self) {

@@ -1,15 +1,18 @@
 //! Soft means: the memberships that are closest to those of all base clusterings after their columns are matched.
 
 mod matching;
+mod passes;
 mod rows;
+mod sums;
 
+use std::convert::Infallible;
 use std::num::{NonZeroU32, Saturating};
 
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, s};
 use partita_core::{
     BaseWeights, Capabilities, Clusters, Ensemble, FitError, Flow, Method, MethodInfo, Monitor, MultiStart,
-    ObjectWeights, Objective, Outcome, Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, SettingChoice,
-    Settings, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
+    ObjectWeights, Objective, Outcome, Partition, Problem, ProblemSize, ProgressCounter, RowFit, RowProblem, Seed,
+    Sense, SettingChoice, Settings, SoftBases, SoftPartition, Stopped, WeightedEnsemble, Weights,
 };
 use partita_kmeans::labels::{base_weights, quick_partition};
 use rand::seq::SliceRandom;
@@ -18,7 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::check;
 use crate::{MEDIAN_VI, MedianError, MedianViSettings, median_vi};
-use rows::{Means, RunningMean, WeightedShares};
+pub use passes::soft_mean_rows;
+pub(crate) use passes::{Matched, SumBase, SumMeans};
+use rows::{RunningMean, WeightedShares};
+use sums::MeanSums;
 
 /// Rounds of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
 const ROUGH_ROUNDS: u32 = 3;
@@ -184,29 +190,70 @@ pub fn soft_mean(
 /// One start and where it led.
 struct Run {
     codes: Vec<u32>,
-    means: Means,
+    sums: MeanSums,
     trace: Vec<f64>,
     stopped: Stopped,
 }
 
-/// What says which of some runs is best.
-fn values(runs: &[Run], merges: bool) -> Vec<f64> {
-    runs.iter().map(|run| if merges { run.means.unexplained } else { run.means.loss }).collect()
+impl Run {
+    /// Columns of base clusters, and the sums over the rows that are closest to them.
+    fn new(codes: Vec<u32>, sums: MeanSums) -> Self {
+        Self { codes, trace: vec![sums.loss], sums, stopped: Stopped::RoundLimit }
+    }
+
+    /// Matchings and rows in turn, until the run is over or has so many rounds.
+    fn go_on<E>(
+        &mut self,
+        columns: &Columns,
+        (rounds, tolerance): (u32, f64),
+        monitor: &dyn Monitor,
+        sums: impl Fn(&[u32]) -> Result<MeanSums, E>,
+    ) -> Result<(), E> {
+        while self.stopped == Stopped::RoundLimit && self.trace.len() <= rounds as usize {
+            let codes = columns.matched(self.sums.products(), Some(&self.codes));
+            if codes == self.codes {
+                self.stopped = Stopped::Converged;
+                break;
+            }
+            let sums = sums(&codes)?;
+            if self.sums.loss - sums.loss <= tolerance * self.sums.loss {
+                self.stopped = Stopped::Converged;
+                break;
+            }
+            self.trace.push(sums.loss);
+            (self.codes, self.sums) = (codes, sums);
+            if monitor.tick(self.trace.len() as u64 - 1, u64::from(rounds)) == Flow::Stop {
+                self.stopped = Stopped::Interrupted;
+            }
+        }
+        Ok(())
+    }
 }
 
-struct Search<'a> {
-    rows: &'a WeightedShares<'a>,
-    settings: &'a SoftMeanSettings,
-    monitor: &'a dyn Monitor,
+/// What says which of some runs is best.
+fn values(runs: &[Run], merges: bool) -> Vec<f64> {
+    runs.iter().map(|run| if merges { run.sums.unexplained() } else { run.sums.loss }).collect()
+}
+
+/// The columns that base clusters may go to.
+struct Columns {
+    offsets: Vec<usize>,
+    /// Clusters of the consensus, K.
+    clusters: usize,
     /// Products of the shares within each base clustering whose clusters may share a column; none for the others.
     co_shares: Vec<Option<Array2<f64>>>,
 }
 
-impl<'a> Search<'a> {
-    fn new(rows: &'a WeightedShares<'a>, settings: &'a SoftMeanSettings, monitor: &'a dyn Monitor) -> Self {
-        let merges = |u: usize| settings.matching.merges(rows.offsets[u + 1] - rows.offsets[u], rows.clusters);
-        let co_shares = (0..rows.base_weights.len()).into_par_iter().map(|u| merges(u).then(|| rows.co_shares(u)));
-        Self { rows, settings, monitor, co_shares: co_shares.collect() }
+impl Columns {
+    fn new(
+        offsets: &[usize],
+        clusters: usize,
+        matching: ColumnMatching,
+        co_shares: impl Fn(usize) -> Array2<f64> + Sync,
+    ) -> Self {
+        let merges = |u: usize| matching.merges(offsets[u + 1] - offsets[u], clusters);
+        let co_shares = (0..offsets.len() - 1).into_par_iter().map(|u| merges(u).then(|| co_shares(u)));
+        Self { offsets: offsets.to_vec(), clusters, co_shares: co_shares.collect() }
     }
 
     fn merges(&self) -> bool {
@@ -215,14 +262,13 @@ impl<'a> Search<'a> {
 
     /// Columns that a base clustering may be matched to one by one: K, or its own number where that is larger.
     fn wide(&self, u: usize) -> usize {
-        let own = self.rows.offsets[u + 1] - self.rows.offsets[u];
-        if self.co_shares[u].is_some() { self.rows.clusters } else { own.max(self.rows.clusters) }
+        let own = self.offsets[u + 1] - self.offsets[u];
+        if self.co_shares[u].is_some() { self.clusters } else { own.max(self.clusters) }
     }
 
-    /// The columns of all base clusters that fit `rows` (n × K), from `codes` on where there are some.
-    fn matched(&self, rows: &Array2<f64>, codes: Option<&[u32]>) -> Vec<u32> {
-        let products = self.rows.products(rows.view());
-        let bases = self.rows.offsets.windows(2).enumerate();
+    /// The columns of all base clusters that fit rows best, from `codes` on where there are some.
+    fn matched(&self, products: ArrayView2<'_, f64>, codes: Option<&[u32]>) -> Vec<u32> {
+        let bases = self.offsets.windows(2).enumerate();
         let base = |(u, ends): (usize, &[usize])| {
             self.matched_base(u, products.slice(s![ends[0]..ends[1], ..]), codes.map(|codes| &codes[ends[0]..ends[1]]))
         };
@@ -240,83 +286,85 @@ impl<'a> Search<'a> {
         columns
     }
 
-    fn means(&self, codes: &[u32]) -> Means {
-        self.rows.means(codes, self.settings.rows == ConsensusRows::Hard)
-    }
-
-    /// Matchings and rows in turn, from these columns on.
-    fn run(&self, codes: Vec<u32>, rounds: u32, monitor: &dyn Monitor) -> Run {
-        let means = self.means(&codes);
-        let mut run = Run { codes, trace: vec![means.loss], means, stopped: Stopped::RoundLimit };
-        for round in 1..=rounds {
-            let codes = self.matched(&run.means.rows, Some(&run.codes));
-            if codes == run.codes {
-                run.stopped = Stopped::Converged;
-                break;
-            }
-            let means = self.means(&codes);
-            let gain = run.means.loss - means.loss;
-            if gain <= self.settings.tolerance * run.means.loss {
-                run.stopped = Stopped::Converged;
-                break;
-            }
-            run.trace.push(means.loss);
-            (run.codes, run.means) = (codes, means);
-            if monitor.tick(u64::from(round), u64::from(rounds)) == Flow::Stop {
-                run.stopped = Stopped::Interrupted;
-                break;
-            }
-        }
-        run
-    }
-
-    /// All starts for a few rounds, then the best to the end.
-    fn multi_start(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Vec<Run> {
-        let restarts = self.settings.restarts.get();
-        let median = if self.merges() { MEDIAN } else { 0 };
-        let finals = FINALISTS.max(restarts as usize / 4) as u64;
-        let progress = ProgressCounter::new(self.monitor, median + u64::from(restarts) * ROUGH + finals * FINAL);
-        let mut rough: Vec<Run> = Vec::new();
-        for start in 0..restarts {
-            if progress.stopped() && !rough.is_empty() {
-                break;
-            }
-            let codes = match start % 3 {
-                0 if start == 0 && self.merges() => {
-                    self.matched(&self.median(source, seed.child(0), &progress.part(median)), None)
-                }
-                2 => self.random_columns(seed.child(u64::from(start))),
-                _ => self.matched(&self.start(source, start as usize, seed), None),
-            };
-            rough.push(self.run(codes, ROUGH_ROUNDS.min(self.settings.rounds.get()), &progress.part(ROUGH)));
-        }
-        let objectives = values(&rough, self.merges());
-        let most = FINALISTS.max(rough.len() / 4);
-        let finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
-        let mut runs: Vec<Option<Run>> = rough.into_iter().map(Some).collect();
-        let go_on = |at: usize| {
-            let run = runs[at].take().expect("every finalist once");
-            if run.stopped != Stopped::RoundLimit || run.trace.len() as u32 > self.settings.rounds.get() {
-                return run;
-            }
-            let rounds = self.settings.rounds.get() - (run.trace.len() as u32 - 1);
-            let rest = self.run(run.codes, rounds, &progress.part(FINAL));
-            Run { trace: run.trace.into_iter().chain(rest.trace.into_iter().skip(1)).collect(), ..rest }
-        };
-        finalists.into_iter().map(go_on).collect()
-    }
-
     /// Columns by chance: each of K at most once among the clusters of a base clustering while there are some left.
-    fn random_columns(&self, seed: Seed) -> Vec<u32> {
+    fn random(&self, seed: Seed) -> Vec<u32> {
         let mut rng = seed.rng();
         let base = |u: usize| {
-            let (clusters, wide) = (self.rows.offsets[u + 1] - self.rows.offsets[u], self.wide(u));
+            let (clusters, wide) = (self.offsets[u + 1] - self.offsets[u], self.wide(u));
             let mut columns: Vec<u32> = (0..wide.max(clusters)).map(|column| (column % wide) as u32).collect();
             columns.shuffle(&mut rng);
             columns.truncate(clusters);
             columns
         };
-        (0..self.rows.base_weights.len()).flat_map(base).collect()
+        (0..self.offsets.len() - 1).flat_map(base).collect()
+    }
+
+    /// Base clusterings in the order in which they are matched one after the other: those with K clusters first. And whether the
+    /// first has K clusters.
+    fn stream_order(&self) -> (Vec<usize>, bool) {
+        let exact = |u: usize| self.offsets[u + 1] - self.offsets[u] == self.clusters;
+        let mut order: Vec<usize> = (0..self.offsets.len() - 1).collect();
+        order.sort_by_key(|&u| (!exact(u), u));
+        let first = order.first().is_some_and(|&u| exact(u));
+        (order, first)
+    }
+}
+
+struct Search<'a> {
+    rows: &'a WeightedShares<'a>,
+    columns: Columns,
+    settings: &'a SoftMeanSettings,
+    monitor: &'a dyn Monitor,
+}
+
+impl<'a> Search<'a> {
+    fn new(rows: &'a WeightedShares<'a>, settings: &'a SoftMeanSettings, monitor: &'a dyn Monitor) -> Self {
+        let columns = Columns::new(&rows.offsets, rows.clusters, settings.matching, |u| rows.co_shares(u));
+        Self { rows, columns, settings, monitor }
+    }
+
+    fn sums(&self, codes: &[u32]) -> MeanSums {
+        self.rows.sums(codes, self.settings.rows == ConsensusRows::Hard)
+    }
+
+    fn go_on(&self, run: &mut Run, rounds: u32, monitor: &dyn Monitor) {
+        let sums = |codes: &[u32]| Ok::<_, Infallible>(self.sums(codes));
+        let Ok(()) = run.go_on(&self.columns, (rounds, self.settings.tolerance), monitor, sums);
+    }
+
+    /// All starts for a few rounds, then the best to the end.
+    fn multi_start(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Vec<Run> {
+        let restarts = self.settings.restarts.get();
+        let merges = self.columns.merges();
+        let median = if merges { MEDIAN } else { 0 };
+        let finals = FINALISTS.max(restarts as usize / 4) as u64;
+        let progress = ProgressCounter::new(self.monitor, median + u64::from(restarts) * ROUGH + finals * FINAL);
+        let mut runs: Vec<Run> = Vec::new();
+        for start in 0..restarts {
+            if progress.stopped() && !runs.is_empty() {
+                break;
+            }
+            let matched = |rows: &Array2<f64>| self.columns.matched(self.rows.products(rows.view()).view(), None);
+            let codes = match start % 3 {
+                0 if start == 0 && merges => matched(&self.median(source, seed.child(0), &progress.part(median))),
+                2 => self.columns.random(seed.child(u64::from(start))),
+                _ => matched(&self.start(source, start as usize, seed)),
+            };
+            let sums = self.sums(&codes);
+            let mut run = Run::new(codes, sums);
+            self.go_on(&mut run, ROUGH_ROUNDS.min(self.settings.rounds.get()), &progress.part(ROUGH));
+            runs.push(run);
+        }
+        let objectives = values(&runs, merges);
+        let most = FINALISTS.max(runs.len() / 4);
+        let finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
+        let mut runs: Vec<Option<Run>> = runs.into_iter().map(Some).collect();
+        let go_on = |at: usize| {
+            let mut run = runs[at].take().expect("every finalist once");
+            self.go_on(&mut run, self.settings.rounds.get(), &progress.part(FINAL));
+            run
+        };
+        finalists.into_iter().map(go_on).collect()
     }
 
     /// The rows of the median by variation of information.
@@ -344,45 +392,49 @@ impl<'a> Search<'a> {
 
     /// One base clustering after the other, those with K clusters first, each to the mean of those before.
     fn stream(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Run {
-        let ensemble = source.ensemble;
-        let (k, offsets) = (self.rows.clusters, &self.rows.offsets);
-        let mut order: Vec<usize> = (0..self.rows.base_weights.len()).collect();
-        order.sort_by_key(|&u| (ensemble.bases()[u].clusters() != k, u));
-        let exact = ensemble.bases()[order[0]].clusters() == k;
+        let offsets = &self.columns.offsets;
+        let (order, exact) = self.columns.stream_order();
         // Without a base clustering into K clusters, k-means on labels says what the columns are.
+        let k = self.rows.clusters;
         let mut rows = if exact { self.start(source, 1, seed) } else { one_hot(&quick_partition(source, k, seed)) };
-        let mut mean = RunningMean::new(rows.nrows(), (0..order.len()).map(|u| self.wide(u)).max().unwrap_or(k));
+        let widest = order.iter().map(|&u| self.columns.wide(u)).max().unwrap_or(k);
+        let mut mean = RunningMean::new(rows.nrows(), widest);
         let mut codes = vec![0; offsets[order.len()]];
         for (place, &u) in order.iter().enumerate() {
-            let own = self.matched_base(u, self.rows.base_products(u, rows.view()).view(), None);
+            let own = self.columns.matched_base(u, self.rows.base_products(u, rows.view()).view(), None);
             codes[offsets[u]..offsets[u + 1]].copy_from_slice(&own);
             mean.add(self.rows, u, &codes, &mut rows);
             self.monitor.tick(place as u64 + 1, order.len() as u64);
         }
-        let means = self.means(&codes);
-        Run { codes, trace: vec![means.loss], means, stopped: Stopped::Exact }
+        let sums = self.sums(&codes);
+        Run { stopped: Stopped::Exact, ..Run::new(codes, sums) }
     }
 
     fn outcome(&self, runs: Vec<Run>) -> Outcome<SoftMeanDiagnostics> {
-        let objectives = values(&runs, false);
-        let unexplained: Vec<f64> = runs.iter().map(|run| run.means.unexplained).collect();
-        let best = MultiStart::new(Sense::Minimise).best(&values(&runs, self.merges())).unwrap_or(0);
-        let run = runs.into_iter().nth(best).expect("at least one start");
-        let soft = match self.settings.rows {
-            ConsensusRows::Soft => run.means.rows,
-            ConsensusRows::Hard => self.rows.means(&run.codes, false).rows,
-        };
-        let soft = SoftPartition::new(soft).expect("means of shares are shares");
+        let (run, details) = best(runs, &self.columns);
+        let soft = SoftPartition::new(self.rows.means(&run.codes, false)).expect("means of shares are shares");
         let mut outcome = Outcome::soft(soft, run.stopped);
         outcome.rounds = run.trace.len() as u64;
-        outcome.objective = Some(Objective {
-            name: "squared distance to the memberships of all base clusterings",
-            sense: Sense::Minimise,
-            value: run.means.loss,
-            trace: run.trace,
-        });
-        let merged = self.co_shares.iter().flatten().count();
-        outcome.with(SoftMeanDiagnostics { merged, objectives, unexplained })
+        outcome.objective = Some(objective(run.trace));
+        outcome.with(details)
+    }
+}
+
+/// The best of some runs, and what there is to say of all.
+fn best(runs: Vec<Run>, columns: &Columns) -> (Run, SoftMeanDiagnostics) {
+    let merged = columns.co_shares.iter().flatten().count();
+    let (objectives, unexplained) = (values(&runs, false), values(&runs, true));
+    let best = MultiStart::new(Sense::Minimise).best(if merged > 0 { &unexplained } else { &objectives }).unwrap_or(0);
+    let run = runs.into_iter().nth(best).expect("at least one start");
+    (run, SoftMeanDiagnostics { merged, objectives, unexplained })
+}
+
+fn objective(trace: Vec<f64>) -> Objective {
+    Objective {
+        name: "squared distance to the memberships of all base clusterings",
+        sense: Sense::Minimise,
+        value: trace.last().copied().unwrap_or_default(),
+        trace,
     }
 }
 
@@ -412,6 +464,7 @@ static INFO: MethodInfo = MethodInfo {
         base_weights: Weights::Native,
         object_weights: Weights::Native,
         seeded: true,
+        streams: true,
         ..Capabilities::HARD_LABELS
     },
 };
@@ -428,11 +481,11 @@ impl Method for SoftMean {
     fn bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
         let [n, m, side, k] = size.saturating();
         let entries = if size.soft_shares > 0 { Saturating(size.soft_shares as u64) } else { n * m };
-        let starts = Saturating(u64::from(settings.restarts.get())) + Saturating(2);
-        let pieces = Saturating(2 * rayon::current_num_threads() as u64 + 2);
+        // Sums of pieces that are under way, and of every start.
+        let sums = Saturating(u64::from(settings.restarts.get()) + 2 * rayon::current_num_threads() as u64 + 2);
         let widest = Saturating(size.largest_base_clustering as u64);
         let quick = n * Saturating(40);
-        let search = n * k * Saturating(8) * starts + side * (k * pieces + widest) * Saturating(8) + quick;
+        let search = n * k * Saturating(16) + side * (k * sums + widest) * Saturating(8) + quick;
         let median = Saturating(MEDIAN_VI.bytes(size, &MedianViSettings::default()));
         (entries * Saturating(12)
             + if settings.matching.merges(widest.0 as usize, k.0 as usize) { search.max(median) } else { search })
@@ -448,5 +501,19 @@ impl Method for SoftMean {
         let clusters = problem.given_clusters(INFO.name)?;
         let weights = (problem.weights, problem.object_weights);
         Ok(soft_mean(problem.ensemble, weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn fit_rows(
+        &self,
+        problem: &RowProblem<'_>,
+        settings: &SoftMeanSettings,
+        monitor: &dyn Monitor,
+    ) -> Result<RowFit<SoftMeanDiagnostics>, FitError> {
+        let clusters = problem.given_clusters(INFO.name)?;
+        Ok(soft_mean_rows(&problem.passes(), problem.weights, clusters, problem.seed, settings, monitor)?)
+    }
+
+    fn row_bytes(&self, size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
+        passes::row_bytes(size, settings)
     }
 }

@@ -216,6 +216,18 @@ impl View for Dense {
         self.evenness
     }
 
+    fn is_copy_of_previous(&self, i: usize) -> bool {
+        let Some(before) = i.checked_sub(1) else { return false };
+        let counts = |of: usize, j: usize| {
+            let place = of * self.stride + j;
+            let seen = self.n.as_ref().map_or_else(|bases| *bases, |store| store.at(place) * self.scale);
+            (self.c.at(place) * self.scale, seen)
+        };
+        let (together, seen) = counts(before, i);
+        let always = seen > 0.0 && together > seen * (1.0 - 1e-12);
+        always && (0..self.objects).filter(|&j| j != i && j != before).all(|j| counts(i, j) == counts(before, j))
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.weights[i]
     }

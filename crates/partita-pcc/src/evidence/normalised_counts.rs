@@ -90,6 +90,10 @@ impl<E: Evidence> View for NormalisedCounts<E> {
         }
     }
 
+    fn is_copy_of_previous(&self, i: usize) -> bool {
+        self.inner.is_copy_of_previous(i)
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.weights[i]
     }

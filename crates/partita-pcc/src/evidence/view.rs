@@ -78,6 +78,12 @@ pub trait View: Sync {
         CopyPairs::default()
     }
 
+    /// Whether object `i` is a copy of the one before it: always together with it, and seen with every other just as often. False where
+    /// not all pairs are known.
+    fn is_copy_of_previous(&self, _i: usize) -> bool {
+        false
+    }
+
     /// How many objects each stands for; none where each stands for itself alone.
     fn multiplicities(&self) -> Option<&[f64]> {
         None

@@ -111,6 +111,10 @@ impl<E: Evidence> View for WeightedPairs<E> {
         self.among[i]
     }
 
+    fn is_copy_of_previous(&self, i: usize) -> bool {
+        self.inner.is_copy_of_previous(i)
+    }
+
     fn multiplicities(&self) -> Option<&[f64]> {
         Some(&self.objects)
     }

@@ -87,7 +87,7 @@ fn a_value_that_differs_is_named() {
     let root = tempfile::tempdir().unwrap();
     let study = Sums::default();
     run(&study, SCOPE, root.path(), 1, &Interrupt::new(), &|_| ()).unwrap();
-    let again = || check(&study, root.path(), 60.0, &Interrupt::new()).unwrap();
+    let again = || check(&study, root.path(), 60.0, 2, &Interrupt::new()).unwrap();
     assert_eq!(again(), (12, Vec::new()));
     let altered = raw(root.path()).replace("b,plain,twice,1,sum,1.66667", "b,plain,twice,1,sum,1.66666");
     write_raw(root.path(), &altered);
@@ -97,7 +97,7 @@ fn a_value_that_differs_is_named() {
         assert!(differ[0].contains(word), "{}", differ[0]);
     }
     write_raw(root.path(), "data,setting\nb,plain\n");
-    let error = check(&study, root.path(), 60.0, &Interrupt::new()).unwrap_err().to_string();
+    let error = check(&study, root.path(), 60.0, 2, &Interrupt::new()).unwrap_err().to_string();
     assert!(error.contains("sums.csv") && error.contains("line 2"), "{error}");
 }
 

@@ -1,0 +1,270 @@
+//! Soft means over label rows that are not held: a search on a sample of the rows, then a pass for every round.
+
+use std::num::Saturating;
+
+use partita_core::ndarray::Array2;
+use partita_core::{
+    Assigned, BLOCK_ROWS, BaseClustering, BaseWeights, Label, Method, Monitor, ObjectWeights, PassRunner, ProblemSize,
+    ProgressCounter, RowBlock, RowFit, RowLabeller, RowMap, RowPass, RowSample, Seed, Stopped, WeightedEnsemble,
+    sums_under_way,
+};
+use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights, places};
+use serde::{Deserialize, Serialize};
+
+use super::sums::{Gathered, MeanSums};
+use super::{
+    Columns, ConsensusRows, MatchingOrder, Run, SOFT_MEAN, Search, SoftMeanDiagnostics, SoftMeanSettings,
+    WeightedShares, best, objective,
+};
+use crate::MedianError;
+use crate::cumulative::rows::Sums;
+use crate::error::{check_rows, labelled};
+use crate::plurality::{centre_row_bytes, centre_rows};
+
+/// Units of progress: the search on a sample, and the rounds over all rows.
+const SAMPLE: u64 = 1_000;
+const ROUNDS: u64 = 2_000;
+
+/// [`soft_mean`](super::soft_mean) over label rows that are not held. All starts run to their ends on 10,000 different rows that a hash of
+/// their labels draws, or on all where no more differ; the best goes on over all rows, a pass for every round. Where base clusterings are
+/// matched one after the other, each takes a pass.
+///
+/// # Cost
+/// O(n M K) a pass; no memory that grows with n.
+///
+/// # Errors
+/// As [`soft_mean`](super::soft_mean), and [`MedianError::Pass`] when rows cannot be read.
+pub fn soft_mean_rows(
+    rows: &PassRunner<'_>,
+    weights: Option<&BaseWeights>,
+    clusters: usize,
+    seed: Seed,
+    settings: &SoftMeanSettings,
+    monitor: &dyn Monitor,
+) -> Result<RowFit<SoftMeanDiagnostics>, MedianError> {
+    let _span = tracing::info_span!("soft-mean", rows = rows.source().rows(), clusters).entered();
+    check_rows(rows, weights, clusters, settings)?;
+    let (_, first_unlabelled) = Counts::together_over(rows)?;
+    labelled(first_unlabelled)?;
+    let bases = rows.source().bases();
+    let (offsets, base_weights) = (BaseClustering::offsets(bases), base_weights(bases, weights));
+    // An object has one label in a base clustering: shares of different clusters have no products.
+    let none = |u: usize| Array2::zeros((bases[u].clusters(), bases[u].clusters()));
+    let columns = Columns::new(&offsets, clusters, settings.matching, none);
+    let matched = Matched { offsets, base_weights, clusters, codes: Vec::new() };
+    let progress = ProgressCounter::new(monitor, SAMPLE + ROUNDS);
+    let hard = settings.rows == ConsensusRows::Hard;
+    let (run, details) = match settings.order {
+        MatchingOrder::Stream => {
+            let codes = matched.stream(rows, &columns, weights, seed, &progress.part(SAMPLE))?;
+            let sums = rows.run(&SumMeans { matched: matched.with(&codes), hard })?;
+            best(vec![Run { stopped: Stopped::Exact, ..Run::new(codes, sums) }], &columns)
+        }
+        MatchingOrder::Search => {
+            let sample = RowSample::draw(rows, START_ROWS, seed.child(u64::from(u32::MAX)))?;
+            let (run, details) = matched.searched(&sample, weights, seed, settings, &progress.part(SAMPLE));
+            drop(sample);
+            let sums = |codes: &[u32]| rows.run(&SumMeans { matched: matched.with(codes), hard });
+            let of_start = sums(&run.codes)?;
+            let mut run = Run::new(run.codes, of_start);
+            run.go_on(&columns, (settings.rounds.get(), settings.tolerance), &progress.part(ROUNDS), sums)?;
+            (run, details)
+        }
+    };
+    let mut fit = RowFit::new(clusters, run.stopped, matched.with(&run.codes), details);
+    fit.rounds = run.trace.len() as u64;
+    fit.objective = Some(objective(run.trace));
+    Ok(fit)
+}
+
+/// Bytes that [`soft_mean_rows`] holds at once.
+pub(super) fn row_bytes(size: &ProblemSize, settings: &SoftMeanSettings) -> u64 {
+    let sample = ProblemSize { objects: size.objects.min(START_ROWS + size.base_clusterings), ..*size };
+    let [n, m, side, k] = size.saturating();
+    let levels = Saturating(u64::from((n.0 / (BLOCKS * BLOCK_ROWS) + 1).ilog2()) + 2 * sums_under_way() + 4);
+    let sums = ((side + Saturating(4)) * k + side + m) * Saturating(8) * levels;
+    let drawn = Saturating(RowSample::bytes(size, START_ROWS as u64));
+    (sums + centre_row_bytes(size) + drawn + Saturating(SOFT_MEAN.bytes(&sample, settings))).0
+}
+
+/// Blocks that a sum is over: it is large beside the work of a block.
+const BLOCKS: u64 = 4;
+
+/// Base clusters and the columns that they go to: the mean of the columns of a row is its consensus.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Matched {
+    offsets: Vec<usize>,
+    base_weights: Vec<f64>,
+    clusters: usize,
+    codes: Vec<u32>,
+}
+
+impl Matched {
+    fn with(&self, codes: &[u32]) -> Self {
+        Self { codes: codes.to_vec(), ..self.clone() }
+    }
+
+    fn entries<L: Label>(&self, row: &[L]) -> impl Iterator<Item = (usize, usize, f64)> {
+        places(row, &self.offsets).map(|(u, place)| (u, place, 1.0))
+    }
+
+    fn gather<L: Label>(&self, row: &[L], gathered: &mut Gathered) {
+        gathered.gather(self.entries(row), &self.codes, &self.base_weights);
+    }
+
+    /// Whether it is about these base clusterings.
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        let columns = bases.iter().map(BaseClustering::clusters).fold(self.clusters, usize::max);
+        let [base_clusters, places] = [self.codes.len(), self.offsets.last().copied().unwrap_or(0)];
+        self.offsets == BaseClustering::offsets(bases)
+            && self.base_weights.len() == bases.len()
+            && base_clusters == places
+            && (1..=u16::MAX.into()).contains(&self.clusters)
+            && self.codes.iter().all(|&code| (code as usize) < columns)
+    }
+
+    /// The best run on a sample of the rows, and what there is to say of all.
+    fn searched(
+        &self,
+        sample: &RowSample,
+        weights: Option<&BaseWeights>,
+        seed: Seed,
+        settings: &SoftMeanSettings,
+        monitor: &dyn Monitor,
+    ) -> (Run, SoftMeanDiagnostics) {
+        let (ensemble, of_rows) = (&sample.ensemble, Some(&*sample.weights));
+        let (shares, base_weights) = (ensemble.shares(), self.base_weights.clone());
+        let sampled = WeightedShares::new(&shares, self.offsets.clone(), base_weights, of_rows, self.clusters);
+        let search = Search::new(&sampled, settings, monitor);
+        let objects = ObjectWeights::new(sample.weights.clone()).expect("what rows stand for is positive");
+        let source = WeightedEnsemble { ensemble, base_weights: weights, object_weights: Some(&objects) };
+        best(search.multi_start(source, seed), &search.columns)
+    }
+
+    /// The columns of base clusterings that are matched one after the other, those with K clusters first, each to the mean of those before.
+    fn stream(
+        &self,
+        rows: &PassRunner<'_>,
+        columns: &Columns,
+        weights: Option<&BaseWeights>,
+        seed: Seed,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<u32>, MedianError> {
+        let (order, exact) = columns.stream_order();
+        let none = self.base_weights.iter().map(|_| 0.0).collect();
+        let mut matched = Self { base_weights: none, codes: vec![0; self.offsets[order.len()]], ..self.clone() };
+        let mut before = None;
+        for (place, &u) in order.iter().enumerate() {
+            let own = self.offsets[u]..self.offsets[u + 1];
+            let products = if place == 0 && exact {
+                Array2::eye(self.clusters)
+            } else if place == 0 {
+                let (counts, choice) = centre_rows(rows, weights, self.clusters, seed, monitor)?;
+                before = Some(choice);
+                let count = |(j, k)| counts.of(own.start + j)[k] as f64;
+                Array2::from_shape_fn((own.len(), self.clusters), count)
+            } else {
+                let pass = SumBase { matched, before, base: u };
+                let sums = rows.run(&pass)?;
+                SumBase { matched, before, .. } = pass;
+                Array2::from_shape_vec((own.len(), self.clusters), sums.0).expect("K numbers a base cluster")
+            };
+            let codes = columns.matched_base(u, products.view(), None);
+            matched.codes[own].copy_from_slice(&codes);
+            matched.base_weights[u] = self.base_weights[u];
+            monitor.tick(place as u64 + 1, order.len() as u64);
+        }
+        Ok(matched.codes)
+    }
+}
+
+impl RowLabeller for Matched {
+    const KIND: &'static str = "median/soft-mean-columns";
+}
+
+impl RowMap for Matched {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+        let mut gathered = Gathered::new(&self.codes, self.clusters);
+        let mut soft = vec![0.0; block.len() * self.clusters];
+        for ((row, _), soft) in block.rows().zip(soft.chunks_exact_mut(self.clusters)) {
+            self.gather(row, &mut gathered);
+            gathered.closest(soft, false);
+        }
+        Assigned::of_soft(soft, self.clusters)
+    }
+}
+
+/// What the rows cost that are closest to the matched columns, and their products with base clusters.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SumMeans {
+    matched: Matched,
+    hard: bool,
+}
+
+impl RowPass for SumMeans {
+    type Sum = MeanSums;
+    const KIND: &'static str = "median/soft-mean";
+    const BLOCKS_A_SUM: u64 = BLOCKS;
+
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.matched.fits(bases)
+    }
+
+    fn zero(&self) -> MeanSums {
+        MeanSums::new(self.matched.codes.len(), self.matched.clusters)
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut MeanSums) {
+        let mut gathered = Gathered::new(&self.matched.codes, self.matched.clusters);
+        for (row, weight) in block.rows() {
+            self.matched.gather(row, &mut gathered);
+            sum.add(&mut gathered, self.matched.entries(row), weight, self.hard);
+        }
+    }
+}
+
+/// The products of the clusters of one base clustering with the mean of those that count.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SumBase {
+    matched: Matched,
+    /// The cluster of a row that none of them knows; its row is even if there is none.
+    before: Option<LabelChoice>,
+    base: usize,
+}
+
+impl RowPass for SumBase {
+    type Sum = Sums;
+    const KIND: &'static str = "median/soft-mean-stream";
+
+    fn fits(&self, bases: &[BaseClustering]) -> bool {
+        self.base < bases.len() && self.matched.fits(bases)
+    }
+
+    fn zero(&self) -> Sums {
+        let own = &self.matched.offsets[self.base..];
+        Sums(vec![0.0; (own[1] - own[0]) * self.matched.clusters])
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Sums) {
+        let clusters = self.matched.clusters;
+        let mut gathered = Gathered::new(&self.matched.codes, clusters);
+        let mut mean = vec![0.0; clusters];
+        let mut add = |row: &[L], chosen: Option<u32>, weight: f64| {
+            let Some(label) = row[self.base].cluster() else { return };
+            self.matched.gather(row, &mut gathered);
+            match chosen {
+                _ if !gathered.unknown() => gathered.closest(&mut mean, false),
+                Some(chosen) => (0..clusters).for_each(|k| mean[k] = f64::from(k == chosen as usize)),
+                None => mean.fill(1.0 / clusters as f64),
+            }
+            let sums = &mut sum.0[label * clusters..][..clusters];
+            sums.iter_mut().zip(&mean).for_each(|(sum, y)| *sum += weight * y);
+        };
+        match &self.before {
+            Some(choice) => choice.for_each(block, |row, k, weight| add(row, Some(k), weight)),
+            None => block.rows().for_each(|(row, weight)| add(row, None, weight)),
+        }
+    }
+}
