@@ -15,9 +15,14 @@ const BASES: usize = 27;
 /// Files of the ensemble that lies in a folder.
 const FILES: usize = 20;
 
-/// Just large enough to be read in blocks: noisy copies of four groups, some labels missing.
-fn write_large([memory, disk, parts]: [&Path; 3]) {
-    let objects = LABELS_BY_BLOCKS as usize / BASES + 1000;
+/// Just so many that they are read by blocks wherever they are.
+const LARGE: usize = LABELS_BY_BLOCKS as usize / BASES + 1000;
+
+/// Some hundred blocks, which are read by blocks where that is asked for.
+const SMALL: usize = LARGE / 8;
+
+/// Noisy copies of four groups, some labels missing.
+fn write_all(objects: usize, [memory, disk, parts]: [&Path; 3]) {
     let mut state = 88_172_645_463_325_252_u64;
     let mut random = || {
         state ^= state << 13;
@@ -54,62 +59,65 @@ const BOTH: &[(&str, &str)] = &[("e.parquet", "1"), PARTS[0]];
 /// And a manifest of the twenty files.
 const ALL: &[(&str, &str)] = &[BOTH[0], PARTS[0], ("m.json", "2")];
 
-/// A folder with the ensemble in all these files.
-fn place() -> Workplace {
+/// A folder with an ensemble in all these files.
+fn place(objects: usize) -> Workplace {
     let place = Workplace::new();
-    write_large([&place.path("e.npz"), &place.path("e.parquet"), &place.path("parts")]);
+    write_all(objects, [&place.path("e.npz"), &place.path("e.parquet"), &place.path("parts")]);
     place.partita(&["manifest", "parts", "-o", "m.json"]).fine();
     place
 }
 
-/// Holds the labels of a method from files, in a small memory, to those of rows that are held.
-fn same_labels(place: &Workplace, method: &str, files: &[(&str, &str)], settings: &[&str]) {
-    let run = |file: &str, more: &[&str]| {
-        let words = [&["consensus", file, "-m", method, "-k", "4", "-o", "l.csv", "--force"], settings, more].concat();
+/// Rows that are held, and rows that are not.
+const HELD: &[&str] = &["e.npz", "--threads", "2"];
+const NOT_HELD: &[&str] = &["e.parquet", "--threads", "2", "--stream"];
+
+/// Holds the labels of a method from files, in a small memory, to those that it gives rows of `from`.
+fn same_labels(place: &Workplace, from: &[&str], method: &str, files: &[(&str, &str)], settings: &[&str]) {
+    let run = |file: &[&str]| {
+        let words = [&["consensus", "-m", method, "-k", "4", "-o", "l.csv", "--force"], file, settings].concat();
         place.partita(&words).fine();
         fs::read(place.path("l.csv")).expect("labels")
     };
-    let expected = run("e.npz", &["--threads", "2"]);
-    assert!(expected.len() > 1 << 24);
+    let expected = run(from);
+    assert!(expected.len() > 1 << 20);
     // As wholes: what differs is too long to be shown.
     for &(file, threads) in files {
-        let tight = ["--threads", threads, "--max-memory", "400MiB", "--stream"];
-        assert!(run(file, &tight) == expected, "{method} from {file} on {threads} threads in 400 MiB");
+        let tight = [file, "--threads", threads, "--max-memory", "400MiB", "--stream"];
+        assert!(run(&tight) == expected, "{method} from {file} on {threads} threads in 400 MiB");
     }
 }
 
 #[test]
-fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
-    let place = place();
-    same_labels(&place, "lwgp", ALL, &["--set", "restarts=2"]);
-    same_labels(&place, "plurality", PARTS, &["--base-weights", "agreement"]);
-    same_labels(&place, "mcla", PARTS, &[]);
-    same_labels(&place, "acv", PARTS, &[]);
-    // Labels in columns and arrays are those of rows in memory too, to the byte, and are not held either.
-    for labels in ["l.parquet", "l.npy"] {
-        let run = |file: &str, more: &[&str]| {
-            place
-                .partita(&[&["consensus", file, "-m", "acv", "-k", "4", "-o", labels, "--force"], more].concat())
-                .fine();
-            fs::read(place.path(labels)).expect("labels")
-        };
-        assert!(run("e.npz", &[]) == run("m.json", &["--max-memory", "200MiB"]), "{labels}");
-    }
+fn labels_of_many_rows_are_those_of_rows_that_are_held() {
+    let place = place(LARGE);
+    same_labels(&place, HELD, "lwgp", ALL, &["--set", "restarts=2"]);
+    same_labels(&place, HELD, "kc", BOTH, &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"]);
     let refused = place.partita(&["consensus", "e.parquet", "-m", "lwgp", "-k", "4", "--max-memory", "1MiB"]);
     refused.refused(&["memory budget"]);
 }
 
-/// Beside the other test, which does not take longer than this one.
 #[test]
-fn labels_of_methods_in_rounds_do_not_depend_on_it_either() {
-    let place = place();
-    for (method, files) in [("mm", BOTH), ("bce", PARTS), ("nbce-vb", BOTH)] {
-        same_labels(&place, method, files, &["--set", "restarts=1", "--set", "rounds=1"]);
+fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
+    let place = place(SMALL);
+    same_labels(&place, NOT_HELD, "plurality", PARTS, &["--base-weights", "agreement"]);
+    for method in ["hbgf", "mcla", "ecpcs-mc", "lce", "gp-mgla", "urcv", "rcv", "acv", "sec"] {
+        same_labels(&place, NOT_HELD, method, PARTS, &[]);
+    }
+    for method in ["mm", "bce", "nbce-vb", "kcc", "qmi", "ipvc", "soft-mean"] {
+        same_labels(&place, NOT_HELD, method, BOTH, &["--set", "restarts=1", "--set", "rounds=1"]);
     }
     for method in ["median-vi", "median-binder"] {
-        same_labels(&place, method, PARTS, &["--set", "restarts=1", "--set", "sweeps=2"]);
+        same_labels(&place, NOT_HELD, method, PARTS, &["--set", "restarts=1", "--set", "sweeps=2"]);
     }
-    same_labels(&place, "kc", BOTH, &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"]);
+    same_labels(&place, NOT_HELD, "soft-mean", PARTS, &["--set", "order=stream"]);
+    // Labels in columns and arrays are the same from many files, to the byte.
+    for labels in ["l.parquet", "l.npy"] {
+        let run = |file: &[&str]| {
+            place.partita(&[&["consensus", "-m", "acv", "-k", "4", "-o", labels, "--force"], file].concat()).fine();
+            fs::read(place.path(labels)).expect("labels")
+        };
+        assert!(run(NOT_HELD) == run(&["m.json", "--stream", "--max-memory", "200MiB"]), "{labels}");
+    }
 }
 
 #[test]
