@@ -11,11 +11,10 @@ use partita_core::{
 use partita_kmeans::labels::{Counts, LabelChoice, START_ROWS, base_weights, places};
 use serde::{Deserialize, Serialize};
 
+use super::rows::WeightedShares;
+use super::search::{Columns, Run, Search, best, objective};
 use super::sums::{Gathered, MeanSums};
-use super::{
-    Columns, ConsensusRows, MatchingOrder, Run, SOFT_MEAN, Search, SoftMeanDiagnostics, SoftMeanSettings,
-    WeightedShares, best, objective,
-};
+use super::{ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMeanDiagnostics, SoftMeanSettings};
 use crate::MedianError;
 use crate::cumulative::rows::Sums;
 use crate::error::{check_rows, labelled};
