@@ -13,8 +13,8 @@ use crate::workspace::Workspace;
 /// The only target that the checker is known to work on with the kernels that are chosen while running.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// What is not ours is compiled without optimisation.
-const UNOPTIMISED: &str = "profile.dev.package.'*'.opt-level=0";
+/// Where little is computed, what it depends on is compiled for itself, and quicker than it runs.
+const UNOPTIMISED: &str = "unoptimised";
 
 /// The kernels, on every level that the machine has, and k-means, which calls them with data of its own, under the address
 /// sanitizer, and METIS behind its graphs. Needs a nightly toolchain, which is installed where checks run.
@@ -26,8 +26,7 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
     }
     sanitized(workspace, &["--package", "partita-kernels", "--package", "partita-kmeans"])?;
     // The C code of METIS is not instrumented; what it writes beyond what was allocated is seen all the same.
-    // Little is computed: what it depends on is compiled for itself here, and quicker than it runs.
-    sanitized(workspace, &["--package", "partita-graph", "--config", UNOPTIMISED, "metis"])
+    sanitized(workspace, &["--package", "partita-graph", "--profile", UNOPTIMISED, "metis"])
 }
 
 /// Tests of libraries under the address sanitizer.
@@ -59,8 +58,7 @@ pub(crate) fn lapack(workspace: &Workspace) -> Result<()> {
     }
     let mut cargo =
         workspace.cargo(["test", "--quiet", "--package", "partita-spectral", "--features", "lapack", "--lib"]);
-    // As above.
-    shell::run(cargo.args(["--config", UNOPTIMISED, "lapack"]))
+    shell::run(cargo.args(["--profile", UNOPTIMISED, "lapack"]))
 }
 
 /// Reports in a browser without network: hover, sort, search, themes, accessibility. Needs node and Chromium, which is

@@ -130,7 +130,7 @@ pub struct SoftMeanDiagnostics {
 /// beyond the K: one-to-one spreads the shares in them evenly, merge gives every one of its clusters to one of the K.
 ///
 /// Merging has an optimum of no use, since nothing is lost where all base clusters go to one column. So the search then starts from
-/// [`median_vi`] too, and of all starts it keeps the one that leaves the least share of squares, as a mean over the columns:
+/// [`median_vi`](crate::median_vi()) too, and of all starts it keeps the one that leaves the least share of squares, as a mean over the columns:
 ///
 /// ```text
 /// (1/K) Σ_k  Σ_ui w_u v_i (x_uik − y_ik)² / Σ_ui w_u v_i (x_uik − mean of x_u·k)²,    x_u = Q_u Π_u;  1 where all x_·k are equal
