@@ -18,7 +18,7 @@ const FILES: usize = 20;
 /// Just so many that they are read by blocks wherever they are.
 const LARGE: usize = LABELS_BY_BLOCKS as usize / BASES + 1000;
 
-/// Some hundred blocks, which are read by blocks where that is asked for.
+/// Some dozen blocks, which are read by blocks only from a manifest.
 const SMALL: usize = LARGE / 8;
 
 /// Noisy copies of four groups, some labels missing.
@@ -64,12 +64,16 @@ fn place(objects: usize) -> Workplace {
     let place = Workplace::new();
     write_all(objects, [&place.path("e.npz"), &place.path("e.parquet"), &place.path("parts")]);
     place.partita(&["manifest", "parts", "-o", "m.json"]).fine();
+    place.partita(&["manifest", "e.parquet", "-o", "one.json"]).fine();
     place
 }
 
 /// Rows that are held, and rows that are not.
 const HELD: &[&str] = &["e.npz", "--threads", "2"];
-const NOT_HELD: &[&str] = &["e.parquet", "--threads", "2", "--stream"];
+const NOT_HELD: &[&str] = &["one.json", "--threads", "1"];
+
+/// A manifest of the twenty files on more threads than there are processors.
+const MANY: &[(&str, &str)] = &[("m.json", "8")];
 
 /// Holds the labels of a method from files, in a small memory, to those that it gives rows of `from`.
 fn same_labels(place: &Workplace, from: &[&str], method: &str, files: &[(&str, &str)], settings: &[&str]) {
@@ -99,24 +103,24 @@ fn labels_of_many_rows_are_those_of_rows_that_are_held() {
 #[test]
 fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
     let place = place(SMALL);
-    same_labels(&place, NOT_HELD, "plurality", PARTS, &["--base-weights", "agreement"]);
+    same_labels(&place, NOT_HELD, "plurality", MANY, &["--base-weights", "agreement"]);
     for method in ["hbgf", "mcla", "ecpcs-mc", "lce", "gp-mgla", "urcv", "rcv", "acv", "sec"] {
-        same_labels(&place, NOT_HELD, method, PARTS, &[]);
+        same_labels(&place, NOT_HELD, method, MANY, &[]);
     }
     for method in ["mm", "bce", "nbce-vb", "kcc", "qmi", "ipvc", "soft-mean"] {
-        same_labels(&place, NOT_HELD, method, BOTH, &["--set", "restarts=1", "--set", "rounds=1"]);
+        same_labels(&place, NOT_HELD, method, MANY, &["--set", "restarts=1", "--set", "rounds=1"]);
     }
     for method in ["median-vi", "median-binder"] {
-        same_labels(&place, NOT_HELD, method, PARTS, &["--set", "restarts=1", "--set", "sweeps=2"]);
+        same_labels(&place, NOT_HELD, method, MANY, &["--set", "restarts=1", "--set", "sweeps=2"]);
     }
-    same_labels(&place, NOT_HELD, "soft-mean", PARTS, &["--set", "order=stream"]);
+    same_labels(&place, NOT_HELD, "soft-mean", MANY, &["--set", "order=stream"]);
     // Labels in columns and arrays are the same from many files, to the byte.
     for labels in ["l.parquet", "l.npy"] {
         let run = |file: &[&str]| {
             place.partita(&[&["consensus", "-m", "acv", "-k", "4", "-o", labels, "--force"], file].concat()).fine();
             fs::read(place.path(labels)).expect("labels")
         };
-        assert!(run(NOT_HELD) == run(&["m.json", "--stream", "--max-memory", "200MiB"]), "{labels}");
+        assert!(run(NOT_HELD) == run(&["m.json", "--max-memory", "200MiB"]), "{labels}");
     }
 }
 
