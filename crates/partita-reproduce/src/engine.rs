@@ -255,7 +255,7 @@ pub fn write_pages(studies: &[&'static dyn Study], root: &Path, scope: Scope) ->
 /// quickest unit whole. Says how many values were compared and which differ.
 ///
 /// # Errors
-/// [`ReproduceError::File`]; whatever a unit says that fails now.
+/// [`ReproduceError::File`]; [`ReproduceError::Stopped`] after Ctrl-C; whatever a unit says that fails now.
 pub fn check(
     study: &dyn Study,
     root: &Path,
@@ -281,6 +281,9 @@ pub fn check(
         }
         Ok(())
     })?;
+    if interrupt.asked() {
+        return Err(ReproduceError::Stopped);
+    }
     let (compared, mut differ) = found.into_inner().expect("no worker panicked");
     differ.sort();
     Ok((compared, differ))

@@ -55,7 +55,7 @@ pub fn soft_mean_rows(
     let hard = settings.rows == ConsensusRows::Hard;
     let (run, details) = match settings.order {
         MatchingOrder::Stream => {
-            let codes = matched.stream(rows, &columns, weights, seed, &progress.part(SAMPLE))?;
+            let codes = matched.stream(rows, &columns, weights, seed, &progress.part(SAMPLE + ROUNDS))?;
             let sums = rows.run(&SumMeans { matched: matched.with(&codes), hard })?;
             best(vec![Run { stopped: Stopped::Exact, ..Run::new(codes, sums) }], &columns)
         }
@@ -64,8 +64,11 @@ pub fn soft_mean_rows(
             let (run, details) = matched.searched(&sample, weights, seed, settings, &progress.part(SAMPLE));
             drop(sample);
             let sums = |codes: &[u32]| rows.run(&SumMeans { matched: matched.with(codes), hard });
-            let of_start = sums(&run.codes)?;
+            let (of_start, interrupted) = (sums(&run.codes)?, run.stopped == Stopped::Interrupted);
             let mut run = Run::new(run.codes, of_start);
+            if interrupted {
+                run.stopped = Stopped::Interrupted;
+            }
             run.go_on(&columns, (settings.rounds.get(), settings.tolerance), &progress.part(ROUNDS), sums)?;
             (run, details)
         }

@@ -54,22 +54,22 @@ impl<'a> WeightedShares<'a> {
         clusters.iter().zip(shares).map(|(&c, &share)| (self.base_of[c as usize] as usize, c as usize, share))
     }
 
-    /// The rows that are closest to the memberships when base clusters go to these columns, and their loss. What goes to columns from
-    /// K on is spread evenly; with `hard` every row is its largest entry.
-    pub(super) fn means(&self, codes: &[u32], hard: bool) -> Array2<f64> {
+    /// The rows that are closest to the memberships when base clusters go to these columns. What goes to columns from K on is
+    /// spread evenly.
+    pub(super) fn means(&self, codes: &[u32]) -> Array2<f64> {
         let mut rows = Array2::zeros((self.shares.objects(), self.clusters));
         let values = rows.as_slice_mut().expect("a new array lies in rows");
         values.par_chunks_mut(PIECE * self.clusters).enumerate().for_each(|(number, rows)| {
             let mut gathered = Gathered::new(codes, self.clusters);
             for (at, row) in rows.chunks_exact_mut(self.clusters).enumerate() {
                 gathered.gather(self.entries(number * PIECE + at), codes, &self.base_weights);
-                gathered.closest(row, hard);
+                gathered.closest(row, false);
             }
         });
         rows
     }
 
-    /// Sums over those rows.
+    /// Sums over those rows; with `hard` every row is its largest entry.
     pub(super) fn sums(&self, codes: &[u32], hard: bool) -> MeanSums {
         let add = |objects: Range<usize>| {
             let mut sums = MeanSums::new(self.base_of.len(), self.clusters);

@@ -250,7 +250,7 @@ impl<'a> Search<'a> {
 
     pub(super) fn outcome(&self, runs: Vec<Run>) -> Outcome<SoftMeanDiagnostics> {
         let (run, details) = best(runs, &self.columns);
-        let soft = SoftPartition::new(self.rows.means(&run.codes, false)).expect("means of shares are shares");
+        let soft = SoftPartition::new(self.rows.means(&run.codes)).expect("means of shares are shares");
         let mut outcome = Outcome::soft(soft, run.stopped);
         outcome.rounds = run.trace.len() as u64;
         outcome.objective = Some(objective(run.trace));
