@@ -136,6 +136,9 @@ pub struct Outputs {
     pub folder: Option<PathBuf>,
     /// Whether the folder gets a `report.html` beside every `labels.csv`.
     pub report: bool,
+    /// Where the report of the first method goes beside that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report_file: Option<PathBuf>,
     /// Whether base clusterings that an earlier run of the same work left in the folder are taken, not made again.
     #[serde(skip)]
     pub resume: bool,

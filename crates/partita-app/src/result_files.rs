@@ -27,7 +27,7 @@ pub(crate) const SOFT: &str = "soft.csv";
 /// The confusion matrices of base clusterings whose labels name classes.
 pub(crate) const CONFUSION: &str = "confusion.csv";
 /// The page of a result, beside its labels.
-pub(crate) const REPORT: &str = "report.html";
+pub const REPORT: &str = "report.html";
 
 /// What the folder of a consensus gets.
 pub(crate) const RESULT_FILES: [&str; 6] = [LABELS, SOFT, RECORD, SUMMARY, REPORT, CHOICE];

@@ -316,18 +316,25 @@ impl Experiment {
         Ok(Some(weights))
     }
 
-    /// A page beside the labels of every method, where pages are asked for.
+    /// A page beside the labels of every method and in a file, where these are asked for.
     fn write_reports(&self, finished: &Finished, inputs: &Inputs<'_>, choice: Option<&Choice>) -> Result<(), AppError> {
-        let Some(folder) = self.outputs.folder.as_ref().filter(|_| self.outputs.report) else { return Ok(()) };
+        let (folder, file) = (self.outputs.folder.as_ref().filter(|_| self.outputs.report), &self.outputs.report_file);
+        let pages = match (folder, file) {
+            (Some(_), _) => finished.outcomes.len(),
+            (None, Some(_)) => 1,
+            (None, None) => return Ok(()),
+        };
         let all = finished.labels_of_all();
-        for (place, outcome) in finished.outcomes.iter().enumerate() {
+        for (place, outcome) in finished.outcomes.iter().enumerate().take(pages) {
             let result = MethodResult { outcome, confidence: &finished.confidences[place], evidence: None };
             let shown = report::Shown::of(&result, &finished.ensemble, inputs.features(), inputs.truth.as_ref());
             let shown = shown.beside(all.clone());
             let choice = choice.map(|choice| curves(choice, finished.ensemble.objects()));
             let page = report::page(&finished.record, place, &shown, choice)?;
             let method = &finished.record.methods[place].method;
-            write_text(&folder_of(folder, method, place).join(REPORT), &page.html)?;
+            let beside = folder.map(|folder| folder_of(folder, method, place).join(REPORT));
+            let alone = file.iter().filter(|_| place == 0).cloned();
+            beside.into_iter().chain(alone).try_for_each(|path| write_text(&path, &page.html))?;
         }
         Ok(())
     }

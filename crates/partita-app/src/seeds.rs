@@ -10,12 +10,14 @@
 //! | [`consensus`] | every consensus method |
 //! | [`rows`] | rows taken of a table by their labels (`max_per_label`) |
 //! | [`pairs`] | pairs of objects sampled for evidence outside a method |
+//! | [`shown`] | the objects that a report of rows which are not held shows |
 
 use partita::Seed;
 
 const CONSENSUS: u64 = u64::MAX;
 const ROWS: u64 = u64::MAX - 1;
 const PAIRS: u64 = u64::MAX - 2;
+const SHOWN: u64 = u64::MAX - 3;
 
 /// What the choice of the number of clusters draws from.
 #[must_use]
@@ -41,6 +43,12 @@ pub const fn pairs(run: Seed) -> Seed {
     run.child(PAIRS)
 }
 
+/// What the sample of objects that a report shows draws from, where rows are not held.
+#[must_use]
+pub const fn shown(run: Seed) -> Seed {
+    run.child(SHOWN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,7 +56,7 @@ mod tests {
     #[test]
     fn steps_do_not_share_seeds() {
         let run = Seed::new(7);
-        let steps = [consensus(run), rows(run), pairs(run), run.child(0), run.child(1)];
-        assert!((0..5).all(|a| (0..a).all(|b| steps[a] != steps[b])));
+        let steps = [consensus(run), rows(run), pairs(run), shown(run), run.child(0), run.child(1)];
+        assert!((0..6).all(|a| (0..a).all(|b| steps[a] != steps[b])));
     }
 }

@@ -1,6 +1,7 @@
 //! How sure the evidence is of every label.
 
-use partita_core::{Ensemble, Partition, WeightedEnsemble};
+use partita_core::ndarray::ArrayView1;
+use partita_core::{Ensemble, Label, LabelRows, Partition, WeightedEnsemble};
 use rayon::prelude::*;
 
 /// For every object, the evidence for its own cluster over the sum of that and the evidence for the best other.
@@ -149,12 +150,10 @@ struct Entry {
 fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize, seen: &mut Vec<Entry>) {
     seen.clear();
     let Some(shares) = ensemble.memberships() else {
-        let label = |base: usize| {
-            let base_cluster = offsets[base] + ensemble.label(object, base)?;
-            Some(Entry { base, base_cluster, share: 1.0, first: true })
+        return match ensemble.rows() {
+            LabelRows::Bytes(rows) => seen.extend(hard_entries(rows.row(object), offsets)),
+            LabelRows::Words(rows) => seen.extend(hard_entries(rows.row(object), offsets)),
         };
-        seen.extend((0..ensemble.bases().len()).filter_map(label));
-        return;
     };
     let (clusters, own) = shares.row(object);
     let mut last = None;
@@ -164,6 +163,13 @@ fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize, seen: &mut Vec
         Entry { base, base_cluster: cluster as usize, share, first }
     };
     seen.extend(clusters.iter().zip(own).map(entry));
+}
+
+fn hard_entries<L: Label>(row: ArrayView1<'_, L>, offsets: &[usize]) -> impl Iterator<Item = Entry> {
+    let entry = |(base, (label, start)): (usize, (&L, &usize))| {
+        Some(Entry { base, base_cluster: start + label.cluster()?, share: 1.0, first: true })
+    };
+    row.into_iter().zip(offsets).enumerate().filter_map(entry)
 }
 
 /// The base clusterings that know an object.

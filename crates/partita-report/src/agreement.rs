@@ -5,8 +5,8 @@ use partita_core::{BaseClustering, Ensemble, Partition};
 use partita_metrics::{Contingency, Normalisation};
 use rayon::prelude::*;
 
-use crate::Report;
 use crate::clusters::{Clusters, sample};
+use crate::{Counted, Report};
 
 /// Labels read to compare base clusterings with the result; of more objects a sample is taken.
 const LABELS: usize = 30_000_000;
@@ -40,7 +40,7 @@ pub(crate) struct Agreement {
     /// With the result, M values.
     pub(crate) with_result: Vec<Alike>,
     /// Objects that this was measured on.
-    pub(crate) objects: usize,
+    pub(crate) objects: u64,
     /// The base clusterings compared with each other, those that agree most with the result first.
     pub(crate) drawn: Vec<u32>,
     /// Agreement of two of them.
@@ -55,8 +55,16 @@ impl Agreement {
         let (partition, thin) = thinned(report.partition, ensemble, clusters, LABELS / bases);
         let ensemble = thin.as_ref().unwrap_or(ensemble);
         let partition = partition.as_ref().unwrap_or(report.partition);
-        let with =
-            |u: usize| Contingency::with_base(partition, ensemble, u).map_or(Alike::NOTHING, |table| Alike::of(&table));
+        let offsets = ensemble.offsets();
+        let counted = |counted: &Counted, u: usize| {
+            let count = |k: usize, j: usize| counted.in_base_clusters(k)[offsets[u] + j];
+            Contingency::of_counts(partition.clusters(), ensemble.bases()[u].clusters(), count)
+        };
+        let table = |u: usize| match &report.counted {
+            Some(all) => counted(all, u),
+            None => Contingency::with_base(partition, ensemble, u),
+        };
+        let with = |u: usize| table(u).map_or(Alike::NOTHING, |table| Alike::of(&table));
         let with_result: Vec<Alike> = (0..bases).into_par_iter().map(with).collect();
         let drawn = drawn(&with_result, ensemble.bases());
         let pairs = (drawn.len() * drawn.len() / 2).max(1);
@@ -64,7 +72,8 @@ impl Agreement {
         let step = ensemble.objects().div_ceil(limit);
         let some: Vec<u32> = (0..ensemble.objects() as u32).step_by(step).collect();
         let small = ensemble.select(&some, &drawn);
-        Self { objects: ensemble.objects(), objects_between: some.len(), between: between(&small), with_result, drawn }
+        let measured = report.counted.as_ref().map_or(ensemble.objects() as u64, Counted::objects);
+        Self { objects: measured, objects_between: some.len(), between: between(&small), with_result, drawn }
     }
 
     /// Mean NMI of a base clustering drawn with the others drawn.

@@ -1,9 +1,9 @@
 //! Sizes, members and certainty of each cluster.
 
-use partita_core::Ensemble;
 use partita_core::ndarray::Array2;
+use partita_core::{BaseClustering, Ensemble};
 
-use crate::Report;
+use crate::{Counted, Report};
 
 /// Clusters that tables and figures show; of more, the largest are taken.
 pub(crate) const SHOWN: usize = 60;
@@ -13,7 +13,9 @@ pub(crate) const SHOWN: usize = 60;
 pub(crate) struct Cluster {
     /// Its number in the file of labels.
     pub(crate) label: usize,
-    /// Its objects, those whose labels can be trusted most first.
+    /// Number of its objects.
+    pub(crate) size: u64,
+    /// Its objects as far as they are given one by one, those whose labels can be trusted most first.
     pub(crate) members: Vec<u32>,
     /// Mean confidence of its objects, or certainty where there is none.
     pub(crate) mean: f64,
@@ -39,15 +41,23 @@ impl Clusters {
         for (object, &label) in report.partition.labels().iter().enumerate() {
             members[label as usize].push(object as u32);
         }
-        let mut live: Vec<usize> = (0..members.len()).filter(|&k| !members[k].is_empty()).collect();
+        let counted = report.counted.as_ref();
+        let size = |k: usize| counted.map_or(members[k].len() as u64, |counted| counted.sizes[k]);
+        let mut live: Vec<usize> = (0..members.len()).filter(|&k| size(k) > 0).collect();
         let found = live.len();
-        live.sort_by_key(|&k| (std::cmp::Reverse(members[k].len()), k));
+        live.sort_by_key(|&k| (std::cmp::Reverse(size(k)), k));
         live.truncate(SHOWN);
         live.sort_unstable();
-        let shown: Vec<Cluster> =
-            live.into_iter().map(|k| Cluster::new(k, std::mem::take(&mut members[k]), report.trust())).collect();
-        let groups: Vec<&[u32]> = shown.iter().map(|cluster| cluster.members.as_slice()).collect();
-        let evidence = report.ensemble.map(|ensemble| together(ensemble, &groups));
+        let of = |k: usize| Cluster::new(k, std::mem::take(&mut members[k]), report.trust());
+        let mut shown: Vec<Cluster> = live.into_iter().map(of).collect();
+        counted.into_iter().for_each(|counted| shown.iter_mut().for_each(|cluster| cluster.recount(counted)));
+        let evidence = report.ensemble.map(|ensemble| {
+            let counts: Vec<Vec<u64>> = match counted {
+                Some(counted) => shown.iter().map(|cluster| counted.in_base_clusters(cluster.label).to_vec()).collect(),
+                None => shown.iter().map(|cluster| in_base_clusters(ensemble, &cluster.members)).collect(),
+            };
+            together(&BaseClustering::offsets(ensemble.bases()), &counts)
+        });
         Self { shown, live: found, evidence }
     }
 
@@ -73,10 +83,17 @@ impl Cluster {
         let sure = |object: u32| trust[object as usize];
         members.sort_by_cached_key(|&i| (std::cmp::Reverse(rank(sure(i))), i));
         let mean = members.iter().map(|&object| sure(object)).sum::<f64>() / members.len() as f64;
-        let last = members.len() - 1;
+        let last = members.len().saturating_sub(1);
         // The most certain come first, so the lowest tenth is at the end.
-        let deciles = [0.9, 0.5, 0.1].map(|share| sure(members[(share * last as f64).round() as usize]));
-        Self { label, members, mean, deciles }
+        let at = |share: f64| members.get((share * last as f64).round() as usize).map_or(f64::NAN, |&i| sure(i));
+        Self { label, size: members.len() as u64, deciles: [0.9, 0.5, 0.1].map(at), members, mean }
+    }
+
+    /// Takes from counts of all objects what members that are a sample only estimate.
+    fn recount(&mut self, counted: &Counted) {
+        let confidence = &counted.confidence[self.label];
+        (self.size, self.mean) = (counted.sizes[self.label], confidence.mean());
+        self.deciles = [0.1, 0.5, 0.9].map(|share| confidence.quantile(share));
     }
 }
 
@@ -85,30 +102,31 @@ pub(crate) fn rank(certainty: f64) -> u64 {
     (certainty.clamp(0.0, 1.0) * 1e9).round() as u64
 }
 
-/// Mean co-association Σc / ΣN over the pairs of objects of every two groups, an object with itself left out.
+/// Objects of a group in every base cluster, ΣJ numbers.
+fn in_base_clusters(ensemble: &Ensemble, group: &[u32]) -> Vec<u64> {
+    let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
+    let mut inside = vec![0; offsets[bases]];
+    for &object in group {
+        let labels = (0..bases).filter_map(|u| Some(offsets[u] + ensemble.label(object as usize, u)?));
+        labels.for_each(|j| inside[j] += 1);
+    }
+    inside
+}
+
+/// Mean co-association Σc / ΣN over the pairs of objects of every two groups, an object with itself left out, from their objects in
+/// every base cluster. `offsets` says where the base clusters of every base clustering start.
 ///
 /// # Cost
-/// O(n M + G² ΣJ): no pair of objects is looked at.
-pub(crate) fn together(ensemble: &Ensemble, groups: &[&[u32]]) -> Array2<f64> {
-    let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
-    let count = |group: &&[u32]| {
-        let (mut inside, mut labelled) = (vec![0u64; offsets[bases]], vec![0u64; bases]);
-        for &object in *group {
-            for base in 0..bases {
-                if let Some(cluster) = ensemble.label(object as usize, base) {
-                    inside[offsets[base] + cluster] += 1;
-                    labelled[base] += 1;
-                }
-            }
-        }
-        (inside, labelled)
-    };
-    let counts: Vec<(Vec<u64>, Vec<u64>)> = groups.iter().map(count).collect();
-    Array2::from_shape_fn((groups.len(), groups.len()), |(a, b)| {
-        let inner = |x: &[u64], y: &[u64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<u64>();
-        let (mut c, mut n) = (inner(&counts[a].0, &counts[b].0), inner(&counts[a].1, &counts[b].1));
+/// O(G² ΣJ): no pair of objects is looked at.
+fn together(offsets: &[usize], counts: &[Vec<u64>]) -> Array2<f64> {
+    let sums = |inside: &Vec<u64>| offsets.windows(2).map(|u| inside[u[0]..u[1]].iter().sum()).collect();
+    let labelled: Vec<Vec<u64>> = counts.iter().map(sums).collect();
+    Array2::from_shape_fn((counts.len(), counts.len()), |(a, b)| {
+        // Numbers of pairs go beyond 64 bits where there are thousands of millions of objects.
+        let inner = |x: &[u64], y: &[u64]| x.iter().zip(y).map(|(&x, &y)| u128::from(x) * u128::from(y)).sum::<u128>();
+        let (mut c, mut n) = (inner(&counts[a], &counts[b]), inner(&labelled[a], &labelled[b]));
         if a == b {
-            let themselves: u64 = counts[a].1.iter().sum();
+            let themselves: u128 = labelled[a].iter().map(|&objects| u128::from(objects)).sum();
             (c, n) = (c - themselves, n - themselves);
         }
         if n == 0 { f64::NAN } else { c as f64 / n as f64 }
@@ -122,7 +140,7 @@ pub(crate) fn sample(clusters: &Clusters, limit: usize) -> Vec<u32> {
     let mut taken: Vec<u32> = Vec::new();
     for cluster in &clusters.shown {
         let size = cluster.members.len();
-        let share = if all <= limit { size } else { (size * limit / all).max(1) };
+        let share = if all <= limit { size } else { (size * limit / all).max(1).min(size) };
         taken.extend((0..share).map(|at| cluster.members[at * size / share]));
     }
     taken.sort_unstable();

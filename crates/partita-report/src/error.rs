@@ -14,6 +14,16 @@ pub enum ReportError {
         /// Objects that it has.
         found: usize,
     },
+    /// Counts of all objects are not those of the clusters and base clusterings of the report.
+    #[error("{found} {part} are given; the labels ask for {wanted}")]
+    Counts {
+        /// Which part.
+        part: &'static str,
+        /// Numbers that there should be.
+        wanted: usize,
+        /// Numbers that there are.
+        found: usize,
+    },
     /// There is nothing to show.
     #[error("a report needs at least one object")]
     Empty,

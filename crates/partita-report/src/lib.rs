@@ -40,6 +40,7 @@
 mod agreement;
 mod axes;
 mod clusters;
+mod counted;
 mod curves;
 mod error;
 mod features;
@@ -56,6 +57,7 @@ mod svg;
 mod text;
 mod tracks;
 
+pub use counted::{ConfidenceCounts, Counted};
 pub use curves::{ClusterCurves, CurvePoint, Measure};
 pub use error::ReportError;
 pub use figure::Figure;

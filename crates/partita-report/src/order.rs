@@ -84,7 +84,7 @@ fn by_affinity(ensemble: &Ensemble, clusters: &Clusters, sequence: &[usize]) -> 
                     .filter_map(|u| Some(offsets[u] + ensemble.label(i as usize, u)?))
                     .for_each(|j| profile[j] += 1.0);
             }
-            profile.iter_mut().for_each(|x| *x /= members.len() as f32);
+            profile.iter_mut().for_each(|x| *x /= members.len().max(1) as f32);
             profile
         })
         .collect();

@@ -3,7 +3,7 @@
 use partita_core::{Dendrogram, Ensemble, Features, MethodInfo, Outcome, Partition, SoftPartition};
 use serde_json::Value;
 
-use crate::{ClusterCurves, ReportError};
+use crate::{ClusterCurves, Counted, ReportError};
 
 /// Everything that a report may show. Start from [`Report::new`] or [`Report::of`] and set what there is: what is
 /// absent leaves its section out.
@@ -41,6 +41,8 @@ pub struct Report<'a> {
     pub methods: Vec<(String, Partition)>,
     /// Whether the ensemble holds more than one answer.
     pub answers: Option<Answers>,
+    /// Counts of all objects, where those given here are a sample of them: tables are of all objects then.
+    pub counted: Option<Counted>,
     /// Name of the file with all labels, to be named beside the table of objects.
     pub labels_file: Option<String>,
 }
@@ -73,6 +75,7 @@ impl<'a> Report<'a> {
             method: None,
             methods: Vec::new(),
             answers: None,
+            counted: None,
             labels_file: None,
         }
     }
@@ -104,6 +107,9 @@ impl<'a> Report<'a> {
             ("known classes", self.truth.map(<[Option<String>]>::len)),
             ("leaves of the tree", self.dendrogram.map(Dendrogram::objects)),
         ];
+        if let Some(counted) = &self.counted {
+            counted.check(self.partition.clusters(), self.ensemble.map_or(&[][..], Ensemble::bases))?;
+        }
         let looked_at = self.choice.as_ref().and_then(|choice| choice.objects.as_ref());
         if let Some(&beyond) = looked_at.and_then(|some| some.iter().find(|&&object| object as usize >= objects)) {
             return Err(ReportError::Sizes { objects, part: "objects looked at", found: beyond as usize + 1 });
@@ -139,9 +145,27 @@ impl<'a> Report<'a> {
         if self.confidence.is_some() { "confidence" } else { "certainty" }
     }
 
-    /// Number of objects, n.
+    /// Number of objects that are given one by one.
     pub(crate) fn n(&self) -> usize {
         self.partition.objects()
+    }
+
+    /// Number of all objects, n.
+    pub(crate) fn all(&self) -> u64 {
+        self.counted.as_ref().map_or(self.n() as u64, Counted::objects)
+    }
+
+    /// Mean of [`trust`](Self::trust) over all objects.
+    pub(crate) fn mean_trust(&self) -> f64 {
+        let mean = || self.trust().iter().sum::<f64>() / self.n() as f64;
+        self.counted.as_ref().map_or_else(mean, Counted::mean)
+    }
+
+    /// The share of all objects whose trust is at least so many thousandths.
+    pub(crate) fn share_from(&self, thousandths: usize) -> f64 {
+        let from = thousandths as f64 / 1_000.0;
+        let share = || self.trust().iter().filter(|sure| **sure >= from).count() as f64 / self.n() as f64;
+        self.counted.as_ref().map_or_else(share, |counted| counted.share_from(thousandths))
     }
 
     /// What to call an object.

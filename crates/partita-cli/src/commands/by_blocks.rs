@@ -1,12 +1,15 @@
 //! Consensus of label rows that stay on the disk and are read block by block.
 
+use std::path::PathBuf;
+
 use partita::files::{LabelFormat, LabelGroups, ManifestRows};
 use partita::{
-    Consensus, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent, are_read_by_blocks,
+    Consensus, MemoryBudget, MethodInfo, PassRunner, RowBlocks, RowOutcome, RowProblem, SettingMap, Silent,
+    are_read_by_blocks,
 };
 use partita_app::{
-    AppError, ClustersAsked, LABEL_NUMBERS, RowRun, Stopwatch, base_weights_of_rows, consense_rows_with_confidence,
-    say_roles, seeds, with_origin, write_json,
+    AppError, ClustersAsked, LABEL_NUMBERS, RECORD, REPORT, ReportRows, RowRun, Stopwatch, base_weights_of_rows,
+    consense_rows_with_confidence, say_roles, seeds, with_origin, write_json, write_text,
 };
 use tracing::debug_span;
 
@@ -142,22 +145,32 @@ pub(super) fn consensus(
     }
     let labels = folder.map(|folder| folder.join("labels.csv"));
     let labels = labels.or_else(|| args.output.clone()).filter(|path| !is_stream(path));
+    let pages: Vec<PathBuf> = folder
+        .filter(|_| !args.no_report)
+        .map(|folder| folder.join(REPORT))
+        .into_iter()
+        .chain(args.report.clone())
+        .collect();
+    let mut shown = (!pages.is_empty()).then(|| ReportRows::new(rows.blocks(), compute.seed));
     let (found, confidence) =
         write_blocks((labels.as_deref(), rows.blocks().rows()), &LABEL_NUMBERS, args.json, |push| {
-            run(args, method, rows, compute, push)
+            run(args, method, rows, compute, shown.as_mut(), push)
         })?;
     if let (Some(path), Some(model)) = (&args.model, &found.model) {
         write_json(path, &with_origin(model.to_json(), &args.method, rows.blocks().rows() as usize))?;
     }
-    let (method, seed, spent) = (args.method.as_str(), compute.seed.number(), stopwatch.read());
-    let record = RowRun { method, seed, found: &found, confidence, rows: rows.blocks(), spent }.record();
+    let (name, seed, spent) = (args.method.as_str(), compute.seed.number(), stopwatch.read());
+    let record = RowRun { method: name, seed, found: &found, confidence, rows: rows.blocks(), spent }.record();
     if let Some(folder) = folder {
-        write_json(&folder.join("record.json"), &record)?;
-        say(
-            "note: the report and the probabilities are for label rows that are held in memory; labels.csv and record.json are written",
-        );
+        write_json(&folder.join(RECORD), &record)?;
+        say("note: probabilities are for label rows that are held in memory; there is no soft.csv");
     }
-    say(&format!("{}: {} clusters; {} after {} rounds", args.method, record["clusters"], found.stopped, found.rounds));
+    if let Some(shown) = shown {
+        let data = args.ensemble.file_name().unwrap_or_default().to_string_lossy();
+        let page = shown.page(format!("{data} by {name}"), record.clone(), method, rows.blocks())?;
+        pages.iter().try_for_each(|path| write_text(path, &page.html))?;
+    }
+    say(&format!("{name}: {} clusters; {} after {} rounds", record["clusters"], found.stopped, found.rounds));
     if args.json {
         print_json(&record)?;
     }
@@ -169,6 +182,7 @@ fn run(
     method: &dyn Consensus,
     rows: &RowSource,
     compute: &Compute,
+    shown: Option<&mut ReportRows>,
     push: &mut PushLabels<'_>,
 ) -> Result<(RowOutcome, f64), Failure> {
     let blocks = rows.blocks();
@@ -181,8 +195,16 @@ fn run(
     problem.settings = SettingMap::parse(&args.set)?;
     let wrong = |source| AppError::Consensus { input: args.ensemble.clone(), source };
     problem.check(method).map_err(wrong)?;
+    let size = problem.size();
+    let of_report = if shown.is_some() {
+        ReportRows::bytes(size.base_clusterings, size.clusters.min(size.base_clusters))
+    } else {
+        0
+    };
+    let needed = method.row_bytes(&problem.settings, &size).unwrap_or(u64::MAX).saturating_add(of_report);
+    compute.budget.check(&args.method, needed, "raise --max-memory or leave the report out with --no-report")?;
     if !args.stream {
-        rows.hold(room(method, &problem, rows));
+        rows.hold(room(needed, compute.budget, rows));
     }
     if let RowSource::Groups(groups) = rows {
         say_roles(&args.ensemble, groups.roles(), &Terminal);
@@ -191,7 +213,7 @@ fn run(
     say(&format!("{here}: {} label rows are read in {} groups", blocks.rows(), blocks.groups()));
     let progress = Progress::new(args.method.clone());
     let mut total = 0.0;
-    let found = consense_rows_with_confidence(method, &problem, &progress, &mut |first, block, confidence| {
+    let found = consense_rows_with_confidence(method, &problem, &progress, shown, &mut |first, block, confidence| {
         total += confidence.iter().sum::<f64>();
         debug_span!("write").in_scope(|| push(first, &block.labels, &[&block.certainty, &confidence]))
     });
@@ -202,8 +224,7 @@ fn run(
 const MOST_HELD: u64 = 1 << 30;
 
 /// Half of what the budget leaves beside the method and the readers.
-fn room(method: &dyn Consensus, problem: &RowProblem<'_>, rows: &RowSource) -> u64 {
-    let needed = method.row_bytes(&problem.settings, &problem.size()).unwrap_or(u64::MAX);
-    let left = problem.budget.bytes().saturating_sub(needed).saturating_sub(rows.transient());
+fn room(needed: u64, budget: MemoryBudget, rows: &RowSource) -> u64 {
+    let left = budget.bytes().saturating_sub(needed).saturating_sub(rows.transient());
     (left / 2).min(MOST_HELD)
 }

@@ -79,6 +79,7 @@ fn check_places(args: &ConsensusArgs, experiment: &Experiment) -> Result<(), Fai
     let labels = args.output.as_ref().filter(|path| !is_folder(path) && !is_stream(path));
     let outputs = [
         labels,
+        args.report.as_ref(),
         args.soft.as_ref(),
         args.model.as_ref(),
         args.relations.as_ref(),
@@ -106,6 +107,7 @@ fn outputs(args: &ConsensusArgs) -> Outputs {
         .map_or((None, None), |path| if is_folder(&path) { (Some(path), None) } else { (None, Some(path)) });
     Outputs {
         report: folder.is_some() && !args.no_report,
+        report_file: args.report.clone(),
         folder,
         labels,
         soft: args.soft.clone(),

@@ -206,3 +206,28 @@ fn the_command_on_the_page_repeats_the_run_as_it_stands_there() {
     let labels = ["out/labels.csv", "out-again/labels.csv"].map(|file| std::fs::read(place.path(file)).unwrap());
     assert_eq!(labels[0], labels[1]);
 }
+
+/// Rows that are not held have a page too: the tables of all objects, here those of a page of rows in memory.
+#[test]
+fn rows_that_are_not_held_have_a_page() {
+    let place = Workplace::new();
+    let iris = shipped("iris.csv");
+    place.partita(&["generate", &iris, "--label", "label", "--base", "kmeans:12", "-o", "e.parquet"]).fine();
+    place.partita(&["manifest", "e.parquet", "-o", "m.json"]).fine();
+    place.partita(&["consensus", "e.parquet", "-k", "3", "-m", "kc", "-o", "held.csv", "--report", "held.html"]).fine();
+    place.partita(&["consensus", "m.json", "-k", "3", "-m", "kc", "-o", "out/", "--report", "also.html"]).fine();
+    let page = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+    let (held, read) = (page("held.html"), page("out/report.html"));
+    assert_eq!(read, page("also.html"));
+    let table = |page: &str, id: &str| {
+        let from = page.find(&format!("<table id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
+        page[from..][..page[from..].find("</table>").unwrap()].to_owned()
+    };
+    assert_eq!(table(&held, "bases-table"), table(&read, "bases-table"));
+    assert_eq!(table(&held, "clusters-table").len(), table(&read, "clusters-table").len());
+    assert!(read.contains("150 objects in 3 clusters") && read.contains("map-evidence"));
+
+    place.partita(&["consensus", "m.json", "-k", "3", "-o", "none/", "--no-report"]).fine();
+    assert!(place.path("none/labels.csv").is_file() && !place.path("none/report.html").exists());
+    place.partita(&["consensus", "m.json", "-k", "3", "--report", "m.json"]).refused(&["m.json"]);
+}

@@ -2,21 +2,21 @@
 
 use std::fmt::Write as _;
 
-use crate::Report;
 use crate::axes::Frame;
 use crate::clusters::Clusters;
 use crate::figure::Drawn;
 use crate::svg::Svg;
 use crate::text::{capital, count, number, percent};
+use crate::{Counted, Report};
 
 const BINS: usize = 20;
 
 /// Confidence of all objects, in steps of 0.05.
 pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
-    let mut counts = [0usize; BINS];
     let word = report.trust_name();
-    for &sure in report.trust() {
-        counts[((sure * BINS as f64) as usize).min(BINS - 1)] += 1;
+    let mut counts = report.counted.as_ref().map_or([0; BINS], Counted::bins);
+    if report.counted.is_none() {
+        report.trust().iter().for_each(|sure| counts[((sure * BINS as f64) as usize).min(BINS - 1)] += 1);
     }
     let (width, height) = (460.0, 270.0);
     let (mut svg, frame) = (Svg::new(width, height), Frame { left: 74.0, ..Frame::new(width, height) });
@@ -33,15 +33,14 @@ pub(crate) fn histogram(report: &Report<'_>) -> Drawn {
     for (bin, objects) in counts.iter().enumerate() {
         let _ = writeln!(csv, "{},{},{objects}", bin as f64 / BINS as f64, (bin + 1) as f64 / BINS as f64);
     }
-    let n = report.n() as f64;
-    let share = |low: f64| report.trust().iter().filter(|&&sure| sure >= low).count() as f64 / n;
     // A confidence seldom goes beyond 0.9.
-    let high = if report.confidence.is_some() { 0.75 } else { 0.9 };
+    let high = if report.confidence.is_some() { 750 } else { 900 };
     let alt = format!(
-        "Histogram of the {word} of {} objects: {} are at {high} or above, {} below 0.5.",
-        count(report.n() as i64),
-        percent(share(high)),
-        percent(1.0 - share(0.5))
+        "Histogram of the {word} of {} objects: {} are at {} or above, {} below 0.5.",
+        count(report.all() as i64),
+        percent(report.share_from(high)),
+        high as f64 / 1_000.0,
+        percent(1.0 - report.share_from(500))
     );
     let title = format!("{} of the objects", capital(word));
     Drawn { name: "certainty", title, alt, svg, csv, note: String::new(), points: Vec::new() }
@@ -71,8 +70,7 @@ pub(crate) fn by_cluster(report: &Report<'_>, clusters: &Clusters) -> Drawn {
         svg.text([frame.left - 26.0, middle + 4.0], "t", "end", &format!("cluster {label}"));
         let cohesion = clusters.cohesion(at).map_or_else(String::new, |cohesion| cohesion.to_string());
         let [lowest, median, highest] = cluster.deciles;
-        let _ =
-            writeln!(csv, "{label},{},{},{lowest},{median},{highest},{cohesion}", cluster.members.len(), cluster.mean);
+        let _ = writeln!(csv, "{label},{},{},{lowest},{median},{highest},{cohesion}", cluster.size, cluster.mean);
     }
     frame.draw_x(&mut svg, &x, &format!("{word}: lowest tenth, median, highest tenth"), &x.ticks(5));
     let least = clusters.shown.iter().filter(|cluster| cluster.mean < 0.9995).min_by(|a, b| a.mean.total_cmp(&b.mean));

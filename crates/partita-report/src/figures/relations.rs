@@ -34,7 +34,7 @@ type Edge = (usize, usize, f64, f64);
 /// The graph of the probabilities, or of the evidence where there are none.
 pub(crate) fn graph(soft: Option<&SoftPartition>, clusters: &Clusters) -> Option<Drawn> {
     let mut ring: Vec<usize> = (0..clusters.shown.len()).collect();
-    ring.sort_by_key(|&at| (std::cmp::Reverse(clusters.shown[at].members.len()), at));
+    ring.sort_by_key(|&at| (std::cmp::Reverse(clusters.shown[at].size), at));
     ring.truncate(RING);
     ring.sort_unstable();
     let shares = match soft {
@@ -134,9 +134,9 @@ fn draw(ring: &[usize], edges: &[Edge], clusters: &Clusters) -> Svg {
             taken.push(at);
         }
     }
-    let largest = ring.iter().map(|&c| clusters.shown[c].members.len()).max().unwrap_or(1) as f64;
+    let largest = ring.iter().map(|&c| clusters.shown[c].size).max().unwrap_or(1) as f64;
     for (at, &cluster) in ring.iter().enumerate() {
-        let (p, size, label) = (place(at), clusters.shown[cluster].members.len() as f64, clusters.shown[cluster].label);
+        let (p, size, label) = (place(at), clusters.shown[cluster].size as f64, clusters.shown[cluster].label);
         let scale = 1.6 + 3.0 * (size / largest).sqrt();
         svg.marker(label, p, scale, &format!("k{} rim", label % COLOURS));
         let out = [p[0] - centre[0], p[1] - centre[1]];

@@ -68,7 +68,7 @@ fn least(ensemble: &Ensemble, agreement: &Agreement) -> String {
     let all = ensemble.bases().len();
     let mut caption =
         format!("{} of {} base clusterings, those that disagree most first.", rows.len(), count(all as i64));
-    if agreement.objects < ensemble.objects() {
+    if agreement.objects < ensemble.objects() as u64 {
         caption.push_str(&format!(" Measured on {} of the objects.", count(agreement.objects as i64)));
     }
     table("bases-table", "sorts long", &caption, &heads, &rows)

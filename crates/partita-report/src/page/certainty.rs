@@ -38,8 +38,8 @@ fn clusters(page: &Page<'_, '_>) -> String {
         .iter()
         .enumerate()
         .map(|(at, cluster)| {
-            let size = cluster.members.len();
-            let mut row = vec![Cell::Cluster(cluster.label), Cell::Number(size as f64, count(size as i64))];
+            let size = Cell::Number(cluster.size as f64, count(cluster.size as i64));
+            let mut row = vec![Cell::Cluster(cluster.label), size];
             row.extend([share(Some(cluster.mean)), share(Some(cluster.deciles[0]))]);
             if clusters.evidence.is_some() {
                 let nearest = clusters.nearest(at);
@@ -96,10 +96,13 @@ fn objects(page: &Page<'_, '_>) -> String {
 fn caption(page: &Page<'_, '_>, shown: usize) -> String {
     let n = page.report.n();
     let file = page.report.labels_file.as_ref().map(|file| format!("; all of them are in {}", cut(file, 200)));
+    let drawn = page.report.counted.as_ref().filter(|counted| counted.objects() > n as u64);
+    let drawn = drawn.map(|counted| format!(", which were drawn from {}", count(counted.objects() as i64)));
+    let (file, drawn) = (file.unwrap_or_default(), drawn.unwrap_or_default());
     if shown == n {
-        return format!("All {} objects{}.", count(n as i64), file.unwrap_or_default());
+        return format!("All {} objects{drawn}{file}.", count(n as i64));
     }
-    format!("The {} most doubtful of {} objects{}.", count(shown as i64), count(n as i64), file.unwrap_or_default())
+    format!("The {} most doubtful of {} objects{drawn}{file}.", count(shown as i64), count(n as i64))
 }
 
 /// The objects whose labels can be trusted least, as many as there is room for.

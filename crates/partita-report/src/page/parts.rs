@@ -123,7 +123,7 @@ pub(crate) fn section(id: &str, title: &str, lead: &str, body: &str) -> String {
 /// The clusters shown, with their marks and sizes.
 pub(crate) fn legend(clusters: &Clusters) -> String {
     let item = |cluster: &Cluster| {
-        let size = count(cluster.members.len() as i64);
+        let size = count(cluster.size as i64);
         format!("<li>{} <span class=\"soft\">{size}</span></li>", chip(cluster.label))
     };
     let items: String = clusters.shown.iter().map(item).collect();

@@ -14,9 +14,7 @@ use crate::text::{command, count, cut, escape, number, percent, seconds};
 /// The sentence under the title.
 pub(super) fn headline(page: &Page<'_, '_>) -> String {
     let report = page.report;
-    let n = report.n() as i64;
-    let (trust, word) = (report.trust(), report.trust_name());
-    let doubtful = trust.iter().filter(|&&sure| sure < 0.5).count() as f64 / n as f64;
+    let (n, word) = (report.all() as i64, report.trust_name());
     if page.clusters.live == 1 || page.report.choice.as_ref().is_some_and(|choice| choice.chosen == Some(1)) {
         return no_clusters(page);
     }
@@ -24,17 +22,16 @@ pub(super) fn headline(page: &Page<'_, '_>) -> String {
     let agreement = page.agreement.as_ref().map_or_else(String::new, |agreement| {
         format!(" The base clusterings agree with the result to an NMI of {} on average.", number(agreement.mean()))
     });
-    let mean = trust.iter().sum::<f64>() / n as f64;
     format!(
         "{objects} in {clusters}; their mean {word} is {}, {} are below 0.5.{agreement}",
-        number(mean),
-        percent(doubtful)
+        number(report.mean_trust()),
+        percent(1.0 - report.share_from(500))
     )
 }
 
 /// What to say first where there is one group of objects.
 fn no_clusters(page: &Page<'_, '_>) -> String {
-    let objects = plural(page.report.n() as i64, "object");
+    let objects = plural(page.report.all() as i64, "object");
     let choice = page.report.choice.as_ref().filter(|choice| choice.chosen == Some(1));
     let why = |reason: &str| cut(reason.strip_prefix("1 cluster: ").unwrap_or(reason), 300);
     match choice {
@@ -76,11 +73,10 @@ fn warnings(record: &Value) -> String {
 
 fn tiles(page: &Page<'_, '_>) -> String {
     let report = page.report;
-    let mean = report.trust().iter().sum::<f64>() / report.n() as f64;
     let mut tiles = vec![
-        (count(report.n() as i64), "objects"),
+        (count(report.all() as i64), "objects"),
         (count(page.clusters.live as i64), "clusters"),
-        (number(mean), if report.confidence.is_some() { "mean confidence" } else { "mean certainty" }),
+        (number(report.mean_trust()), if report.confidence.is_some() { "mean confidence" } else { "mean certainty" }),
     ];
     if let Some(ensemble) = report.ensemble {
         tiles.push((count(ensemble.bases().len() as i64), "base clusterings"));
@@ -134,7 +130,14 @@ fn method(report: &Report<'_>) -> Option<String> {
 
 fn size(report: &Report<'_>) -> String {
     let columns = report.features.map(|table| format!(" × {}", plural(table.values().ncols() as i64, "column")));
-    format!("{}{}", plural(report.n() as i64, "object"), columns.unwrap_or_default())
+    let shown = report.counted.as_ref().map(|_| {
+        format!(
+            "; pictures, and the table of objects, are of {} that a hash of their numbers draws",
+            count(report.n() as i64)
+        )
+    });
+    let all = plural(report.all() as i64, "object");
+    format!("{all}{}{}", columns.unwrap_or_default(), shown.unwrap_or_default())
 }
 
 /// How many base clusterings, of what, and what they lack.
@@ -144,12 +147,13 @@ fn ensemble(report: &Report<'_>) -> Option<String> {
     let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
     let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let mut text = format!("{} into {range} clusters", count(ensemble.bases().len() as i64));
-    let labels = ensemble.objects() as f64 * ensemble.bases().len() as f64;
-    match ensemble.missing() {
-        0 => {}
-        missing => {
-            let _ = write!(text, "; {} of the labels are missing", percent(missing as f64 / labels));
-        }
+    let labels = report.all() as f64 * ensemble.bases().len() as f64;
+    let missing = match &report.counted {
+        Some(counted) => labels - counted.of_base_clusters.iter().sum::<u64>() as f64,
+        None => ensemble.missing() as f64,
+    };
+    if missing > 0.0 {
+        let _ = write!(text, "; {} of the labels are missing", percent(missing / labels));
     }
     if let Some(recipe) = plain(&report.record["recipe"]) {
         let _ = write!(text, "; made by {recipe}");

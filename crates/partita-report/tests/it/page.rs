@@ -2,7 +2,7 @@
 
 use crate::common::Iris;
 use partita_core::{Ensemble, EnsembleBuilder, Features, Partition, Seed, SoftPartition, ndarray::Array2};
-use partita_report::{ClusterCurves, CurvePoint, Report, figures, html, render};
+use partita_report::{ClusterCurves, ConfidenceCounts, Counted, CurvePoint, Report, figures, html, render};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -60,6 +60,70 @@ fn well_formed(page: &str) {
         }
     }
     assert!(open.is_empty(), "{open:?}");
+}
+
+/// Of every eighth of 4,001 objects, with counts of all: three clusters, and a fourth of one object that is not among them.
+#[test]
+fn tables_of_a_sample_with_counts_of_all_objects_are_those_of_all() {
+    let n = 4_001;
+    let label = |i: usize| if i == 4_000 { 3 } else { i * i % 3 + usize::from(i.is_multiple_of(5) && i * i % 3 == 1) };
+    let base =
+        |u: usize, i: usize| ((i + u) % 9 > u).then(|| (label(i) + usize::from(i.is_multiple_of(7 + u))) % (4 + u));
+    let mut builder = EnsembleBuilder::new(n);
+    (0..6).for_each(|u| builder.push(format!("u{u}"), (0..n).map(|i| base(u, i))).unwrap());
+    let ensemble = builder.finish().unwrap();
+    let labels: Vec<u32> = (0..n).map(|i| label(i) as u32).collect();
+    // Sums of eighths are exact in any order.
+    let confidence: Vec<f64> = (0..n).map(|i| (i % 9) as f64 / 8.0).collect();
+    let partition = Partition::new(labels.clone(), 4).unwrap();
+    let mut all = Report::new("", Value::Null, &partition, &confidence);
+    (all.ensemble, all.confidence) = (Some(&ensemble), Some(confidence.as_slice()));
+
+    let (offsets, mut of_base_clusters) = (ensemble.offsets(), Vec::new());
+    let mut of_clusters = vec![ConfidenceCounts::default(); 4];
+    labels.iter().zip(&confidence).for_each(|(&k, &sure)| of_clusters[k as usize].push(sure));
+    for k in 0..4 {
+        let mut inside = vec![0; offsets[6]];
+        for i in (0..n).filter(|&i| label(i) == k) {
+            (0..6).filter_map(|u| Some(offsets[u] + ensemble.label(i, u)?)).for_each(|j| inside[j] += 1);
+        }
+        of_base_clusters.extend(inside);
+    }
+    let sizes = (0..4).map(|k| (0..n).filter(|&i| label(i) == k).count() as u64).collect();
+    let counted = Counted { sizes, of_base_clusters, confidence: of_clusters };
+
+    let some: Vec<u32> = (0..n as u32 - 1).step_by(8).collect();
+    let few = ensemble.select(&some, &[0, 1, 2, 3, 4, 5]);
+    let of_some = Partition::new(some.iter().map(|&i| labels[i as usize]).collect(), 4).unwrap();
+    let sure: Vec<f64> = some.iter().map(|&i| confidence[i as usize]).collect();
+    let mut sample = Report::new("", Value::Null, &of_some, &sure);
+    (sample.ensemble, sample.confidence, sample.counted) = (Some(&few), Some(sure.as_slice()), Some(counted.clone()));
+
+    let (of_all, of_sample) = (figures(&all).unwrap(), figures(&sample).unwrap());
+    let csv = |name: &str| [&of_all, &of_sample].map(|figures| &figures.iter().find(|f| f.name == name).unwrap().csv);
+    for name in ["certainty", "certainty-by-cluster", "evidence-clusters"] {
+        let [of_all, of_sample] = csv(name);
+        assert_eq!(of_all, of_sample, "{name}");
+    }
+    let with_result = |csv: &String| -> Vec<Vec<String>> {
+        let mut rows: Vec<Vec<String>> =
+            csv.lines().map(|line| line.split(',').take(4).map(str::to_owned).collect()).collect();
+        rows.sort();
+        rows
+    };
+    let [of_all, of_sample] = csv("base-spread").map(with_result);
+    assert_eq!(of_all, of_sample);
+    let page = html(&sample).unwrap();
+    well_formed(&page);
+    for said in ["4001 objects in 4 clusters", "All 500 objects, which were drawn from 4001", "a hash of their numbers"]
+    {
+        assert!(page.contains(said), "{said}");
+    }
+
+    let wrong = Counted { sizes: vec![1; 3], ..counted };
+    sample.counted = Some(wrong);
+    let error = html(&sample).unwrap_err().to_string();
+    assert_eq!(error, "3 sizes of clusters are given; the labels ask for 4");
 }
 
 #[test]

@@ -1,0 +1,155 @@
+//! The report of label rows that are not held: tables from counts of all objects, pictures of a sample that a hash draws.
+
+use partita::ndarray::Array2;
+use partita::{Assigned, Consensus, Ensemble, Label, LabelCounts, LabelledMap, Partition, RowBlock, RowBlocks, Seed};
+use partita_report::{ConfidenceCounts, Counted, Rendered, Report, render};
+use serde_json::Value;
+
+use crate::AppError;
+use crate::confidence::Confident;
+use crate::modes::answers_at_a_glance;
+use crate::seeds;
+
+/// Objects that the pictures show, about.
+const SHOWN: u64 = 20_000;
+
+/// What a report shows of label rows, taken from them as they get their labels.
+#[derive(Clone, Debug)]
+pub struct ReportRows {
+    draw: Draw,
+    bases: usize,
+    /// Numbers of the objects drawn, and their label rows one after the other.
+    numbers: Vec<u64>,
+    rows: Vec<u16>,
+    labels: Vec<u32>,
+    certainty: Vec<f64>,
+    confidence: Vec<f64>,
+    /// Confidence of the objects of every cluster.
+    of_clusters: Vec<ConfidenceCounts>,
+    counts: Option<LabelCounts>,
+}
+
+impl ReportRows {
+    /// For rows of this source, whichever group they come in; which are drawn depends on the seed of the run and their numbers alone.
+    pub fn new(rows: &dyn RowBlocks, run: Seed) -> Self {
+        let (draw, bases) = (Draw::new(rows.rows(), seeds::shown(run)), rows.bases().len());
+        let (numbers, rows, labels, of_clusters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self {
+            draw,
+            bases,
+            numbers,
+            rows,
+            labels,
+            certainty: Vec::new(),
+            confidence: Vec::new(),
+            of_clusters,
+            counts: None,
+        }
+    }
+
+    /// Bytes that are held for a source of M base clusterings into K clusters, about.
+    pub fn bytes(bases: usize, clusters: usize) -> u64 {
+        (SHOWN + SHOWN / 10) * (2 * bases as u64 + 28) + clusters as u64 * ConfidenceCounts::BYTES
+    }
+
+    /// Takes the counts of all objects, before their labels come.
+    pub(crate) fn count(&mut self, counts: LabelCounts) {
+        self.of_clusters = vec![ConfidenceCounts::default(); counts.sizes.len()];
+        self.counts = Some(counts);
+    }
+
+    /// Takes the labels of consecutive objects, and those of them that were drawn.
+    pub(crate) fn take(&mut self, first: u64, some: &Assigned, confidence: &[f64], drawn: Drawn) {
+        some.labels.iter().zip(confidence).for_each(|(&k, &sure)| self.of_clusters[k as usize].push(sure));
+        for at in &drawn.places {
+            self.numbers.push(first + *at as u64);
+            self.labels.push(some.labels[*at]);
+            self.certainty.push(some.certainty[*at]);
+            self.confidence.push(confidence[*at]);
+        }
+        self.rows.extend(drawn.rows);
+    }
+
+    /// The page and its figures, from the record of the run. Objects are called by their numbers, as in the file of labels.
+    ///
+    /// # Errors
+    /// [`AppError::Report`].
+    ///
+    /// # Cost
+    /// That of [`render`] for 20,000 objects.
+    pub fn page(
+        self,
+        title: String,
+        record: Value,
+        method: &dyn Consensus,
+        rows: &dyn RowBlocks,
+    ) -> Result<Rendered, AppError> {
+        let counts = self.counts.ok_or_else(AppError::nothing_finished)?;
+        let wrong = |error: String| AppError::request(error);
+        let of_objects = Array2::from_shape_vec((self.numbers.len(), self.bases), self.rows);
+        let of_objects = of_objects.map_err(|error| wrong(error.to_string()))?;
+        let ensemble = Ensemble::from_words(of_objects, rows.bases().to_vec()).map_err(|e| wrong(e.to_string()))?;
+        let partition = Partition::new(self.labels, counts.sizes.len()).map_err(|error| wrong(error.to_string()))?;
+        let names: Vec<String> = self.numbers.iter().map(ToString::to_string).collect();
+        let mut report = Report::new(title, record, &partition, &self.certainty);
+        (report.ensemble, report.objects) = (Some(&ensemble), Some(names.as_slice()));
+        report.confidence = Some(self.confidence.as_slice());
+        (report.method, report.answers) = (Some(method.info()), answers_at_a_glance(&ensemble));
+        let LabelCounts { sizes, of_base_clusters } = counts;
+        report.counted = Some(Counted { sizes, of_base_clusters, confidence: self.of_clusters });
+        Ok(render(&report)?)
+    }
+}
+
+/// Which objects are drawn: those whose hash is small.
+#[derive(Clone, Copy, Debug)]
+struct Draw {
+    seed: Seed,
+    below: u64,
+}
+
+impl Draw {
+    fn new(objects: u64, seed: Seed) -> Self {
+        let below = if objects <= SHOWN { u64::MAX } else { u64::MAX / objects * SHOWN };
+        Self { seed, below }
+    }
+
+    fn has(self, object: u64) -> bool {
+        self.seed.child(object).number() <= self.below
+    }
+}
+
+/// Objects drawn of consecutive ones: how many come before each, and their label rows one after the other.
+#[derive(Default)]
+pub(crate) struct Drawn {
+    places: Vec<usize>,
+    rows: Vec<u16>,
+}
+
+/// Labels, their confidence, and what a report shows of the rows where there will be one.
+pub(crate) struct WithDrawn<'a> {
+    confident: Confident<'a>,
+    draw: Option<Draw>,
+}
+
+impl<'a> WithDrawn<'a> {
+    pub(crate) fn new(confident: Confident<'a>, shown: Option<&ReportRows>) -> Self {
+        Self { confident, draw: shown.map(|shown| shown.draw) }
+    }
+}
+
+impl LabelledMap for WithDrawn<'_> {
+    type Out = (Assigned, Vec<f64>, Drawn);
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>, assigned: Assigned) -> Self::Out {
+        let (assigned, confidence) = self.confident.map(block, assigned);
+        let mut drawn = Drawn::default();
+        if let Some(draw) = self.draw {
+            for (at, (row, _)) in block.rows().enumerate().filter(|(at, _)| draw.has(block.first + *at as u64)) {
+                drawn.places.push(at);
+                drawn.rows.extend(row.iter().map(|label| label.cluster().map_or(u16::MISSING, u16::of)));
+            }
+        }
+        (assigned, confidence, drawn)
+    }
+}
