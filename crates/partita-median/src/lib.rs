@@ -46,6 +46,7 @@ mod median;
 mod nmfc;
 mod pass_kinds;
 mod plurality;
+mod row_sums;
 mod soft_mean;
 
 pub use cumulative::{ACV, CumulativeSettings, RCV, Scheme, URCV, cumulative, cumulative_rows};

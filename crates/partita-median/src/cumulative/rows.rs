@@ -3,8 +3,8 @@
 use partita_coassoc::Overlap;
 use partita_core::ndarray::{Array2, ArrayView1};
 use partita_core::{
-    Assigned, BaseWeights, Label, Mergeable, Monitor, PassError, PassRunner, RowBlock, RowFit, RowLabeller, RowMap,
-    RowPass, Seed, Stopped,
+    Assigned, BaseWeights, Label, Monitor, PassError, PassRunner, RowBlock, RowFit, RowLabeller, RowMap, RowPass, Seed,
+    Stopped,
 };
 use partita_kmeans::labels::base_weights;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use super::{CumulativeSettings, Scheme, by_entropy};
 use crate::MedianError;
 use crate::error::{check_rows, labelled};
 use crate::plurality::{VoteDiagnostics, centre_rows, diagnostics, live_among};
+use crate::row_sums::RowSums;
 
 /// [`cumulative`](super::cumulative) over label rows that are not held, with the same votes. One pass counts the overlaps of base clusters
 /// ([`Overlap`]), from which all ballots follow; in ACV with missing labels each base clustering takes a pass. Merging a reference of c
@@ -204,16 +205,6 @@ impl RowMap for Votes {
     }
 }
 
-/// Numbers that are added up row by row.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Sums(pub(crate) Vec<f64>);
-
-impl Mergeable for Sums {
-    fn merge(&mut self, other: Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(sum, x)| *sum += x);
-    }
-}
-
 /// The mean votes of the objects of each cluster of a base clustering, summed.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct MeanVotes {
@@ -223,14 +214,14 @@ pub(crate) struct MeanVotes {
 }
 
 impl RowPass for MeanVotes {
-    type Sum = Sums;
+    type Sum = RowSums;
     const KIND: &'static str = "median/mean-votes";
 
-    fn zero(&self) -> Sums {
-        Sums(vec![0.0; self.clusters * self.votes.columns])
+    fn zero(&self) -> RowSums {
+        RowSums(vec![0.0; self.clusters * self.votes.columns])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Sums) {
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
         let mut votes = vec![0.0; self.votes.columns];
         for (row, weight) in block.rows() {
             let Some(label) = row[self.base].cluster() else { continue };
@@ -252,14 +243,14 @@ pub(crate) struct PairSums {
 }
 
 impl RowPass for PairSums {
-    type Sum = Sums;
+    type Sum = RowSums;
     const KIND: &'static str = "median/merger-losses";
 
-    fn zero(&self) -> Sums {
-        Sums(vec![0.0; self.votes.groups.len() + self.pairs.len() + 1])
+    fn zero(&self) -> RowSums {
+        RowSums(vec![0.0; self.votes.groups.len() + self.pairs.len() + 1])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Sums) {
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
         let (mut shares, mut columns) = (vec![0.0; self.votes.columns], vec![0.0; self.votes.groups.len()]);
         let (of_columns, rest) = sum.0.split_at_mut(columns.len());
         let (of_pairs, without) = rest.split_at_mut(self.pairs.len());

@@ -16,9 +16,9 @@ use super::search::{Columns, Run, Search, best, objective};
 use super::sums::{Gathered, MeanSums};
 use super::{ConsensusRows, MatchingOrder, SOFT_MEAN, SoftMeanDiagnostics, SoftMeanSettings};
 use crate::MedianError;
-use crate::cumulative::rows::Sums;
 use crate::error::{check_rows, labelled};
 use crate::plurality::{centre_row_bytes, centre_rows};
+use crate::row_sums::RowSums;
 
 /// Units of progress: the search on a sample, and the rounds over all rows.
 const SAMPLE: u64 = 1_000;
@@ -237,19 +237,19 @@ pub(crate) struct SumBase {
 }
 
 impl RowPass for SumBase {
-    type Sum = Sums;
+    type Sum = RowSums;
     const KIND: &'static str = "median/soft-mean-stream";
 
     fn fits(&self, bases: &[BaseClustering]) -> bool {
         self.base < bases.len() && self.matched.fits(bases)
     }
 
-    fn zero(&self) -> Sums {
+    fn zero(&self) -> RowSums {
         let own = &self.matched.offsets[self.base..];
-        Sums(vec![0.0; (own[1] - own[0]) * self.matched.clusters])
+        RowSums(vec![0.0; (own[1] - own[0]) * self.matched.clusters])
     }
 
-    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Sums) {
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut RowSums) {
         let clusters = self.matched.clusters;
         let mut gathered = Gathered::new(&self.matched.codes, clusters);
         let mut mean = vec![0.0; clusters];

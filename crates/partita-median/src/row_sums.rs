@@ -1,0 +1,14 @@
+//! Sums over rows that passes and pieces of rows add up to.
+
+use partita_core::Mergeable;
+use serde::{Deserialize, Serialize};
+
+/// Numbers that are added up row by row.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RowSums(pub(crate) Vec<f64>);
+
+impl Mergeable for RowSums {
+    fn merge(&mut self, other: Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, x)| *sum += x);
+    }
+}
