@@ -4,6 +4,7 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -56,7 +57,7 @@ const STEPS: &[Step] = &[
     step("LAPACK", optional::lapack),
     beside("reports in a browser", optional::browser, "generated documents"),
     step("demo", demo::check),
-    step("a sample of the papers' tables", reproduce::check),
+    beside("a sample of the papers' tables", reproduce::check, "generated documents"),
     step("Python", python::step),
     step("generated documents", docs::check),
 ];
@@ -149,11 +150,22 @@ fn rustdoc(workspace: &Workspace) -> Result<()> {
     shell::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Examples are compiled by clippy; running none of them, the tests need no code of theirs.
+/// Examples are compiled by clippy; running none of them, the tests need no code of theirs. The examples of the code's documents are
+/// compiled while tests run, the last of which often leave a core to others.
 fn tests(workspace: &Workspace) -> Result<()> {
-    // All that fail are said, not the first binary with one alone.
-    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests", "--no-fail-fast"]))?;
-    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--doc"]))
+    let cargo = |more: &[&str]| {
+        let mut cargo = workspace.cargo(["test", "--quiet", "--workspace"]);
+        cargo.args(more);
+        cargo
+    };
+    shell::run(&mut cargo(&["--tests", "--no-run"]))?;
+    thread::scope(|scope| {
+        let documents = scope.spawn(|| shell::run(&mut cargo(&["--doc"])));
+        // All that fail are said, not the first binary with one alone.
+        let tests = shell::run(&mut cargo(&["--tests", "--no-fail-fast"]));
+        let documents = documents.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        tests.and(documents)
+    })
 }
 
 #[cfg(test)]

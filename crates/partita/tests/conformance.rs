@@ -87,23 +87,31 @@ fn every_method_keeps_its_guarantees() {
     });
     let besides = BESIDES.iter().map(|&(name, settings, draws)| (method(name), settings, draws, 0));
     let jobs: Vec<(&dyn Consensus, &[&str], u64, usize)> = all.chain(besides).collect();
-    let (next, counted) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let counted = by_threads(&jobs, |&(method, settings, draws, least)| {
+        let checks = check_with(method, settings, draws);
+        assert!(checks > least, "{}: only {checks} checks", method.info().name);
+        checks
+    });
+    assert!(METHODS.len() >= 33, "{} methods were held to their info", METHODS.len());
+    assert_eq!(counted.len(), METHODS.len() + BESIDES.len());
+    assert!(counted.iter().sum::<usize>() > 10_000, "{counted:?}");
+    memory();
+}
+
+/// What `work` makes of the jobs, which four threads share, in whatever order they are done.
+fn by_threads<J: Sync, T: Send>(jobs: &[J], work: impl Fn(&J) -> T + Sync) -> Vec<T> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                while let Some(&(method, settings, draws, least)) = jobs.get(next.fetch_add(1, Relaxed)) {
-                    let checks = check_with(method, settings, draws);
-                    assert!(checks > least, "{}: only {checks} checks", method.info().name);
-                    counted.lock().expect("no thread panicked").push(checks);
+                while let Some(job) = jobs.get(next.fetch_add(1, Relaxed)) {
+                    let made = work(job);
+                    done.lock().expect("no thread panicked").push(made);
                 }
             });
         }
     });
-    assert!(METHODS.len() >= 33, "{} methods were held to their info", METHODS.len());
-    let counted = counted.into_inner().expect("no thread panicked");
-    assert_eq!(counted.len(), METHODS.len() + BESIDES.len());
-    assert!(counted.iter().sum::<usize>() > 10_000, "{counted:?}");
-    memory();
+    done.into_inner().expect("no thread panicked")
 }
 
 fn method(name: &str) -> &'static dyn Consensus {
@@ -182,7 +190,7 @@ const LONGER: &[(&str, &[&str], f64)] = &[
 /// Of 16 draws in at least 15: equal sums that are added up in another order may part ties, and searches start at random.
 #[test]
 fn what_has_weight_two_is_there_twice() {
-    let found = METHODS.iter().map(|method| {
+    let found = by_threads(METHODS, |method| {
         let name = method.info().name;
         let longer = LONGER.iter().find(|longer| longer.0 == name);
         let (settings, near) = longer.map_or((usual(name).0, ROUNDING), |longer| (longer.1, longer.2));
@@ -191,6 +199,6 @@ fn what_has_weight_two_is_there_twice() {
     let other = |(_, found): &(&str, Twice)| {
         [found.bases, found.objects, found.objectives].iter().any(|count| count + 1 < found.draws)
     };
-    let other: Vec<_> = found.filter(other).collect();
+    let other: Vec<_> = found.into_iter().filter(other).collect();
     assert!(other.is_empty(), "{other:?}");
 }
