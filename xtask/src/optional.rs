@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 /// The only target that the checker is known to work on with the kernels that are chosen while running.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Where little is computed, what it depends on is compiled for itself, and quicker than it runs.
+/// Where little is computed and dependencies are compiled for one step alone: without optimisation, which takes longer than the tests.
 const UNOPTIMISED: &str = "unoptimised";
 
 /// The kernels, on every level that the machine has, and k-means, which calls them with data of its own, under the address
@@ -26,13 +26,14 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
     }
     sanitized(workspace, &["--package", "partita-kernels", "--package", "partita-kmeans"])?;
     // The C code of METIS is not instrumented; what it writes beyond what was allocated is seen all the same.
-    sanitized(workspace, &["--package", "partita-graph", "--profile", UNOPTIMISED, "metis"])
+    sanitized(workspace, &["--package", "partita-graph", "metis"])
 }
 
 /// Tests of libraries under the address sanitizer.
 fn sanitized(workspace: &Workspace, which: &[&str]) -> Result<()> {
     let mut cargo = Command::new("rustup");
     cargo.current_dir(workspace.root()).args(["run", "nightly", "cargo", "test", "--quiet", "--lib"]);
+    cargo.args(["--profile", UNOPTIMISED]);
     let folder = workspace.metadata()?.target_directory.join("sanitizer");
     cargo.args(["--target", TARGET, "--target-dir"]).arg(folder).args(which);
     // This cargo was started by another, which must not choose the toolchain.

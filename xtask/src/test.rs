@@ -4,7 +4,6 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -52,12 +51,15 @@ const STEPS: &[Step] = &[
     step("clippy", clippy),
     step("features", features::run),
     step("documents of the code", rustdoc),
-    step("tests", tests),
+    step("build of the tests", build_tests),
     beside("fuzz", fuzz::check, "generated documents"),
+    beside("examples in documents", doc_tests, "Python"),
+    // The last tests of a crate often leave a core to the two.
+    step("tests", tests),
     step("LAPACK", optional::lapack),
     beside("reports in a browser", optional::browser, "generated documents"),
     step("demo", demo::check),
-    beside("a sample of the papers' tables", reproduce::check, "generated documents"),
+    step("a sample of the papers' tables", reproduce::check),
     step("Python", python::step),
     step("generated documents", docs::check),
 ];
@@ -150,22 +152,18 @@ fn rustdoc(workspace: &Workspace) -> Result<()> {
     shell::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Examples are compiled by clippy; running none of them, the tests need no code of theirs. The examples of the code's documents are
-/// compiled while tests run, the last of which often leave a core to others.
+/// Examples are compiled by clippy; running none of them, the tests need no code of theirs.
+fn build_tests(workspace: &Workspace) -> Result<()> {
+    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests", "--no-run"]))
+}
+
+/// All that fail are said, not the first binary with one alone.
 fn tests(workspace: &Workspace) -> Result<()> {
-    let cargo = |more: &[&str]| {
-        let mut cargo = workspace.cargo(["test", "--quiet", "--workspace"]);
-        cargo.args(more);
-        cargo
-    };
-    shell::run(&mut cargo(&["--tests", "--no-run"]))?;
-    thread::scope(|scope| {
-        let documents = scope.spawn(|| shell::run(&mut cargo(&["--doc"])));
-        // All that fail are said, not the first binary with one alone.
-        let tests = shell::run(&mut cargo(&["--tests", "--no-fail-fast"]));
-        let documents = documents.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        tests.and(documents)
-    })
+    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--tests", "--no-fail-fast"]))
+}
+
+fn doc_tests(workspace: &Workspace) -> Result<()> {
+    shell::run(&mut workspace.cargo(["test", "--quiet", "--workspace", "--doc"]))
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ async function sort(page) {
   check(up.every((value, i) => i === 0 || up[i - 1] <= value), 'sorted upwards');
   await head.locator('button').click();
   // The page may be told of the click after the driver goes on.
-  await page.locator('#objects-table th[aria-sort=descending]').waitFor({ timeout: 5000 }).catch(() => {});
+  await page.locator('#objects-table th[aria-sort=descending]').waitFor({ timeout: 60000 }).catch(() => {});
   const down = await column(page, index);
   check(await head.getAttribute('aria-sort') === 'descending', 'the heading says that it sorts downwards');
   check(down.length === up.length && down.every((value, i) => i === 0 || down[i - 1] >= value), 'sorted downwards');
