@@ -82,14 +82,33 @@ impl<'a> Worths<'a> {
         }
     }
 
-    /// The cluster into which a row of this weight moves from `own`, with the largest gain; none if no move lowers the loss.
+    /// The cluster into which a row moves from its `own` (the cluster, and the row's weight), with the largest gain; none if no move lowers the loss.
     /// `gains` are K numbers to work with.
     pub(super) fn best_move(
         &self,
         counts: &Counts,
         labels: &[(usize, usize)],
+        own: (u32, f64),
+        gains: &mut [f64],
+    ) -> Option<u32> {
+        // The usual worth has a loop of its own, without a table or a branch in it.
+        if matches!(self.worth, Worth::Squares) {
+            let worth = |sum: f64, objects: f64| if objects < 0.5 { 0.0 } else { sum / objects };
+            return self.best_by(counts, labels, own, gains, |count| count * count, worth);
+        }
+        let (term, worth) = (|count| self.term(count), |sum, objects| self.worth(sum, objects));
+        self.best_by(counts, labels, own, gains, term, worth)
+    }
+
+    /// [`best_move`](Self::best_move) by these terms and this worth.
+    fn best_by(
+        &self,
+        counts: &Counts,
+        labels: &[(usize, usize)],
         (own, weight): (u32, f64),
         gains: &mut [f64],
+        term: impl Fn(f64) -> f64,
+        worth: impl Fn(f64, f64) -> f64,
     ) -> Option<u32> {
         gains.fill(0.0);
         let mut all = 0.0;
@@ -101,8 +120,8 @@ impl<'a> Worths<'a> {
                 let (size, count) = (counts.labelled(u, k) as f64, of_label[k] as f64);
                 // What the row adds to its own cluster, and would add to another: negative signs for the latter.
                 let change = if k == own as usize { -weight } else { weight };
-                let sum = sums[k] + (self.term(count + change) - self.term(count));
-                *gain += self.base_weights[u] * (self.worth(sum, size + change) - self.worth(sums[k], size));
+                let sum = sums[k] + (term(count + change) - term(count));
+                *gain += self.base_weights[u] * (worth(sum, size + change) - worth(sums[k], size));
             }
         }
         // Leaving lowers by weight − (…), joining raises by as much: the weights cancel.
