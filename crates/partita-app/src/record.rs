@@ -244,7 +244,7 @@ impl RunRecord {
                 let found = found.map_or_else(|| "none".to_owned(), |found| found.to_string());
                 let reason = format!(
                     "this is not the record of a run that this program can read (record_version is {found}, not \
-                     {RECORD_VERSION}); run it again"
+                     {RECORD_VERSION}); run it again (rows that are not held have a page from `consensus --report` alone)"
                 );
                 return Err(AppError::content(path, reason));
             }

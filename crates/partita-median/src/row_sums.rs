@@ -1,4 +1,4 @@
-//! Sums over rows that passes and pieces of rows add up to.
+//! The sum of a row pass that adds up plain numbers, one vector for all rows.
 
 use partita_core::Mergeable;
 use serde::{Deserialize, Serialize};

@@ -86,7 +86,7 @@ pub(crate) struct ConsensusArgs {
     #[arg(short, long, value_name = "LABELS.csv|DIR/")]
     pub(crate) output: Option<PathBuf>,
     /// Where the report goes, if not into the folder of the labels: one page that needs nothing else. Of label rows that stay on the disk
-    /// its tables are of all objects, its pictures of 20,000 that a hash draws.
+    /// its tables are of all objects, its pictures of about 20,000 that a hash draws.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// Write no report.html into the folder.

@@ -16,7 +16,7 @@ use tracing::debug_span;
 use crate::args::{ConsensusArgs, StreamFormat};
 use crate::compute::Compute;
 use crate::failure::Failure;
-use crate::output::{PushLabels, is_folder, print_json, say, write_blocks};
+use crate::output::{PushLabels, is_folder, print_json, say, warn, write_blocks};
 use crate::streams::is_stream;
 use crate::terminal::{Progress, Terminal, unless_interrupted};
 
@@ -170,6 +170,7 @@ pub(super) fn consensus(
         let page = shown.page(format!("{data} by {name}"), record.clone(), method, rows.blocks())?;
         pages.iter().try_for_each(|path| write_text(path, &page.html))?;
     }
+    found.warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     say(&format!("{name}: {} clusters; {} after {} rounds", record["clusters"], found.stopped, found.rounds));
     if args.json {
         print_json(&record)?;
@@ -202,7 +203,7 @@ fn run(
         0
     };
     let needed = method.row_bytes(&problem.settings, &size).unwrap_or(u64::MAX).saturating_add(of_report);
-    compute.budget.check(&args.method, needed, "raise --max-memory or leave the report out with --no-report")?;
+    compute.budget.check(&args.method, needed, "raise --max-memory or leave the report out")?;
     if !args.stream {
         rows.hold(room(needed, compute.budget, rows));
     }

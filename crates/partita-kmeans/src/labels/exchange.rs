@@ -82,7 +82,8 @@ impl<'a> Worths<'a> {
         }
     }
 
-    /// The cluster into which a row moves from its `own` (the cluster, and the row's weight), with the largest gain; none if no move lowers the loss.
+    /// The cluster into which a row moves from its `own` (the cluster, and the row's weight), with the largest gain; none if no move
+    /// lowers the loss.
     /// `gains` are K numbers to work with.
     pub(super) fn best_move(
         &self,
