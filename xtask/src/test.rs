@@ -51,15 +51,17 @@ const STEPS: &[Step] = &[
     step("clippy", clippy),
     step("features", features::run),
     step("documents of the code", rustdoc),
+    // Compiles into a folder of its own; the build of the tests ends with crates that wait for each other.
+    beside("LAPACK", optional::lapack, "Python"),
     step("build of the tests", build_tests),
     beside("fuzz", fuzz::check, "generated documents"),
     beside("examples in documents", doc_tests, "Python"),
     // The last tests of a crate often leave a core to the two.
     step("tests", tests),
-    step("LAPACK", optional::lapack),
     beside("reports in a browser", optional::browser, "generated documents"),
     step("demo", demo::check),
-    step("a sample of the papers' tables", reproduce::check),
+    // One thread, and workers that wait for each other.
+    beside("a sample of the papers' tables", reproduce::check, "generated documents"),
     step("Python", python::step),
     step("generated documents", docs::check),
 ];

@@ -3,6 +3,7 @@
 use partita::ndarray::Array2;
 use partita::{Assigned, Consensus, Ensemble, Label, LabelCounts, LabelledMap, Partition, RowBlock, RowBlocks, Seed};
 use partita_report::{ConfidenceCounts, Counted, Rendered, Report, render};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::AppError;
@@ -18,6 +19,13 @@ const SHOWN: u64 = 20_000;
 pub struct ReportRows {
     draw: Draw,
     bases: usize,
+    shown: ShownRows,
+    counts: Option<LabelCounts>,
+}
+
+/// What a report shows of some rows besides the counts of all; a part's travels with its sum.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ShownRows {
     /// Numbers of the objects drawn, and their label rows one after the other.
     numbers: Vec<u64>,
     rows: Vec<u16>,
@@ -26,25 +34,13 @@ pub struct ReportRows {
     confidence: Vec<f64>,
     /// Confidence of the objects of every cluster.
     of_clusters: Vec<ConfidenceCounts>,
-    counts: Option<LabelCounts>,
 }
 
 impl ReportRows {
     /// For rows of this source, whichever group they come in; which are drawn depends on the seed of the run and their numbers alone.
     pub fn new(rows: &dyn RowBlocks, run: Seed) -> Self {
-        let (draw, bases) = (Draw::new(rows.rows(), seeds::shown(run)), rows.bases().len());
-        let (numbers, rows, labels, of_clusters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self {
-            draw,
-            bases,
-            numbers,
-            rows,
-            labels,
-            certainty: Vec::new(),
-            confidence: Vec::new(),
-            of_clusters,
-            counts: None,
-        }
+        let draw = Draw::new(rows.rows(), seeds::shown(run));
+        Self { draw, bases: rows.bases().len(), shown: ShownRows::default(), counts: None }
     }
 
     /// Bytes that are held for a source of M base clusterings into K clusters, about.
@@ -54,20 +50,37 @@ impl ReportRows {
 
     /// Takes the counts of all objects, before their labels come.
     pub(crate) fn count(&mut self, counts: LabelCounts) {
-        self.of_clusters = vec![ConfidenceCounts::default(); counts.sizes.len()];
+        self.shown.of_clusters = vec![ConfidenceCounts::default(); counts.sizes.len()];
         self.counts = Some(counts);
     }
 
     /// Takes the labels of consecutive objects, and those of them that were drawn.
     pub(crate) fn take(&mut self, first: u64, some: &Assigned, confidence: &[f64], drawn: Drawn) {
-        some.labels.iter().zip(confidence).for_each(|(&k, &sure)| self.of_clusters[k as usize].push(sure));
+        let shown = &mut self.shown;
+        some.labels.iter().zip(confidence).for_each(|(&k, &sure)| shown.of_clusters[k as usize].push(sure));
         for at in &drawn.places {
-            self.numbers.push(first + *at as u64);
-            self.labels.push(some.labels[*at]);
-            self.certainty.push(some.certainty[*at]);
-            self.confidence.push(confidence[*at]);
+            shown.numbers.push(first + *at as u64);
+            shown.labels.push(some.labels[*at]);
+            shown.certainty.push(some.certainty[*at]);
+            shown.confidence.push(confidence[*at]);
         }
-        self.rows.extend(drawn.rows);
+        shown.rows.extend(drawn.rows);
+    }
+
+    /// What was taken, to be sent.
+    pub(crate) fn into_shown(self) -> ShownRows {
+        self.shown
+    }
+
+    /// Takes what was taken of the rows that follow.
+    pub(crate) fn extend(&mut self, later: ShownRows) {
+        let shown = &mut self.shown;
+        shown.numbers.extend(later.numbers);
+        shown.rows.extend(later.rows);
+        shown.labels.extend(later.labels);
+        shown.certainty.extend(later.certainty);
+        shown.confidence.extend(later.confidence);
+        shown.of_clusters.iter_mut().zip(&later.of_clusters).for_each(|(all, some)| all.add(some));
     }
 
     /// The page and its figures, from the record of the run. Objects are called by their numbers, as in the file of labels.
@@ -85,18 +98,19 @@ impl ReportRows {
         rows: &dyn RowBlocks,
     ) -> Result<Rendered, AppError> {
         let counts = self.counts.ok_or_else(AppError::nothing_finished)?;
+        let shown = self.shown;
         let wrong = |error: String| AppError::request(error);
-        let of_objects = Array2::from_shape_vec((self.numbers.len(), self.bases), self.rows);
+        let of_objects = Array2::from_shape_vec((shown.numbers.len(), self.bases), shown.rows);
         let of_objects = of_objects.map_err(|error| wrong(error.to_string()))?;
         let ensemble = Ensemble::from_words(of_objects, rows.bases().to_vec()).map_err(|e| wrong(e.to_string()))?;
-        let partition = Partition::new(self.labels, counts.sizes.len()).map_err(|error| wrong(error.to_string()))?;
-        let names: Vec<String> = self.numbers.iter().map(ToString::to_string).collect();
-        let mut report = Report::new(title, record, &partition, &self.certainty);
+        let partition = Partition::new(shown.labels, counts.sizes.len()).map_err(|error| wrong(error.to_string()))?;
+        let names: Vec<String> = shown.numbers.iter().map(ToString::to_string).collect();
+        let mut report = Report::new(title, record, &partition, &shown.certainty);
         (report.ensemble, report.objects) = (Some(&ensemble), Some(names.as_slice()));
-        report.confidence = Some(self.confidence.as_slice());
+        report.confidence = Some(shown.confidence.as_slice());
         (report.method, report.answers) = (Some(method.info()), answers_at_a_glance(&ensemble));
         let LabelCounts { sizes, of_base_clusters } = counts;
-        report.counted = Some(Counted { sizes, of_base_clusters, confidence: self.of_clusters });
+        report.counted = Some(Counted { sizes, of_base_clusters, confidence: shown.of_clusters });
         Ok(render(&report)?)
     }
 }

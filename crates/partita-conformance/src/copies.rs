@@ -9,9 +9,6 @@ use partita_core::{
 use crate::checks::columns;
 use crate::draw::{Drawn, draw, duplicated};
 
-/// Ensembles drawn by [`twice`], every other one with missing labels.
-const DRAWS: u64 = 16;
-
 /// By what share objectives differ that are the same, but for the order of additions.
 pub const ROUNDING: f64 = 1e-12;
 
@@ -29,16 +26,17 @@ pub struct Twice {
     pub objectives: usize,
 }
 
-/// Compares a weight of 2 with being there twice, for a base clustering and for objects, on drawn ensembles. Objectives are compared as
+/// Compares a weight of 2 with being there twice, for a base clustering and for objects, on drawn ensembles, every other one with missing
+/// labels. Objectives are compared as
 /// they are, and as means: some are sums, over base clusterings or objects. They are to be the same to a share of `near` where labels
 /// are the same, and to [`ROUNDING`] where not.
 ///
 /// # Panics
 /// If there is no consensus.
-pub fn twice(method: &dyn Consensus, settings: &[&str], near: f64) -> Twice {
+pub fn twice(method: &dyn Consensus, settings: &[&str], near: f64, draws: u64) -> Twice {
     let settings = SettingMap::parse(settings).expect("settings of the form name=value");
-    let mut found = Twice { draws: DRAWS as usize, bases: 0, objects: 0, objectives: 0 };
-    for number in 500..500 + DRAWS {
+    let mut found = Twice { draws: draws as usize, bases: 0, objects: 0, objectives: 0 };
+    for number in 500..500 + draws {
         let drawn = draw(Seed::new(number), if number % 2 == 0 { 0.0 } else { 0.3 });
         let run = |drawn: &Drawn, of_bases: Option<Vec<f64>>, of_objects: Option<Vec<f64>>| {
             let columns = columns();

@@ -69,6 +69,7 @@ mod multi_start;
 mod objective;
 #[cfg(feature = "methods")]
 mod outcome;
+mod parallel;
 mod partition;
 #[cfg(feature = "methods")]
 mod posterior;
@@ -99,6 +100,7 @@ pub use message::on_one_line;
 pub use monitor::{Flow, Monitor, Silent, chunks, tick_open_ended};
 pub use multi_start::MultiStart;
 pub use objective::{Objective, Sense, Stopped};
+pub use parallel::map_parallel;
 pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::{ProgressCounter, ProgressPart};

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::num::Saturating;
 
-use partita_core::{Flow, Memberships, Monitor, MultiStart, ProblemSize, Seed, Sense, Stopped, WeightedEnsemble};
+use partita_core::{
+    Flow, Memberships, Monitor, MultiStart, ProblemSize, Seed, Sense, Stopped, WeightedEnsemble, map_parallel,
+};
 use rand::{Rng, RngExt};
-use rayon::prelude::*;
 
 /// Rows of shares in base clusters, each with a weight. Methods take this form only where shares or weights differ from 1.
 pub(crate) struct FractionalRows<'a> {
@@ -216,8 +217,9 @@ pub(crate) fn fractional_kmeans(
         lloyd(rows, plan, labels, monitor)
     };
     // Once somebody asks to stop, initializations that have not begun are left out, but for the first.
-    let wanted = |&restart: &u32| restart == 0 || monitor.flow() == Flow::Continue;
-    let mut runs: Vec<FractionalFit> = (0..plan.restarts).into_par_iter().filter(wanted).map(run).collect();
+    let wanted = |restart: u32| restart == 0 || monitor.flow() == Flow::Continue;
+    let runs = map_parallel(0..plan.restarts, |restart| wanted(restart).then(|| run(restart)));
+    let mut runs: Vec<FractionalFit> = runs.into_iter().flatten().collect();
     monitor.tick(total, total);
     let starts: Vec<f64> = runs.iter().map(|run| run.trace[run.trace.len() - 1]).collect();
     let best = MultiStart::new(Sense::Minimise).best(&starts).unwrap_or(0);

@@ -1,9 +1,8 @@
 //! k-means on fractional rows for utilities of label distributions, and for the normalised cut of the co-association: as on labels,
 //! with shares for counts.
 
-use partita_core::{Flow, Monitor, MultiStart, Seed, Sense, Stopped};
+use partita_core::{Flow, Monitor, MultiStart, Seed, Sense, Stopped, map_parallel};
 use partita_kmeans::labels::Utility;
-use rayon::prelude::*;
 
 use crate::fractional_rows::{FractionalFit, FractionalMeans, FractionalPlan, FractionalRows, best, fill_empty, start};
 
@@ -164,7 +163,7 @@ impl<'a> FractionalCriterion<'a> {
             let mut rng = seed.child(u64::from(restart)).rng();
             self.lloyd(plan, start(self.rows, plan, &mut rng), monitor)
         };
-        let mut runs: Vec<FractionalFit> = (0..plan.restarts).into_par_iter().map(run).collect();
+        let mut runs = map_parallel(0..plan.restarts, run);
         monitor.tick(total, total);
         let starts: Vec<f64> = runs.iter().map(|run| run.trace[run.trace.len() - 1]).collect();
         let best = MultiStart::new(Sense::Minimise).best(&starts).unwrap_or(0);

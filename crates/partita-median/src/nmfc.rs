@@ -7,7 +7,7 @@ use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
 use partita_core::{
     BaseWeights, Capabilities, Ensemble, FitError, Flow, Label, Method, MethodInfo, Monitor, Objective, Outcome,
     Partition, Problem, ProblemSize, ProgressCounter, Seed, Sense, Settings, SoftBases, SoftPartition, Stopped,
-    WeightedEnsemble, Weights, chunks,
+    WeightedEnsemble, Weights, chunks, map_parallel,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -210,8 +210,7 @@ impl<'r, R: MatrixRows> Matrix<'r, R> {
 
     /// A sum over rows.
     fn sum(&self, part: impl Fn(Range<usize>) -> Array2<f64> + Sync) -> Array2<f64> {
-        let parts: Vec<Array2<f64>> = self.parts().into_par_iter().map(&part).collect();
-        parts.into_iter().reduce(|sum, part| sum + part).expect("an ensemble has objects")
+        map_parallel(self.parts(), part).into_iter().reduce(|sum, part| sum + part).expect("an ensemble has objects")
     }
 
     /// Σ_i w_i a_i b_iᵀ, K × K.

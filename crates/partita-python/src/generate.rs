@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use partita::generate::{Durable, Recipe};
 use partita::{Clusters, Seed};
-use partita_app::{AppError, json_text, make_ensemble, merge_files, parse_part, preset, recipe_from};
+use partita_app::{
+    AppError, InputTable, Observer, json_text, make_ensemble, merge_files, parse_part, preset, recipe_from,
+};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -14,7 +16,7 @@ use crate::call::run;
 use crate::consensus::read_recipe;
 use crate::ensemble::NativeEnsemble;
 use crate::errors::{input_error, raised};
-use crate::reading::read_options;
+use crate::reading::{read_options, table_input};
 use crate::tables::NativeTable;
 
 /// A recipe as JSON: the default or a preset, with these fields (a JSON object) put in.
@@ -57,28 +59,71 @@ pub(crate) fn generate(
     part: Option<&str>,
     how: Run,
 ) -> PyResult<NativeEnsemble> {
-    let recipe = read_recipe(py, recipe)?;
+    let job = Job::new(py, recipe, seed, part_file, part)?;
     let held = table.hold(py)?;
     let input = table.input(&held);
-    let share = part.map(parse_part).transpose();
-    let share = share.map_err(|error| input_error(py, &format!("part={}: {error}", part.unwrap_or_default())))?;
-    let durable = part_file.map(|path| {
-        let mut durable = Durable::new(&path);
-        durable.resume = path.exists();
-        durable.part = share.unwrap_or(durable.part);
-        durable
-    });
-    let done = run(py, &how, |observer| {
-        if let Some(warning) = input.scale_warning(recipe.scale) {
-            observer.warn(&warning);
-        }
-        make_ensemble(&input, &recipe, Seed::new(seed), durable.as_ref(), how.budget(), observer)
-    })?;
-    let made = done.whole()?;
-    if let (Some(Durable { path, .. }), None) = (&durable, share) {
-        fs::remove_file(path).map_err(|error| raised(py, &AppError::io(path, "be removed", error)))?;
+    job.make(py, &how, |_| Ok(input))
+}
+
+/// As `generate`, of a table in a file, which is read by blocks where it would fill half of the memory; `input`, a JSON object, says how.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "those of `generate`, and how the file is read")]
+pub(crate) fn generate_of_file(
+    py: Python<'_>,
+    path: PathBuf,
+    input: &str,
+    recipe: &str,
+    seed: u64,
+    part_file: Option<PathBuf>,
+    part: Option<&str>,
+    how: Run,
+) -> PyResult<NativeEnsemble> {
+    let job = Job::new(py, recipe, seed, part_file, part)?;
+    let input = table_input(py, path, input)?;
+    job.make(py, &how, |observer| InputTable::read(&input, how.budget(), job.seed, observer))
+}
+
+/// What is made, and where it is kept while it is.
+struct Job {
+    recipe: Recipe,
+    seed: Seed,
+    durable: Option<Durable>,
+    share: bool,
+}
+
+impl Job {
+    fn new(py: Python<'_>, recipe: &str, seed: u64, part_file: Option<PathBuf>, part: Option<&str>) -> PyResult<Self> {
+        let share = part.map(parse_part).transpose();
+        let share = share.map_err(|error| input_error(py, &format!("part={}: {error}", part.unwrap_or_default())))?;
+        let durable = part_file.map(|path| {
+            let mut durable = Durable::new(&path);
+            durable.resume = path.exists();
+            durable.part = share.unwrap_or(durable.part);
+            durable
+        });
+        Ok(Self { recipe: read_recipe(py, recipe)?, seed: Seed::new(seed), durable, share: share.is_some() })
     }
-    Ok(NativeEnsemble::with_truth(made.ensemble, input.label().cloned()))
+
+    fn make<'a>(
+        &self,
+        py: Python<'_>,
+        how: &Run,
+        table: impl FnOnce(&dyn Observer) -> Result<InputTable<'a>, AppError> + Send,
+    ) -> PyResult<NativeEnsemble> {
+        let done = run(py, how, |observer| {
+            let table = table(observer)?;
+            if let Some(warning) = table.scale_warning(self.recipe.scale) {
+                observer.warn(&warning);
+            }
+            let made = make_ensemble(&table, &self.recipe, self.seed, self.durable.as_ref(), how.budget(), observer)?;
+            Ok((made.ensemble, table.label().cloned()))
+        })?;
+        let (ensemble, truth) = done.whole()?;
+        if let (Some(Durable { path, .. }), false) = (&self.durable, self.share) {
+            fs::remove_file(path).map_err(|error| raised(py, &AppError::io(path, "be removed", error)))?;
+        }
+        Ok(NativeEnsemble::with_truth(ensemble, truth))
+    }
 }
 
 /// One ensemble of part files of one job, or of ensembles, read as `options` say (a JSON object).

@@ -74,6 +74,7 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(generate::recipe, module)?)?;
     module.add_function(wrap_pyfunction!(generate::recipe_of_file, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::generate_of_file, module)?)?;
     module.add_function(wrap_pyfunction!(generate::merge, module)?)?;
     module.add_function(wrap_pyfunction!(choice::choose_k, module)?)?;
     module.add_function(wrap_pyfunction!(choice::read_choice, module)?)?;

@@ -52,7 +52,7 @@ pub(crate) fn fold(py: Python<'_>, manifest: PathBuf, folder: PathBuf, asked: As
         _ => LabelEnding::Csv,
     };
     let asked = PlanAsked { method, settings, clusters, seed, base_weights, labels: Some(labels) };
-    let fold = Fold { manifest, folder, sums: Vec::new(), asked, budget: how.budget() };
+    let fold = Fold { manifest, folder, sums: Vec::new(), asked, report: true, budget: how.budget() };
     // A fit that is replayed does not stop halfway.
     let folded = run(py, &how, |_| fold.run(&partita::Silent))?.whole()?;
     let answer = match folded {

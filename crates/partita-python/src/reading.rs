@@ -43,12 +43,17 @@ pub(crate) fn sparse(py: Python<'_>, matrix: CsMat<f64>) -> Sparse<'_> {
     (shape, places(starts), places(columns), values.into_pyarray(py))
 }
 
+/// A table in a file, and how it is read: a JSON object.
+pub(crate) fn table_input(py: Python<'_>, path: PathBuf, json: &str) -> PyResult<TableInput> {
+    let input: Result<TableInput, _> = serde_json::from_str(json);
+    let input = input.map_err(|error| input_error(py, &format!("how the table is read: {error}")))?;
+    Ok(TableInput { file: path, ..input })
+}
+
 /// Reads a table as the command line does; `input` is a JSON object.
 #[pyfunction]
 pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf, input: &str, seed: u64, how: Run) -> PyResult<Read<'py>> {
-    let input: Result<TableInput, _> = serde_json::from_str(input);
-    let mut input = input.map_err(|error| input_error(py, &format!("how the table is read: {error}")))?;
-    input.file = path;
+    let input = table_input(py, path, input)?;
     let done = run(py, &how, |observer| {
         // Where a sparse table is read it stays one; one on the disk in groups of rows is read whole.
         if partita::files::is_sparse_table(&input.file) {

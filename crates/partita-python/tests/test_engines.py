@@ -59,6 +59,7 @@ def test_this_process_and_a_pool_write_the_bytes_of_one_command(rows, expected, 
     assert written(found) == expected("lwgp")
     assert (found.n_clusters, sum(found.record_["sizes"])) == (4, CUTS[-1])
     assert "lwgp: 9000 objects in 4 clusters" in repr(found)
+    assert "9000 objects in 4 clusters" in found.report_file.read_text()
     with ProcessPoolExecutor(2) as pool:
         assert written(pt.consensus(rows, 4, "lwgp", engine=pool, folder=tmp_path / "pool")) == expected("lwgp")
 
@@ -268,3 +269,78 @@ def test_the_snakefile_of_the_guide(rows, expected, binary, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     labels = sorted((folder / "fit").glob("labels.*.csv"))
     assert b"".join(path.read_bytes() for path in labels) == expected("lwgp")
+
+
+RECIPE = {"recipe": "kmeans:4,uspec:2", "base_k": "4..6", "random_state": 3}
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory) -> Path:
+    """A table in a folder of files."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    folder = tmp_path_factory.mktemp("points")
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(CUTS[-1], 4)) + 6 * rng.integers(0, 4, (CUTS[-1], 1))
+    for number, (first, end) in enumerate(zip(CUTS, CUTS[1:])):
+        columns = {f"x{at}": values[first:end, at] for at in range(4)}
+        parquet.write_table(pa.table(columns), folder / f"{number}.parquet", row_group_size=1500)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(points) -> pt.Ensemble:
+    return pt.generate(pt.read_table(points), **RECIPE)
+
+
+def test_tables_in_files_are_read_by_blocks(points, made, tmp_path):
+    keywords = {**RECIPE, "recipe": "kmeans:4", "subsample": 0.2}
+    assert pt.generate(pt.scan_table(points), **keywords, max_memory="1MB") == pt.generate(pt.read_table(points), **keywords)
+    with ProcessPoolExecutor(2) as pool:
+        assert pt.generate(pt.scan_table(points), **RECIPE, engine=pool, folder=tmp_path / "parts", n_jobs=1) == made
+    assert len(list((tmp_path / "parts").iterdir())) == 6
+
+
+def test_workers_of_dask_make_the_base_clusterings_of_one_process(client, points, made, tmp_path):
+    from partita.dask import dask_engine
+
+    pids = [worker["pid"] for worker in client.cluster.scheduler_info.get("workers", {}).values() if "pid" in worker]
+    pids = pids or [worker.pid for worker in client.cluster.workers.values() if getattr(worker, "pid", None)]
+    killer = kill_some(lambda: pids[:1], 1, 0.3)
+    slow = _Slow(dask_engine(client, retries=20, timeout=120))
+    assert pt.generate(pt.scan_table(points), **RECIPE, engine=slow, folder=tmp_path, n_tasks=4, n_jobs=1) == made
+    killer.join()
+
+
+def test_executors_of_spark_make_the_base_clusterings_of_one_process(spark, points, made, tmp_path):
+    assert pt.generate(pt.scan_table(points), **RECIPE, engine=spark, folder=tmp_path, n_jobs=1) == made
+
+
+def test_base_clusterings_that_are_there_are_not_made_again(points, made, tmp_path):
+    done = []
+
+    def engine(task, parts):
+        done.append([task(part) for part in parts[: 1 + len(parts) * len(done)]])
+
+    with pytest.raises(pt.PartitaError, match="2-of-2"):
+        pt.generate(pt.scan_table(points), **RECIPE, engine=engine, folder=tmp_path, n_tasks=2)
+    kept = Path(done[0][0]).read_bytes()
+    assert pt.generate(pt.scan_table(points), **RECIPE, engine=engine, folder=tmp_path, n_tasks=2) == made
+    assert Path(done[0][0]).read_bytes() == kept
+    with pytest.raises(pt.InputError, match="other"):
+        pt.generate(pt.scan_table(points), **{**RECIPE, "random_state": 4}, engine=engine, folder=tmp_path, n_tasks=2)
+
+
+def test_what_tasks_cannot_make_is_said(points, tmp_path):
+    scanned = pt.scan_table(points)
+    with pytest.raises(pt.InputError, match="scan_table"):
+        pt.generate(np.eye(9), "kmeans:2", engine=list, folder=tmp_path)
+    with pytest.raises(pt.InputError, match="folder="):
+        pt.generate(scanned, "kmeans:2", engine=list)
+    with pytest.raises(pt.InputError, match="n_tasks=0"):
+        pt.generate(scanned, "kmeans:2", engine=list, folder=tmp_path, n_tasks=0)
+    with pytest.raises(pt.InputError, match="no such file"):
+        pt.scan_table(points / "none")
+    with pytest.raises(pt.InputError, match="read_table"):
+        pt.generate(str(points), "kmeans:2")
+    with pytest.raises(pt.InputError, match="read_table"):
+        pt.consensus([[0, 1] * (CUTS[-1] // 2)], 2, features=scanned)

@@ -1,6 +1,7 @@
 //! What was counted over all objects, where those that a report shows one by one are a sample of them.
 
 use partita_core::BaseClustering;
+use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
 
@@ -19,7 +20,7 @@ pub struct Counted {
 const STEPS: usize = 1_000;
 
 /// How many objects have which confidence, in steps of 0.001.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceCounts {
     sum: f64,
     objects: u64,
@@ -43,6 +44,13 @@ impl ConfidenceCounts {
         self.objects += 1;
         // What is below 0 or no number counts as 0.
         self.steps[((confidence * STEPS as f64) as usize).min(STEPS)] += 1;
+    }
+
+    /// Counts the objects of another part of the rows too.
+    pub fn add(&mut self, other: &Self) {
+        self.sum += other.sum;
+        self.objects += other.objects;
+        self.steps.iter_mut().zip(&other.steps).for_each(|(sum, count)| *sum += count);
     }
 
     /// Mean confidence.

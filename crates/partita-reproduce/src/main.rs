@@ -36,7 +36,7 @@ struct Arguments {
     #[arg(long, conflicts_with = "check")]
     pages: bool,
     /// CPU seconds that --check may take for each study.
-    #[arg(long, value_name = "S", default_value_t = 12.0)]
+    #[arg(long, value_name = "S", default_value_t = 8.0)]
     check_seconds: f64,
     /// Units measured at once; as many as there are cores if not given.
     #[arg(long, value_name = "T")]

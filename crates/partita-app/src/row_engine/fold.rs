@@ -8,7 +8,7 @@ use partita::{Clusters, MemoryBudget, Monitor, RowBlocks, RowOutcome, RowProblem
 use super::files_engine::{FilesEngine, Waiting};
 use super::fit_plan::{FitPlan, PlanAsked};
 use super::label_parts::{LabelParts, label_parts};
-use crate::result_files::{RECORD, write_json};
+use crate::result_files::{RECORD, REPORT, write_json, write_text};
 use crate::row_record::RowRun;
 use crate::{AppError, Stopwatch, base_weights_of_rows, methods, seeds, with_origin};
 
@@ -23,6 +23,8 @@ pub struct Fold {
     pub sums: Vec<PathBuf>,
     /// What is fitted.
     pub asked: PlanAsked,
+    /// Whether the folder gets a `report.html` when all labels are there.
+    pub report: bool,
     /// Memory that may be held at once.
     pub budget: MemoryBudget,
 }
@@ -83,7 +85,7 @@ impl Fold {
         let of_pass = |error| AppError::of_pass(&self.manifest, &error);
         let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;
         let (job, sizes) = (fit.label_job().map_err(of_pass)?, counts.sizes.clone());
-        let LabelParts { files, confidence } = match label_parts(engine, plan.labels, job, counts, problem.weights)? {
+        let LabelParts { files, confidence, report } = match label_parts(engine, plan, job, counts, problem.weights)? {
             Ok(parts) => parts,
             Err(waiting) => return Ok(Folded::Waiting(waiting)),
         };
@@ -102,6 +104,11 @@ impl Fold {
             write_json(&self.folder.join("model.json"), &model)?;
         }
         write_json(&self.folder.join(RECORD), &record)?;
+        if self.report {
+            let data = self.manifest.file_name().unwrap_or_default().to_string_lossy();
+            let page = report.page(format!("{data} by {}", plan.method), record.clone(), method, rows)?;
+            write_text(&self.folder.join(REPORT), &page.html)?;
+        }
         Ok(Folded::Done { record, labels: files })
     }
 }

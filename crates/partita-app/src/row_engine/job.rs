@@ -7,6 +7,7 @@ use partita::{BaseWeights, LabelCounts};
 use serde::{Deserialize, Serialize};
 
 use super::sealed::Hash;
+use crate::row_report::ShownRows;
 
 /// A task for the workers of all parts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,8 +35,16 @@ pub(super) enum Round {
 pub(super) enum Task {
     /// A pass by its kind and state.
     Sum { kind: String, state: Vec<u8> },
-    /// Labels by a labeller's kind and state, and what confidence is counted from.
-    Label { kind: String, state: Vec<u8>, counts: LabelCounts, weights: Option<BaseWeights>, ending: LabelEnding },
+    /// Labels by a labeller's kind and state, what confidence is counted from, and the seed of the run, by which objects are drawn for the
+    /// report.
+    Label {
+        kind: String,
+        state: Vec<u8>,
+        counts: LabelCounts,
+        weights: Option<BaseWeights>,
+        ending: LabelEnding,
+        seed: u64,
+    },
 }
 
 /// The format of the files that labels of parts go to.
@@ -80,8 +89,8 @@ pub(super) struct PartResult {
 pub(super) enum Content {
     /// The sum, as `PassKind::sum` gives it.
     Sum(Vec<u8>),
-    /// Labels are in a file of so many bytes beside this one; the sum of their confidences.
-    Labels { bytes: u64, confidence: f64 },
+    /// Labels are in a file of so many bytes beside this one; the sum of their confidences, and what the report shows of them.
+    Labels { bytes: u64, confidence: f64, shown: ShownRows },
 }
 
 impl std::fmt::Display for Round {

@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use partita::{BaseWeights, LabelCounts, LabelJob};
+use partita::{BaseWeights, LabelCounts, LabelJob, Seed};
 
 use super::files_engine::{FilesEngine, Waiting};
-use super::job::{Content, LabelEnding, Round, Task, labels_beside};
+use super::fit_plan::FitPlan;
+use super::job::{Content, Round, Task, labels_beside};
 use crate::AppError;
+use crate::row_report::ReportRows;
 
 /// Labels of all parts.
 pub(super) struct LabelParts {
@@ -15,17 +17,22 @@ pub(super) struct LabelParts {
     pub(super) files: Vec<PathBuf>,
     /// Sum of the confidences of all rows.
     pub(super) confidence: f64,
+    /// What the report shows of them.
+    pub(super) report: ReportRows,
 }
 
-/// The labels that workers wrote by this job to files of this format, or what is waited for.
+/// The labels that workers wrote by this job as the plan says, or what is waited for.
 pub(super) fn label_parts(
     engine: &FilesEngine<'_>,
-    ending: LabelEnding,
+    &FitPlan { labels: ending, seed, .. }: &FitPlan,
     job: LabelJob,
     counts: LabelCounts,
     weights: Option<&BaseWeights>,
 ) -> Result<Result<LabelParts, Waiting>, AppError> {
-    let task = Task::Label { kind: job.kind.to_owned(), state: job.state, counts, weights: weights.cloned(), ending };
+    let mut report = ReportRows::new(engine.rows, Seed::new(seed));
+    report.count(counts.clone());
+    let (kind, weights) = (job.kind.to_owned(), weights.cloned());
+    let task = Task::Label { kind, state: job.state, counts, weights, ending, seed };
     let hash = engine.model(Round::Labels, task)?;
     let sums = match engine.part_files(Round::Labels, hash)? {
         Ok(sums) => sums,
@@ -34,7 +41,7 @@ pub(super) fn label_parts(
     let (mut files, mut confidence) = (Vec::with_capacity(sums.len()), 0.0);
     for (part, path) in sums.iter().enumerate() {
         let result = engine.checked(path, Round::Labels, hash, Some(part))?;
-        let Content::Labels { bytes, confidence: own } = result.content else {
+        let Content::Labels { bytes, confidence: own, shown } = result.content else {
             return Err(AppError::content(path, "this is a sum, not labels"));
         };
         let labels = labels_beside(path, ending);
@@ -45,7 +52,8 @@ pub(super) fn label_parts(
             return Err(AppError::content(&labels, reason));
         }
         confidence += own;
+        report.extend(shown);
         files.push(labels);
     }
-    Ok(Ok(LabelParts { files, confidence }))
+    Ok(Ok(LabelParts { files, confidence, report }))
 }

@@ -5,7 +5,7 @@
 //! run_part  round1.model + part 17 ─▶ round1.17.sum                                   a worker: reads its part, once for every round
 //! fold      round1.*.sum ─▶ round1.sum, round2.model     …     labels.model
 //! run_part  labels.model + part 17 ─▶ labels.17.csv, labels.17.sum
-//! fold      labels.*.sum ─▶ record.json, model.json
+//! fold      labels.*.sum ─▶ record.json, model.json, report.html
 //! ```
 //! A driver keeps nothing between rounds: it replays the method over the sums of all rounds before, so that it can die at any time.
 //! Every file says which manifest and which model it belongs to, and ends in the SHA-256 of itself.

@@ -26,8 +26,8 @@ pub(super) enum Seal {
 impl Seal {
     const fn magic(self) -> &'static [u8; 8] {
         match self {
-            Self::Model => b"PTModel\x01",
-            Self::Sum => b"PTSum\x00\x00\x01",
+            Self::Model => b"PTModel\x02",
+            Self::Sum => b"PTSum\x00\x00\x02",
         }
     }
 

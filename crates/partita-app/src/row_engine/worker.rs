@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use partita::files::{ManifestRows, write_label_blocks};
 use partita::metrics::ClusterEvidence;
 use partita::{
-    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, labeller_kind, pass_kind,
+    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, Seed, labeller_kind, pass_kind,
 };
 
 use super::job::{Content, Job, PartResult, Task, labels_beside, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, write};
 use crate::AppError;
 use crate::confidence::{Confident, LABEL_NUMBERS};
+use crate::row_report::{Drawn, ReportRows, WithDrawn};
 
 /// One task of a round.
 #[derive(Clone, Debug)]
@@ -105,26 +106,30 @@ impl PartTask {
                 let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
                 kind.sum(state, rows, groups, monitor).map(Content::Sum).map_err(failed)
             }
-            Task::Label { kind, state, counts, weights, ending } => {
+            Task::Label { kind, state, counts, weights, ending, seed } => {
                 let labeller = labeller_kind(kind).ok_or_else(|| unknown(kind))?.open(state).map_err(failed)?;
                 let evidence = evidence(rows, counts, weights.as_ref()).map_err(failed)?;
                 let (runner, mut confidence) = (PassRunner::new(rows, monitor), 0.0);
+                let mut report = ReportRows::new(rows, Seed::new(*seed));
+                report.count(counts.clone());
+                let map = WithDrawn::new(Confident(&evidence), Some(&report));
                 let mut error = None;
                 let (path, count) = (labels_beside(output, *ending), rows.manifest().parts[self.part].rows);
                 write_label_blocks(&path, count, &LABEL_NUMBERS, |out| {
-                    let take = &mut |first, (some, own): (Assigned, Vec<f64>)| {
+                    let take = &mut |first, (some, own, drawn): (Assigned, Vec<f64>, Drawn)| {
+                        report.take(first, &some, &own, drawn);
                         confidence += own.iter().sum::<f64>();
                         let written = out.push(first, &some.labels, &[&some.certainty, &own]);
                         written.map_err(|error| error.to_string())
                     };
-                    let labelled = labeller.without_soft().each(&runner, groups, &Confident(&evidence), take);
+                    let labelled = labeller.without_soft().each(&runner, groups, &map, take);
                     error = labelled.err();
                     // What failed leaves no file.
                     error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.to_string())))
                 })
                 .or_else(|written| error.take().map_or(Err(written.into()), |error| Err(failed(error))))?;
                 let bytes = fs::metadata(&path).map_err(|error| AppError::io(&path, "be read", error))?.len();
-                Ok(Content::Labels { bytes, confidence })
+                Ok(Content::Labels { bytes, confidence, shown: report.into_shown() })
             }
         }
     }

@@ -98,7 +98,7 @@ pub(crate) struct FoldArgs {
     pub(crate) manifest: PathBuf,
     /// Sums of the round, where they are not beside its model; all parts must be there then.
     pub(crate) sums: Vec<PathBuf>,
-    /// The folder of the fit: models, sums, labels, record.json. A fold goes on where the one before ended.
+    /// The folder of the fit: models, sums, labels, record.json, report.html. A fold goes on where the one before ended.
     #[arg(short, long, value_name = "FIT/")]
     pub(crate) output: PathBuf,
     /// The consensus method: one that reads rows in blocks (`partita methods`). [default: lwgp; after the first fold: the same]
@@ -119,6 +119,9 @@ pub(crate) struct FoldArgs {
     /// The format of the files that labels of parts go to. NPY has the labels alone. [default: csv]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) labels: Option<PartLabels>,
+    /// Write no report.html when all labels are there.
+    #[arg(long)]
+    pub(crate) no_report: bool,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     /// Print what comes next, or the record, as one JSON object instead.

@@ -66,7 +66,7 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
     let (clusters, seed, labels) = (args.clusters, args.seed, args.labels.map(Into::into));
     let asked = PlanAsked { method, settings, clusters, seed, base_weights, labels };
     let (manifest, folder, sums) = (args.manifest.clone(), args.output.clone(), args.sums.clone());
-    let fold = Fold { manifest, folder, sums, asked, budget };
+    let fold = Fold { manifest, folder, sums, asked, report: !args.no_report, budget };
     // A fit that is replayed does not stop halfway: another number of rounds would be another fit.
     let folded = fold.run(&Silent)?;
     unless_interrupted(|| "what was folded is kept".into())?;

@@ -9,7 +9,7 @@ use partita::files::{self, ReadOptions, write_ensemble};
 use partita::ndarray::{Array2, s};
 use partita::{BaseClustering, Ensemble};
 
-use crate::common::{Ended, Workplace};
+use crate::common::{Ended, Workplace, cells};
 
 /// Rows of five files that end anywhere, so that parts cut blocks.
 const CUTS: [usize; 6] = [0, 1, 2050, 4100, 7777, 9000];
@@ -80,6 +80,27 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
         // A fold after the end changes nothing.
         assert!(place.partita(&["fold", "m.json", "-o", "fit"]).fine().is_empty());
     }
+}
+
+/// Workers count for the report and draw its objects: the page is that of one process.
+#[test]
+fn rounds_of_tasks_leave_the_report_of_one_process() {
+    let place = Workplace::new();
+    write_files(&place, 4);
+    let asked = ["-m", "acv", "-k", "4", "--seed", "2"];
+    place.partita(&[&["consensus", "m.json", "-o", "one/"], &asked[..]].concat()).fine();
+    rounds(&place, "fit", &asked);
+    let page = |name: &str| fs::read_to_string(place.path(name)).expect("a page");
+    let (one, parts) = (page("one/report.html"), page("fit/report.html"));
+    for id in ["clusters-table", "bases-table"] {
+        assert_eq!(cells(&one, id), cells(&parts, id), "{id}");
+    }
+    // The pictures are of the same objects.
+    let map = |page: &str| page[page.find("map-evidence").expect("a map")..][..20_000].to_owned();
+    assert!(map(&one) == map(&parts) && parts.contains("9000 objects in 4 clusters"));
+    fs::remove_file(place.path("fit/report.html")).expect("a page");
+    place.partita(&["fold", "m.json", "-o", "fit", "--no-report"]).fine();
+    assert!(!place.path("fit/report.html").exists());
 }
 
 #[test]

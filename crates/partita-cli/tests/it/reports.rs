@@ -1,6 +1,6 @@
 //! Pages about runs, rows picked by label, weights of base clusterings, and models judged by perplexity.
 
-use crate::common::{Workplace, shipped};
+use crate::common::{Workplace, cells, shipped};
 
 #[test]
 fn a_run_leaves_a_page_and_report_makes_it_again() {
@@ -221,15 +221,6 @@ fn rows_that_are_not_held_have_a_page() {
     let page = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
     let (held, read) = (page("held.html"), page("out/report.html"));
     assert_eq!(read, page("also.html"));
-    // The text of the cells: their values may differ in the last bit.
-    let cells = |page: &str, id: &str| -> Vec<String> {
-        let from = page.find(&format!("<table id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
-        let table = &page[from..][..page[from..].find("</table>").unwrap()];
-        let cells = table.split('<').filter(|part| part.starts_with("td") || part.starts_with("th "));
-        let mut texts: Vec<String> = cells.filter_map(|cell| Some(cell.split_once('>')?.1.to_owned())).collect();
-        texts.sort();
-        texts
-    };
     assert_eq!(cells(&held, "bases-table"), cells(&read, "bases-table"));
     assert_eq!(cells(&held, "clusters-table").len(), cells(&read, "clusters-table").len());
     assert!(read.contains("400 objects in 4 clusters") && read.contains("map-evidence"));

@@ -18,8 +18,8 @@ const FILES: usize = 20;
 /// Just so many that they are read by blocks wherever they are.
 const LARGE: usize = LABELS_BY_BLOCKS as usize / BASES + 1000;
 
-/// Some dozen blocks, which are read by blocks only from a manifest.
-const SMALL: usize = LARGE / 8;
+/// A dozen blocks, which are read by blocks only from a manifest.
+const SMALL: usize = LARGE / 24;
 
 /// Noisy copies of four groups, some labels missing.
 fn write_all(objects: usize, [memory, disk, parts]: [&Path; 3]) {
@@ -56,9 +56,6 @@ const PARTS: &[(&str, &str)] = &[("parts", "8")];
 /// And one file on one thread.
 const BOTH: &[(&str, &str)] = &[("e.parquet", "1"), PARTS[0]];
 
-/// And a manifest of the twenty files.
-const ALL: &[(&str, &str)] = &[BOTH[0], PARTS[0], ("m.json", "2")];
-
 /// A folder with an ensemble in all these files.
 fn place(objects: usize) -> Workplace {
     let place = Workplace::new();
@@ -83,7 +80,7 @@ fn same_labels(place: &Workplace, from: &[&str], method: &str, files: &[(&str, &
         fs::read(place.path("l.csv")).expect("labels")
     };
     let expected = run(from);
-    assert!(expected.len() > 1 << 20);
+    assert!(expected.len() > 1 << 19);
     // As wholes: what differs is too long to be shown.
     for &(file, threads) in files {
         let tight = [file, "--threads", threads, "--max-memory", "400MiB", "--stream"];
@@ -94,8 +91,14 @@ fn same_labels(place: &Workplace, from: &[&str], method: &str, files: &[(&str, &
 #[test]
 fn labels_of_many_rows_are_those_of_rows_that_are_held() {
     let place = place(LARGE);
-    same_labels(&place, HELD, "lwgp", ALL, &["--set", "restarts=2"]);
-    same_labels(&place, HELD, "kc", BOTH, &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"]);
+    same_labels(&place, HELD, "lwgp", BOTH, &["--set", "restarts=2"]);
+    same_labels(
+        &place,
+        HELD,
+        "kc",
+        PARTS,
+        &["--set", "restarts=2", "--set", "rounds=2", "--base-weights", "agreement"],
+    );
     let refused = place.partita(&["consensus", "e.parquet", "-m", "lwgp", "-k", "4", "--max-memory", "1MiB"]);
     refused.refused(&["memory budget"]);
 }
@@ -133,4 +136,21 @@ fn what_cannot_stay_on_the_disk_is_refused_with_the_reason() {
     place
         .partita(&[&stream[..], &["lwgp"]].concat())
         .refused(&["only numbers in Parquet, Arrow or NPY are read in groups"]);
+}
+
+#[test]
+fn what_a_method_warns_of_is_said_of_rows_that_are_not_held_too() {
+    let place = Workplace::new();
+    place.file("e.csv", "a,b,c\n0,0,1\n0,0,1\n0,1,1\n1,1,0\n1,1,0\n1,0,0\n2,2,2\n2,2,0\n2,2,2\n");
+    place.partita(&["merge", "e.csv", "-o", "e.parquet"]).fine();
+    place.partita(&["manifest", "e.parquet", "-o", "m.json"]).fine();
+    let run = |more: &[&str]| {
+        let ran =
+            place.partita(&[&["consensus", "m.json", "-k", "3", "-m", "mm", "-o", "l.csv", "--force"], more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.stderr
+    };
+    let stopped = run(&["--set", "rounds=1"]);
+    assert!(stopped.contains("warning: mm:") && stopped.contains("round"), "{stopped}");
+    assert!(!run(&[]).contains("warning: "), "{}", run(&[]));
 }

@@ -8,7 +8,7 @@ use super::foreign::guarded;
 use super::part_sum::{PartSum, blocks_of};
 use super::pass::{PassError, RowMap, RowPass};
 use super::{BLOCK_ROWS, GroupRows, RowBlock, RowBlocks, SourceError};
-use crate::{Flow, Label, LabelRows, Monitor};
+use crate::{Flow, Label, LabelRows, Monitor, map_parallel};
 
 /// Runs passes over the rows of one source, in parallel where the feature `rayon` is on, with the same bits; or lets a [`PassEngine`]
 /// run them.
@@ -128,7 +128,7 @@ impl<'a> PassRunner<'a> {
             }
             let before = std::mem::take(&mut made);
             let taken = beside(
-                || made = in_parallel(window, work),
+                || made = map_parallel(window, work),
                 || before.into_iter().try_for_each(|made: Result<T, SourceError>| take(made?)),
             );
             taken?;
@@ -148,7 +148,7 @@ impl<'a> PassRunner<'a> {
             if self.monitor.flow() == Flow::Stop {
                 return Err(PassError::Interrupted);
             }
-            for made in in_parallel(window, work) {
+            for made in map_parallel(window, work) {
                 take(made?)?;
             }
         }
@@ -191,12 +191,6 @@ fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-#[cfg(feature = "rayon")]
-fn in_parallel<T: Send>(items: Range<usize>, work: &(impl Fn(usize) -> T + Sync + ?Sized)) -> Vec<T> {
-    use rayon::prelude::*;
-    items.into_par_iter().map(work).collect()
-}
-
 /// Does both at once, the second on this thread.
 #[cfg(feature = "rayon")]
 fn beside<T>(other: impl FnOnce() + Send, here: impl FnOnce() -> T) -> T {
@@ -216,11 +210,6 @@ fn beside<T>(other: impl FnOnce(), here: impl FnOnce() -> T) -> T {
 #[cfg(not(feature = "rayon"))]
 fn threads() -> usize {
     1
-}
-
-#[cfg(not(feature = "rayon"))]
-fn in_parallel<T: Send>(items: Range<usize>, work: &(impl Fn(usize) -> T + Sync + ?Sized)) -> Vec<T> {
-    items.map(work).collect()
 }
 
 #[cfg(test)]

@@ -15,11 +15,11 @@ use std::num::NonZeroU32;
 
 use partita_core::{
     BaseClustering, Clusters, ClustersError, Flow, Label, Monitor, MultiStart, Objective, Outcome, Partition,
-    ProblemSize, ProgressCounter, Seed, Sense, Settings, Stopped, WeightedEnsemble, WeightsError, whole_multiplicities,
+    ProblemSize, ProgressCounter, Seed, Sense, Settings, Stopped, WeightedEnsemble, WeightsError, map_parallel,
+    whole_multiplicities,
 };
 use partita_kmeans::labels::{RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_rows, with_weighted_rows};
 use rand::seq::index;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::MedianError;
@@ -265,17 +265,18 @@ impl Run<'_> {
             self.descended(target, labels, width, self.seed.child(3).child(start as u64), &progress.part(share))
         };
         // Once somebody asks to stop, starts that have not begun are left out, but for the first.
-        let wanted = |(start, _): &(usize, &Vec<u32>)| *start == 0 || progress.flow() == Flow::Continue;
-        let mut found: Vec<Found> = given.par_iter().enumerate().filter(wanted).map(descend).collect();
+        let wanted = |start: usize| start == 0 || progress.flow() == Flow::Continue;
+        let found = map_parallel(given.iter().enumerate(), |given| wanted(given.0).then(|| descend(given)));
+        let mut found: Vec<Found> = found.into_iter().flatten().collect();
         let select = MultiStart::new(Sense::Minimise);
         let losses = |found: &[Found]| found.iter().map(|f| *f.trace.last().unwrap_or(&f64::NAN)).collect::<Vec<f64>>();
         let reached = losses(&found);
         let finalists = select.finalists(&reached, FINALISTS, f64::INFINITY);
         let share = LAST * rows / finalists.len() as u64;
-        let last = |&start: &usize| {
+        let last = |start: usize| {
             self.emptied(target, &found[start], self.seed.child(4).child(start as u64), &progress.part(share))
         };
-        found = finalists.par_iter().map(last).collect();
+        found = map_parallel(finalists, last);
         let best = select.best(&losses(&found)).expect("there is at least one start");
         (found.swap_remove(best), reached)
     }

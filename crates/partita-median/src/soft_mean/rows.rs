@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2, s};
-use partita_core::{Memberships, Mergeable};
+use partita_core::{Memberships, Mergeable, map_parallel};
 use rayon::prelude::*;
 
 use super::sums::{Gathered, MeanSums};
@@ -131,8 +131,7 @@ impl<'a> WeightedShares<'a> {
         let pieces: Vec<usize> = (0..objects.div_ceil(PIECE)).collect();
         for some in pieces.chunks(2 * rayon::current_num_threads()) {
             let sum = |&piece: &usize| sum(piece * PIECE..((piece + 1) * PIECE).min(objects));
-            let sums: Vec<T> = some.par_iter().map(sum).collect();
-            sums.into_iter().for_each(|sum| total.merge(sum));
+            map_parallel(some, sum).into_iter().for_each(|sum| total.merge(sum));
         }
         total
     }

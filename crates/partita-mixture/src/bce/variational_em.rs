@@ -7,9 +7,8 @@ use std::sync::Arc;
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
     Label, LabelRows, Memberships, Monitor, Objective, Outcome, ProgressCounter, Seed, Sense, Settings, SoftPartition,
-    chunks,
+    chunks, map_parallel,
 };
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::dirichlet::learn;
@@ -221,7 +220,7 @@ impl BceState {
     ) -> BceExpectation {
         let clusters = self.parameters.clusters();
         let mut gamma = self.gamma.clone();
-        let ranges: Vec<_> = chunks(rows.weights().len(), rows.part_size()).collect();
+        let ranges = chunks(rows.weights().len(), rows.part_size());
         let part = |(gamma, range): (&mut [f64], Range<usize>)| {
             let mut part = SufficientStatistics::zero(rows.label_values(), clusters);
             let mut scratch = RowScratch::new(clusters);
@@ -230,8 +229,7 @@ impl BceState {
             }
             part
         };
-        let parts: Vec<SufficientStatistics> =
-            gamma.par_chunks_mut(rows.part_size() * clusters).zip(ranges).map(part).collect();
+        let parts = map_parallel(gamma.chunks_mut(rows.part_size() * clusters).zip(ranges), part);
         let sums = parts.into_iter().reduce(SufficientStatistics::merged).expect("an ensemble has objects");
         BceExpectation { gamma, sums, weight: rows.weights().iter().sum() }
     }

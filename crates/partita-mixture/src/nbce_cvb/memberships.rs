@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{ArrayView1, ArrayView2};
-use partita_core::{Label, LabelRows, chunks};
-use rayon::prelude::*;
+use partita_core::{Label, LabelRows, chunks, map_parallel};
 
 use crate::nbce::hyperparameters::Hyperparameters;
 use crate::nbce::prior::{NbcePrior, log_labels};
@@ -85,7 +84,7 @@ impl Memberships {
     ) -> f64 {
         let (clusters, step) = (self.sums.sizes.len(), self.step);
         let counts = Counts::of(rows, &self.sums, &self.totals, self.hyperparameters, prior);
-        let ranges: Vec<_> = chunks(rows.weights().len(), rows.part_size()).collect();
+        let ranges = chunks(rows.weights().len(), rows.part_size());
         let part = |(soft, range): (&mut [f64], Range<usize>)| {
             let mut part = SufficientStatistics::zero(rows.label_values(), clusters);
             let (mut product, mut line, mut change) = (ScaledProduct::new(clusters), vec![0.0; clusters], 0f64);
@@ -105,8 +104,7 @@ impl Memberships {
             }
             (part, change)
         };
-        let parts: Vec<(SufficientStatistics, f64)> =
-            self.soft.par_chunks_mut(rows.part_size() * clusters).zip(ranges).map(part).collect();
+        let parts = map_parallel(self.soft.chunks_mut(rows.part_size() * clusters).zip(ranges), part);
         let add = |(sum, most): (SufficientStatistics, f64), (part, change): (SufficientStatistics, f64)| {
             (sum.merged(part), most.max(change))
         };

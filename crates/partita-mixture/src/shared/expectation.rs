@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{Label, LabelRows, PassError, PassRunner, RowBlock, RowPass, chunks};
+use partita_core::{Label, LabelRows, PassError, PassRunner, RowBlock, RowPass, chunks, map_parallel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -104,8 +104,7 @@ impl WeightedRows<'_> {
             };
             range.map(best).collect::<Vec<u32>>()
         };
-        let ranges: Vec<_> = chunks(rows.nrows(), self.part_size()).collect();
-        ranges.into_par_iter().flat_map_iter(part).collect()
+        map_parallel(chunks(rows.nrows(), self.part_size()), part).concat()
     }
 
     fn memberships_in<L: Label>(&self, rows: ArrayView2<'_, L>, logs: &LogProbabilities) -> Array2<f64> {

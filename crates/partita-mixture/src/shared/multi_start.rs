@@ -5,9 +5,8 @@ use std::num::NonZeroU32;
 
 use partita_core::{
     Clusters, Flow, Monitor, MultiStart, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Sense,
-    Settings, Stopped,
+    Settings, Stopped, map_parallel,
 };
-use rayon::prelude::*;
 
 use crate::error::MixtureError;
 use crate::shared::initialization;
@@ -126,14 +125,13 @@ pub(crate) fn best_of_finalists<T: Send>(
         let over = alone || !last.contains(&at) || progress.flow() == Flow::Stop;
         if over { run } else { go_on(run, limits, &ascend) }
     };
-    let runs: Vec<Run<T>> = runs.into_par_iter().enumerate().map(finish).collect();
-    best_run(runs, progress)
+    best_run(map_parallel(runs.into_iter().enumerate(), finish), progress)
 }
 
 /// Runs of all initializations in their order. Once the monitor asks to stop, those that have not begun are left out, but for the first.
 fn begun<T: Send>(restarts: u32, progress: &ProgressCounter<'_>, run: impl Fn(u32) -> Run<T> + Sync) -> Vec<Run<T>> {
-    let wanted = |&restart: &u32| restart == 0 || progress.flow() == Flow::Continue;
-    (0..restarts).into_par_iter().filter(wanted).map(&run).collect()
+    let wanted = |restart: u32| restart == 0 || progress.flow() == Flow::Continue;
+    map_parallel(0..restarts, |restart| wanted(restart).then(|| run(restart))).into_iter().flatten().collect()
 }
 
 /// The run with the highest objective (the first of equals), and the objectives of all. What a stop left undone was interrupted.

@@ -3,8 +3,8 @@
 use partita_core::ndarray::{Array2, ArrayView2};
 use partita_core::{
     BaseClustering, Ensemble, Label, LabelRows, Model, ModelError, ModelInput, SoftPartition, Unread, chunks,
+    map_parallel,
 };
-use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::shared::log_probabilities::{LogProbabilities, normalise, normalise_by_base};
@@ -189,9 +189,8 @@ impl RowModel {
         let (objects, clusters) = (rows.nrows(), self.clusters());
         let mut soft = vec![0.0; objects * clusters];
         let mut logs = vec![0.0; objects];
-        let parts = soft.par_chunks_mut(CHUNK * clusters).zip(logs.par_chunks_mut(CHUNK));
-        let ranges: Vec<_> = chunks(objects, CHUNK).collect();
-        parts.zip(ranges).for_each(|((soft, logs), range)| {
+        let parts = soft.chunks_mut(CHUNK * clusters).zip(logs.chunks_mut(CHUNK));
+        map_parallel(parts.zip(chunks(objects, CHUNK)), |((soft, logs), range)| {
             for ((object, soft), log) in range.zip(soft.chunks_exact_mut(clusters)).zip(logs) {
                 let known = rows.row(object).into_iter().zip(matched);
                 let known = known.filter_map(|(label, places)| label.cluster().and_then(|j| places[j]));

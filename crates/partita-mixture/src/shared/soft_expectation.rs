@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::Array2;
-use partita_core::{Memberships, chunks};
+use partita_core::{Memberships, chunks, map_parallel};
 use rayon::prelude::*;
 
 use crate::shared::log_probabilities::{LogProbabilities, largest, normalise};
@@ -81,8 +81,7 @@ impl WeightedRows<'_> {
             };
             range.map(best).collect::<Vec<u32>>()
         };
-        let ranges: Vec<_> = chunks(shares.objects(), self.part_size()).collect();
-        ranges.into_par_iter().flat_map_iter(part).collect()
+        map_parallel(chunks(shares.objects(), self.part_size()), part).concat()
     }
 
     /// [`given`](Self::given) of soft base clusterings.

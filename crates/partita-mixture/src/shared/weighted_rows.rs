@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use partita_core::ndarray::{Array2, Axis};
-use partita_core::{Clusters, Ensemble, Fragments, Memberships, ProblemSize, WeightedEnsemble, chunks};
-use rayon::prelude::*;
+use partita_core::{Clusters, Ensemble, Fragments, Memberships, ProblemSize, WeightedEnsemble, chunks, map_parallel};
 
 use crate::error::MixtureError;
 
@@ -176,8 +175,7 @@ impl<'a> WeightedRows<'a> {
 
     /// The sum over all rows of what `part` makes of a range of them: in parallel over the parts, added in order.
     pub(crate) fn sum<P: Send>(&self, part: impl Fn(Range<usize>) -> P + Sync, add: impl Fn(P, P) -> P) -> P {
-        let ranges: Vec<_> = chunks(self.weights.len(), self.part_size()).collect();
-        let parts: Vec<P> = ranges.into_par_iter().map(&part).collect();
+        let parts = map_parallel(chunks(self.weights.len(), self.part_size()), part);
         parts.into_iter().reduce(add).expect("an ensemble has objects")
     }
 }

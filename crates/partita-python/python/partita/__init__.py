@@ -20,16 +20,17 @@ from typing import TYPE_CHECKING, Any
 from partita import metrics
 from partita._align import AlignedRuns, RunMode, align
 from partita._consensus import ClusterChoice, choose_k, consensus, load_choice, methods, repeat, report
-from partita._ensemble import Ensemble, generate
+from partita._ensemble import Ensemble
 from partita._errors import BudgetError, InputError, Interrupted, PartitaError, PartitaWarning, SettingError
+from partita._generate import generate
 from partita._modes import EnsembleMode, EnsembleModes, modes
 from partita._partita import __version__
-from partita._reading import inspect, merge, read_ensemble, read_table, text
+from partita._reading import inspect, merge, read_ensemble, read_table, scan_table, text
 from partita._result import ConsensusResult, Model, Relations, load_model
 from partita._results import ConsensusResults
 from partita._rows import RowConsensus, RowFiles, scan
 from partita._synth import SyntheticTable, synth, synth_families
-from partita._tables import Table
+from partita._tables import Table, TableFiles
 from partita._update import Updated, update
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ __all__ = [
     "SettingError",
     "SyntheticTable",
     "Table",
+    "TableFiles",
     "Updated",
     "__version__",
     "align",
@@ -80,6 +82,7 @@ __all__ = [
     "repeat",
     "report",
     "scan",
+    "scan_table",
     "spark",
     "synth",
     "synth_families",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from partita import _partita
 from partita._ensemble import Ensemble, _plain
 from partita._errors import InputError
 from partita._run import Run, logger, seed_of
-from partita._tables import Table, word_of
+from partita._tables import Table, TableFiles, word_of
 
 
 def read_options(
@@ -196,6 +197,42 @@ def read_table(
     if classes is None:
         return Table(matrix_of(numbers), columns, objects)
     return Table(matrix_of(numbers), columns, objects, classes[1], classes[0])
+
+
+def scan_table(
+    path: str | os.PathLike[str],
+    *,
+    truth: str | bool | None = None,
+    id: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+) -> TableFiles:
+    """Names a table that :func:`generate` reads itself: in this process or on workers, by blocks where it does not fit.
+
+    Parameters
+    ----------
+    path : path
+        A file that :func:`read_table` takes, or a folder of Parquet, Arrow or NPY files whose rows follow each other in the order of
+        their names. Parquet and Arrow are read by blocks.
+    truth, id, missing, skip, header, delimiter
+        As for :func:`read_ensemble`.
+
+    Returns
+    -------
+    TableFiles
+        Nothing is read yet.
+
+    Raises
+    ------
+    InputError
+        Where nothing has this path.
+    """
+    place = Path(path).absolute()
+    if not place.exists():
+        raise InputError(f"{place}: there is no such file or folder")
+    return TableFiles(place, _json({"file": "", **read_options(truth, id, missing, skip, header, delimiter)}))
 
 
 def text(documents: Iterable[str | None], *, max_memory: int | str | None = None, **settings: Any) -> Table:

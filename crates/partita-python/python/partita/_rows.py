@@ -5,20 +5,17 @@ from __future__ import annotations
 import glob
 import json
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from partita import _partita
+from partita._engines import engine_of
 from partita._ensemble import _plain
 from partita._errors import InputError
 from partita._run import Run, seed_of
-
-#: Runs a task for every part, wherever it likes, and comes back when all are done. Tasks can be pickled, and done twice.
-Engine = Callable[[Callable[[int], str], "list[int]"], None]
 
 _FORMATS = ("csv", "parquet", "npy")
 
@@ -50,10 +47,13 @@ class RowConsensus:
         Parquet with these columns, or NPY with the labels alone.
     record_ : dict
         Method, settings, sizes of clusters, warnings.
+    report_file : pathlib.Path
+        The page about it: tables of all objects, pictures of about 20,000 of them.
     """
 
     label_files: list[Path]
     record_: dict[str, Any]
+    report_file: Path
 
     @property
     def n_clusters(self) -> int:
@@ -127,41 +127,9 @@ def row_consensus(
     while True:
         step = json.loads(_partita.fold(path, place, asked, how))
         if step["done"]:
-            return RowConsensus([Path(name) for name in step["labels"]], step["record"])
+            return RowConsensus([Path(name) for name in step["labels"]], step["record"], Path(place) / "report.html")
         run_tasks(partial(_task, manifest=path, model=step["model"], n_jobs=n_jobs, max_memory=max_memory), step["missing"])
 
 
 def _task(part: int, manifest: str, model: str, n_jobs: int | None, max_memory: int | str | None) -> str:
     return _partita.pass_part(manifest, model, part, Run(n_jobs, max_memory))
-
-
-def _here(task: Callable[[int], str], parts: list[int]) -> None:
-    for part in parts:
-        task(part)
-
-
-def _of_executor(executor: Executor, task: Callable[[int], str], parts: list[int]) -> None:
-    for _ in executor.map(task, parts):
-        pass
-
-
-def engine_of(engine: Any) -> Engine:
-    """What runs tasks: this process, an executor, a client of Dask, a session of Spark, or a function of one's own."""
-    if engine is None:
-        return _here
-    if isinstance(engine, Executor):
-        return partial(_of_executor, engine)
-    package = type(engine).__module__.partition(".")[0]
-    if package == "distributed":
-        from partita.dask import dask_engine
-
-        return dask_engine(engine)
-    if package == "pyspark":
-        from partita.spark import spark_engine
-
-        return spark_engine(engine)
-    if callable(engine):
-        return engine  # type: ignore[no-any-return]
-    raise InputError(
-        f"engine={engine!r}; give a distributed.Client, a SparkSession, an Executor, or a function of a task and a list of parts"
-    )

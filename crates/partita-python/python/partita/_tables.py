@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,6 +63,22 @@ class Table:
     def __repr__(self) -> str:
         classes = "" if self.truth is None else ", with true classes"
         return f"Table({self.shape[0]} objects, {self.shape[1]} features{classes})"
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """A table in a file, or in a folder of files whose rows follow each other, that is read where base clusterings are made of it.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The file or folder; workers of an engine see it under the same path.
+    options : str
+        How it is read, as JSON.
+    """
+
+    path: Path
+    options: str = field(repr=False)
 
 
 def is_frame(data: Any) -> bool:
@@ -226,6 +244,9 @@ def table_of(data: Any, names: Sequence[str] | None = None) -> NativeTable:
     """A table of numbers: an array, a frame or a sparse matrix."""
     if isinstance(data, NativeTable):
         return data
+    if isinstance(data, (str, os.PathLike, TableFiles)):
+        path = data.path if isinstance(data, TableFiles) else data
+        raise InputError(f"{path}: a table here is in memory; read it with read_table(); generate() takes what scan_table() found too")
     if hasattr(data, "tocsr"):
         return _sparse(data, names)
     objects, columns, truth = None, None, None

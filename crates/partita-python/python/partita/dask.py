@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from partita._rows import Engine
+from partita._engines import Engine
 
 __all__ = ["dask_engine"]
 

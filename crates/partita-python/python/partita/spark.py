@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from partita._rows import Engine
+from partita._engines import Engine
 
 __all__ = ["spark_engine"]
 

@@ -139,3 +139,13 @@ pub(crate) fn three_groups(objects: usize) -> String {
     }
     text
 }
+
+/// The text of the cells of a table of a report, sorted; their values may differ in the last bit.
+pub(crate) fn cells(page: &str, id: &str) -> Vec<String> {
+    let from = page.find(&format!("<table id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
+    let table = &page[from..][..page[from..].find("</table>").expect("its end")];
+    let cells = table.split('<').filter(|part| part.starts_with("td") || part.starts_with("th "));
+    let mut texts: Vec<String> = cells.filter_map(|cell| Some(cell.split_once('>')?.1.to_owned())).collect();
+    texts.sort();
+    texts
+}
