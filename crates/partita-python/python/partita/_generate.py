@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,8 @@ def generate(
         if engine is not None or folder is not None or n_tasks is not None:
             if part_file is not None or not isinstance(X, TableFiles) or folder is None:
                 raise InputError("engine= goes with folder= and a table that scan_table() found, without part_file=")
-            return _by_tasks(X, json_text, seed, engine, Path(folder).absolute(), n_tasks, n_jobs, max_memory)
+            job = _Job(X, json_text, seed, Path(folder).absolute(), {"n_jobs": n_jobs, "max_memory": max_memory})
+            return job.run(engine, n_tasks)
         if isinstance(X, TableFiles):
             made = _partita.generate_of_file(str(X.path), X.options, json_text, seed, keep, part, run)
         else:
@@ -152,31 +154,29 @@ def generate(
         run.close()
 
 
-def _by_tasks(
-    table: TableFiles,
-    recipe: str,
-    seed: int,
-    engine: Any,
-    folder: Path,
-    n_tasks: int | None,
-    n_jobs: int | None,
-    max_memory: int | str | None,
-) -> Ensemble:
-    """Every task keeps its base clusterings in a part file and makes those that are not there; the parts are merged here."""
-    runs = sum(int(base.rpartition(":")[2]) for base in json.loads(recipe)["base"])
-    if n_tasks is not None and (isinstance(n_tasks, bool) or not isinstance(n_tasks, int) or n_tasks < 1):
-        raise InputError(f"n_tasks={n_tasks!r}; write a number from 1 to {runs}, the number of base clusterings")
-    tasks = runs if n_tasks is None else min(n_tasks, runs)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [str(folder / f"{number}-of-{tasks}.part") for number in range(1, tasks + 1)]
-    task = partial(_task, table=table, recipe=recipe, seed=seed, files=files, n_jobs=n_jobs, max_memory=max_memory)
-    engine_of(engine)(task, list(range(tasks)))
-    return merge(*files, max_memory=max_memory)
+@dataclass(frozen=True)
+class _Job:
+    """Base clusterings that tasks make: each keeps its own in a part file and makes those that are not there."""
 
+    table: TableFiles
+    recipe: str
+    seed: int
+    folder: Path
+    how: dict[str, Any]
 
-def _task(
-    part: int, table: TableFiles, recipe: str, seed: int, files: list[str], n_jobs: int | None, max_memory: int | str | None
-) -> str:
-    share, how = f"{part + 1}/{len(files)}", Run(n_jobs, max_memory)
-    _partita.generate_of_file(str(table.path), table.options, recipe, seed, files[part], share, how)
-    return files[part]
+    def run(self, engine: Any, n_tasks: int | None) -> Ensemble:
+        runs = sum(int(base.rpartition(":")[2]) for base in json.loads(self.recipe)["base"])
+        if n_tasks is not None and (isinstance(n_tasks, bool) or not isinstance(n_tasks, int) or n_tasks < 1):
+            raise InputError(f"n_tasks={n_tasks!r}; write a number from 1 to {runs}, the number of base clusterings")
+        tasks = runs if n_tasks is None else min(n_tasks, runs)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        engine_of(engine)(partial(self.make, of=tasks), list(range(tasks)))
+        return merge(*(self.part_file(part, tasks) for part in range(tasks)), max_memory=self.how["max_memory"])
+
+    def part_file(self, part: int, of: int) -> str:
+        return str(self.folder / f"{part + 1}-of-{of}.part")
+
+    def make(self, part: int, of: int) -> str:
+        path, file = str(self.table.path), self.part_file(part, of)
+        _partita.generate_of_file(path, self.table.options, self.recipe, self.seed, file, f"{part + 1}/{of}", Run(**self.how))
+        return file
