@@ -2,8 +2,9 @@
 
 mod wheel;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
@@ -36,6 +37,9 @@ const TESTED_WITH: &[&str] = &[
     "nbclient",
     "nbconvert",
 ];
+
+/// The tests that start workers of other systems.
+const ENGINES: &str = "test_engines.py";
 
 /// The notebook of the guide.
 const NOTEBOOK: &str = "docs/guide/from-python.ipynb";
@@ -173,15 +177,28 @@ fn program(environment: &Path, name: &str) -> Command {
     command
 }
 
-/// pytest on the installed package, and the examples of its docstrings.
+/// pytest on the installed package, and the examples of its docstrings. Tests of engines are a process beside the others: half of the time
+/// their workers wait for each other.
 fn tests(workspace: &Workspace, environment: &Path, binary: &Path, more: &[String]) -> Result<()> {
-    let mut pytest = program(environment, "python");
-    pytest.current_dir(workspace.path("crates/partita-python/tests")).env("PARTITA_BINARY", binary);
-    pytest.env("MPLBACKEND", "Agg").args(["-m", "pytest", "-p", "no:cacheprovider", "--durations=5"]).args(more);
-    if more.is_empty() {
-        pytest.args([".", "--doctest-modules", "--pyargs", "partita"]);
+    let pytest = || {
+        let mut pytest = program(environment, "python");
+        pytest.current_dir(workspace.path("crates/partita-python/tests")).env("PARTITA_BINARY", binary);
+        pytest.env("MPLBACKEND", "Agg").env("PYTHONDONTWRITEBYTECODE", "1");
+        pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--durations=5"]);
+        pytest
+    };
+    if !more.is_empty() {
+        return shell::run(pytest().args(more));
     }
-    shell::run(pytest.env("PYTHONDONTWRITEBYTECODE", "1"))
+    let log = workspace.metadata()?.target_directory.join("python/engines.log");
+    let out = File::create(&log)?;
+    let mut engines = pytest().arg(ENGINES).stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out).spawn()?;
+    let ignored = format!("--ignore={ENGINES}");
+    let others = shell::run(pytest().args([".", &ignored, "--doctest-modules", "--pyargs", "partita"]));
+    let ended = engines.wait()?;
+    print!("{}", fs::read_to_string(&log)?);
+    ensure!(ended.success(), "{ENGINES} failed");
+    others
 }
 
 /// The package and all examples under the strictest checks of types.
