@@ -4,8 +4,8 @@
 /// it is not.
 ///
 /// The loop over threads is one function for all callers. The parallel iterators of rayon are compiled anew for every closure, some four
-/// thousand lines of machine-independent code each, which was a third of what crates with many passes took to compile. An item should be
-/// worth more than a microsecond: it takes a lock that nobody else asks for.
+/// thousand lines of LLVM code each, a third of the code of crates with many passes. An item should be worth more than a microsecond: it
+/// takes a lock that nobody else asks for.
 pub fn map_parallel<I: Send, T: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
     in_order(items.into_iter(), work)
 }
