@@ -57,7 +57,10 @@ impl ReportRows {
     /// Takes the labels of consecutive objects, and those of them that were drawn.
     pub(crate) fn take(&mut self, first: u64, some: &Assigned, confidence: &[f64], drawn: Drawn) {
         let shown = &mut self.shown;
-        some.labels.iter().zip(confidence).for_each(|(&k, &sure)| shown.of_clusters[k as usize].push(sure));
+        for (&k, &sure) in some.labels.iter().zip(confidence) {
+            // A model that somebody altered may label clusters that it does not count.
+            shown.of_clusters.get_mut(k as usize).into_iter().for_each(|of| of.push(sure));
+        }
         for at in &drawn.places {
             shown.numbers.push(first + *at as u64);
             shown.labels.push(some.labels[*at]);

@@ -1,4 +1,5 @@
-//! Work on all threads.
+//! A parallel map over independent items: results in order, on the threads of rayon where there are some. Sums whose order matters, and
+//! passes over label rows, are elsewhere.
 
 /// What `work` makes of every item, in their order: on all threads of the pool where the feature `rayon` is on, one after the other where
 /// it is not.

@@ -330,6 +330,22 @@ def test_base_clusterings_that_are_there_are_not_made_again(points, made, tmp_pa
         pt.generate(pt.scan_table(points), **{**RECIPE, "random_state": 4}, engine=engine, folder=tmp_path, n_tasks=2)
 
 
+def test_files_as_people_have_them_are_read_by_tasks(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id;a b;größe;label\nx1;1;200;p\nx2;NA;210;p\nx3;3;900;q\nx4;4;910;\n", encoding="utf-8")
+    keywords = {"recipe": "kmeans:3", "base_k": 2, "subsample": 1.0, "scale": "zscore"}
+    found = pt.generate(pt.scan_table(table, impute="mean"), **keywords, engine=_in_turn, folder=tmp_path / "parts")
+    assert found == pt.generate(pt.read_table(table, impute="mean"), **keywords)
+    assert found.object_names == ["x1", "x2", "x3", "x4"]
+    with pytest.raises(pt.InputError, match=r"line 3, column 'a b': 'NA' is missing"):
+        pt.generate(pt.scan_table(table), **keywords, engine=_in_turn, folder=tmp_path / "other")
+
+
+def _in_turn(task, parts) -> None:
+    for part in parts:
+        task(part)
+
+
 def test_what_tasks_cannot_make_is_said(points, tmp_path):
     scanned = pt.scan_table(points)
     with pytest.raises(pt.InputError, match="scan_table"):

@@ -1,4 +1,4 @@
-"""What runs tasks on other processes and machines."""
+"""Engines: what runs tasks, in this process, on an executor, Dask or Spark; what the tasks do is elsewhere."""
 
 from __future__ import annotations
 

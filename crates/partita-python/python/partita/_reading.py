@@ -208,6 +208,9 @@ def scan_table(
     skip: Sequence[str] = (),
     header: bool | None = None,
     delimiter: str | None = None,
+    encode: str | None = None,
+    impute: str | None = None,
+    max_categories: int | None = 50,
 ) -> TableFiles:
     """Names a table that :func:`generate` reads itself: in this process or on workers, by blocks where it does not fit.
 
@@ -218,6 +221,8 @@ def scan_table(
         their names. Parquet and Arrow are read by blocks.
     truth, id, missing, skip, header, delimiter
         As for :func:`read_ensemble`.
+    encode, impute, max_categories
+        As for :func:`read_table`. With ``impute`` the table is read whole.
 
     Returns
     -------
@@ -232,7 +237,8 @@ def scan_table(
     place = Path(path).absolute()
     if not place.exists():
         raise InputError(f"{place}: there is no such file or folder")
-    return TableFiles(place, _json({"file": "", **read_options(truth, id, missing, skip, header, delimiter)}))
+    more: dict[str, Any] = {"encode": encode, "impute": impute, "max_categories": max_categories}
+    return TableFiles(place, _json({"file": "", **read_options(truth, id, missing, skip, header, delimiter, **more)}))
 
 
 def text(documents: Iterable[str | None], *, max_memory: int | str | None = None, **settings: Any) -> Table:
