@@ -70,15 +70,30 @@ pub(crate) struct EncodedArray {
     pub(crate) not_a_label: Vec<Option<usize>>,
 }
 
+impl EncodedArray {
+    /// One column of codes of a byte.
+    pub(crate) fn of_bytes(codes: Vec<u8>) -> Self {
+        let labels = used(&codes, codes.len(), 1, true);
+        Self {
+            rows: codes.len(),
+            columns: 1,
+            by_column: true,
+            codes: Codes::Bytes(codes),
+            labels,
+            not_a_label: vec![None],
+        }
+    }
+}
+
 /// Labels out of an array of numbers; none for an array of texts.
 pub(crate) fn encode(array: &TypedArray) -> Option<EncodedArray> {
     let (codes, labels, not_a_label) = each_number!(&array.values, numbers => {
         let present = array.present.as_deref();
         if let Some(codes) = narrow::<_, u8>(numbers, present) {
-            let labels = used(array, &codes);
+            let labels = used(&codes, array.rows, array.columns, array.by_column);
             (Codes::Bytes(codes), labels, Vec::new())
         } else if let Some(codes) = narrow::<_, u16>(numbers, present) {
-            let labels = used(array, &codes);
+            let labels = used(&codes, array.rows, array.columns, array.by_column);
             (Codes::Words(codes), labels, Vec::new())
         } else {
             places(array)
@@ -136,15 +151,15 @@ impl NarrowCode for u16 {
 }
 
 /// The labels of every column in order, where labels are their own codes.
-fn used<L: Label>(array: &TypedArray, codes: &[L]) -> Vec<Vec<u64>> {
+fn used<L: Label>(codes: &[L], rows: usize, columns: usize, by_column: bool) -> Vec<Vec<u64>> {
     let all = L::MISSING.index() + 1;
-    let mut seen = vec![false; all * array.columns];
-    if array.by_column {
-        for (column, seen) in codes.chunks(array.rows.max(1)).zip(seen.chunks_mut(all)) {
+    let mut seen = vec![false; all * columns];
+    if by_column {
+        for (column, seen) in codes.chunks(rows.max(1)).zip(seen.chunks_mut(all)) {
             column.iter().for_each(|code| seen[code.index()] = true);
         }
     } else {
-        for row in codes.chunks(array.columns) {
+        for row in codes.chunks(columns) {
             row.iter().zip(seen.chunks_mut(all)).for_each(|(code, seen)| seen[code.index()] = true);
         }
     }

@@ -120,6 +120,11 @@ impl Reader for Folder {
         self.parts[part].read(group, wanted, limit)
     }
 
+    fn codes(&self, group: usize, item: usize) -> Result<Option<Vec<u8>>, FileError> {
+        let (part, group) = self.groups[group];
+        self.parts[part].codes(group, item)
+    }
+
     /// A note that all files have in the same words: what only some say is not said of the whole.
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
         let first = self.parts[0].note(name)?;

@@ -16,6 +16,8 @@ pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
+mod parquet_codes;
+#[cfg(feature = "parquet")]
 mod parquet_pages;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_write;

@@ -10,9 +10,10 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 
 use super::description::{Format, OpenOptions, Writes};
+use super::parquet_codes::codes;
 use super::parquet_pages::Checked;
 use super::parquet_write::write_contents;
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
@@ -140,29 +141,40 @@ impl Parquet {
         if self.kinds[item] != Kind::Other {
             return Ok(());
         }
-        let schema = self.reader.metadata().file_metadata().schema_descr();
-        Err(FileError::unusual_type(&self.path, &self.names[item], is_time(&schema.column(item))))
+        Err(FileError::unusual_type(&self.path, &self.names[item], is_time(&self.descriptor(item))))
+    }
+
+    /// The pages of one column in one row group.
+    fn pages(&self, group: usize, item: usize) -> Result<Checked, FileError> {
+        let failed = |error: ParquetError| damaged(&self.path, &error);
+        let row_group = self.reader.get_row_group(group).map_err(failed)?;
+        let descriptor = self.descriptor(item);
+        let pages = row_group.get_column_page_reader(item).map_err(failed)?;
+        Ok(Checked::new(pages, descriptor.physical_type(), descriptor.max_def_level() > 0))
+    }
+
+    fn descriptor(&self, item: usize) -> ColumnDescPtr {
+        self.reader.metadata().file_metadata().schema_descr().column(item)
     }
 
     /// The values of one column in one row group.
     fn column(&self, group: usize, item: usize, form: Form) -> Result<Column, FileError> {
         self.check_kind(item)?;
-        let failed = |error: ParquetError| damaged(&self.path, &error);
-        let row_group = self.reader.get_row_group(group).map_err(failed)?;
-        let descriptor = self.reader.metadata().file_metadata().schema_descr().column(item);
-        let pages = row_group.get_column_page_reader(item).map_err(failed)?;
-        let pages = Checked::new(pages, descriptor.physical_type(), descriptor.max_def_level() > 0);
-        let reader = get_column_reader(descriptor, Box::new(pages));
         let rows = self.rows(group);
-        let column = match reader {
+        let column = match get_column_reader(self.descriptor(item), Box::new(self.pages(group, item)?)) {
             ColumnReader::ByteArrayColumnReader(reader) => texts(reader, rows, form),
             reader => numbers(reader, self.kinds[item], rows).map(Column::Array),
         };
-        let column = column.map_err(failed)?;
-        if column.rows() == rows {
-            return Ok(column);
+        let column = column.map_err(|error| damaged(&self.path, &error))?;
+        self.check_rows(item, rows, column.rows())?;
+        Ok(column)
+    }
+
+    fn check_rows(&self, item: usize, rows: usize, found: usize) -> Result<(), FileError> {
+        if found == rows {
+            return Ok(());
         }
-        let (name, found) = (&self.names[item], column.rows());
+        let name = &self.names[item];
         let reason = format!("column '{name}' holds {found} of {rows} values; copy or write the file again");
         Err(FileError::damaged(&self.path, reason))
     }
@@ -193,6 +205,16 @@ impl Reader for Parquet {
 
     fn read(&self, group: usize, wanted: &[(usize, Form)], _limit: &Limit) -> Result<Vec<Column>, FileError> {
         wanted.iter().map(|&(item, form)| self.column(group, item, form)).collect()
+    }
+
+    fn codes(&self, group: usize, item: usize) -> Result<Option<Vec<u8>>, FileError> {
+        if self.kinds[item] != Kind::Integer {
+            return Ok(None);
+        }
+        let rows = self.rows(group);
+        let found = codes(self.pages(group, item)?, rows).map_err(|error| damaged(&self.path, &error))?;
+        found.as_ref().map_or(Ok(()), |codes| self.check_rows(item, rows, codes.len()))?;
+        Ok(found)
     }
 
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {

@@ -10,7 +10,7 @@ type Result<T> = std::result::Result<T, ParquetError>;
 /// A page reader that hands on only pages that hold what they claim.
 pub(crate) struct Checked {
     pages: Box<dyn PageReader>,
-    physical: Physical,
+    pub(super) physical: Physical,
     /// True where values may be missing, so that pages hold definition levels.
     optional: bool,
     dictionary: bool,
@@ -22,44 +22,44 @@ impl Checked {
     }
 
     fn check(&mut self, page: &Page) -> Result<()> {
+        if let Page::DictionaryPage { buf, num_values, .. } = page {
+            self.dictionary = true;
+            return self.check_plain(buf, *num_values as usize);
+        }
+        let (levels, values) = self.parts(page)?;
+        let claimed = page.num_values() as usize;
+        let present = levels.map_or(Some(claimed), |levels| present(levels, claimed)).ok_or_else(short)?;
+        match page.encoding() {
+            Encoding::PLAIN => self.check_plain(values, present),
+            other if is_dictionary(other) && self.dictionary && (present == 0 || !values.is_empty()) => Ok(()),
+            other if is_dictionary(other) => Err(ParquetError::General("a dictionary is missing".into())),
+            Encoding::RLE if self.physical == Physical::BOOLEAN => Ok(()),
+            Encoding::DELTA_BINARY_PACKED => check_delta(values, present),
+            other => Err(rare(other)),
+        }
+    }
+
+    /// The definition levels of a data page, where values may be missing, and its values.
+    pub(super) fn parts<'a>(&self, page: &'a Page) -> Result<(Option<&'a [u8]>, &'a [u8])> {
         match page {
-            Page::DictionaryPage { buf, num_values, .. } => {
-                self.dictionary = true;
-                self.check_plain(buf, *num_values as usize)
+            Page::DictionaryPage { buf, .. } => Ok((None, buf)),
+            Page::DataPage { buf, .. } if !self.optional => Ok((None, buf)),
+            Page::DataPage { def_level_encoding, .. } if *def_level_encoding != Encoding::RLE => {
+                Err(rare(*def_level_encoding))
             }
-            Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-                let (levels, values) = match self.optional {
-                    true if *def_level_encoding != Encoding::RLE => return Err(rare(*def_level_encoding)),
-                    true => {
-                        let (length, rest) = buf.split_at_checked(4).ok_or_else(short)?;
-                        let length = u32::from_le_bytes(length.try_into().expect("split at 4")) as usize;
-                        let (levels, values) = rest.split_at_checked(length).ok_or_else(short)?;
-                        (Some(levels), values)
-                    }
-                    false => (None, &buf[..]),
-                };
-                self.check_values(levels, values, *num_values as usize, *encoding)
+            Page::DataPage { buf, .. } => {
+                let (length, rest) = buf.split_at_checked(4).ok_or_else(short)?;
+                let length = u32::from_le_bytes(length.try_into().expect("split at 4")) as usize;
+                let (levels, values) = rest.split_at_checked(length).ok_or_else(short)?;
+                Ok((Some(levels), values))
             }
-            Page::DataPageV2 { buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, .. } => {
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
                 if *rep_levels_byte_len > 0 || (*def_levels_byte_len > 0) != self.optional {
                     return Err(ParquetError::General("a page has levels that its column has not".into()));
                 }
                 let (levels, values) = buf.split_at_checked(*def_levels_byte_len as usize).ok_or_else(short)?;
-                self.check_values(self.optional.then_some(levels), values, *num_values as usize, *encoding)
+                Ok((self.optional.then_some(levels), values))
             }
-        }
-    }
-
-    fn check_values(&self, levels: Option<&[u8]>, values: &[u8], claimed: usize, encoding: Encoding) -> Result<()> {
-        let present = levels.map_or(Ok(claimed), |levels| present(levels, claimed).ok_or_else(short))?;
-        let dictionary = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
-        match encoding {
-            Encoding::PLAIN => self.check_plain(values, present),
-            _ if dictionary && self.dictionary && (present == 0 || !values.is_empty()) => Ok(()),
-            _ if dictionary => Err(ParquetError::General("a dictionary is missing".into())),
-            Encoding::RLE if self.physical == Physical::BOOLEAN => Ok(()),
-            Encoding::DELTA_BINARY_PACKED => check_delta(values, present),
-            other => Err(rare(other)),
         }
     }
 
@@ -82,6 +82,11 @@ impl Checked {
     }
 }
 
+/// Whether values are places in a dictionary.
+pub(super) fn is_dictionary(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
+}
+
 /// Checks that a page of differences claims as many values as there are.
 fn check_delta(mut bytes: &[u8], values: usize) -> Result<()> {
     let mut header = || varint(&mut bytes).ok_or_else(short);
@@ -89,7 +94,7 @@ fn check_delta(mut bytes: &[u8], values: usize) -> Result<()> {
     if claimed == values as u64 { Ok(()) } else { Err(short()) }
 }
 
-fn short() -> ParquetError {
+pub(super) fn short() -> ParquetError {
     ParquetError::EOF("a page is shorter than it claims".into())
 }
 
@@ -97,37 +102,68 @@ fn rare(encoding: Encoding) -> ParquetError {
     ParquetError::NYI(format!("a column is encoded as {encoding}, which is not read; write it plain or by dictionary"))
 }
 
-/// How many of `claimed` one-bit levels are 1, in runs (RLE) and packed groups; none if levels are missing.
-fn present(mut levels: &[u8], claimed: usize) -> Option<usize> {
-    let (mut seen, mut ones) = (0usize, 0usize);
-    while seen < claimed {
-        let header = varint(&mut levels)?;
-        let left = claimed - seen;
-        if header & 1 == 0 {
-            let run = usize::try_from(header >> 1).ok()?.min(left);
-            let (level, rest) = levels.split_first()?;
-            levels = rest;
-            ones += if *level == 1 { run } else { 0 };
-            seen += run;
-            if run == 0 || *level > 1 {
-                return None;
+/// How many of `claimed` one-bit levels are 1; none if levels are missing.
+pub(super) fn present(levels: &[u8], claimed: usize) -> Option<usize> {
+    let (mut runs, mut ones) = (Runs::new(levels, 1, claimed), 0);
+    while runs.left > 0 {
+        ones += match runs.next_run()? {
+            Run::Repeated { value, count } => usize::from(value) * count,
+            Run::Packed { bytes, count } => {
+                let (whole, rest) = (count / 8, count % 8);
+                let last = if rest > 0 { bytes[whole] & ((1 << rest) - 1) } else { 0 };
+                bytes[..whole].iter().chain([&last]).map(|byte| byte.count_ones() as usize).sum()
             }
-        } else {
-            let bytes = usize::try_from(header >> 1).ok()?;
-            let (packed, rest) = levels.split_at_checked(bytes.min(levels.len()))?;
-            levels = rest;
-            let bits = packed.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1));
-            let before = seen;
-            for bit in bits.take(left) {
-                ones += usize::from(bit);
-                seen += 1;
-            }
-            if seen == before {
-                return None;
-            }
-        }
+        };
     }
     Some(ones)
+}
+
+/// Some of the values of [`Runs`].
+pub(super) enum Run<'a> {
+    Repeated {
+        value: u8,
+        count: usize,
+    },
+    /// Bits of `count` values, the first in the lowest ones; they end with a whole byte.
+    Packed {
+        bytes: &'a [u8],
+        count: usize,
+    },
+}
+
+/// Values of at most eight bits in runs and packed groups of eight (the hybrid encoding of Parquet).
+pub(super) struct Runs<'a> {
+    bytes: &'a [u8],
+    width: usize,
+    /// Values that are still to come.
+    pub(super) left: usize,
+}
+
+impl<'a> Runs<'a> {
+    /// `values` values of `width` bits each, 1 to 8.
+    pub(super) fn new(bytes: &'a [u8], width: usize, values: usize) -> Self {
+        Self { bytes, width, left: values }
+    }
+
+    /// The next values, at least one and no more than are left; none where bytes are missing or a value is too large.
+    pub(super) fn next_run(&mut self) -> Option<Run<'a>> {
+        let header = varint(&mut self.bytes)?;
+        let count = usize::try_from(header >> 1).ok()?;
+        let run = if header & 1 == 0 {
+            let (&value, rest) = self.bytes.split_first()?;
+            self.bytes = rest;
+            (usize::from(value) >> self.width == 0).then_some(Run::Repeated { value, count: count.min(self.left) })?
+        } else {
+            // Some writers leave out the last bytes of the last group.
+            let length = count.saturating_mul(self.width).min(self.bytes.len());
+            let (bytes, rest) = self.bytes.split_at(length);
+            self.bytes = rest;
+            Run::Packed { bytes, count: (bytes.len() * 8 / self.width).min(self.left) }
+        };
+        let (Run::Repeated { count, .. } | Run::Packed { count, .. }) = run;
+        self.left -= count;
+        (count > 0).then_some(run)
+    }
 }
 
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
@@ -180,6 +216,7 @@ mod tests {
         assert_eq!(present(&[20, 1, 3, 0b101], 18), Some(12));
         assert_eq!(present(&[20, 1, 3, 0b101], 11), Some(11));
         assert_eq!(present(&[20, 0], 10), Some(0));
+        assert_eq!(present(&[20, 1, 3, 0xff], 11), Some(11));
         for short in [&[20][..], &[], &[20, 1], &[0xff, 0xff], &[0, 1], &[20, 2], &[1]] {
             assert_eq!(present(short, 11), None, "{short:?}");
         }

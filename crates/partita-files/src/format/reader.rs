@@ -210,6 +210,15 @@ pub(crate) trait Reader: Send + Sync {
     /// [`FileError`] names what is damaged, and for text the line, the column and the value that cannot be taken.
     fn read(&self, group: usize, wanted: &[(usize, Form)], limit: &Limit) -> Result<Vec<Column>, FileError>;
 
+    /// The labels of one item of one group as codes of a byte, where that is quicker than their numbers: labels below 255 as they
+    /// are, 255 for −1 and for nothing. None for anything else; [`read`](Self::read) then tells.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn codes(&self, _group: usize, _item: usize) -> Result<Option<Vec<u8>>, FileError> {
+        Ok(None)
+    }
+
     /// What lies beside columns and arrays under this name, if anything.
     ///
     /// # Errors

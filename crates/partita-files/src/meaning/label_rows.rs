@@ -63,6 +63,10 @@ pub(crate) fn encoded(column: Column) -> Encoded {
 
 /// One item of a group, encoded.
 pub(crate) fn read_one(frame: &Frame, group: usize, item: usize, limit: &Limit) -> Result<Encoded, FileError> {
+    // The time of a span begins where it is made.
+    if let Some(codes) = debug_span!("read").in_scope(|| frame.reader.codes(group, item))? {
+        return Ok(debug_span!("encode").in_scope(|| Encoded::Numbers(EncodedArray::of_bytes(codes))));
+    }
     let column = debug_span!("read").in_scope(|| frame.reader.read_one(group, item, Form::Labels, limit))?;
     Ok(debug_span!("encode").in_scope(|| encoded(column)))
 }

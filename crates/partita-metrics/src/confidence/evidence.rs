@@ -1,6 +1,7 @@
 //! How the objects of every base cluster spread over the clusters of a partition, and what that says about one object.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use partita_core::{BaseClustering, BaseWeights, Ensemble, Label, Partition, RowBlock, WeightedEnsemble};
 
@@ -82,6 +83,8 @@ pub struct ClusterEvidence {
     clusters: usize,
     /// Clusters that have objects.
     live: usize,
+    /// What base clusters say about objects of weight 1, made when it is first asked for; none where it would be large.
+    votes: OnceLock<Option<VoteTable>>,
 }
 
 impl ClusterEvidence {
@@ -151,7 +154,8 @@ impl ClusterEvidence {
         }
         starts.resize(totals.len() + 1, shares.len());
         let live = sizes.iter().filter(|&&size| size > 0).count();
-        Ok(Self { starts, shares, totals, offsets, weights: given, sizes: sizes.to_vec(), clusters: sizes.len(), live })
+        let (sizes, clusters, votes) = (sizes.to_vec(), sizes.len(), OnceLock::new());
+        Ok(Self { starts, shares, totals, offsets, weights: given, sizes, clusters, live, votes })
     }
 
     /// The confidence of some objects with these `labels`, one a row.
@@ -174,8 +178,15 @@ impl ClusterEvidence {
     /// As [`confidence`](Self::confidence).
     pub fn margins<L: Label>(&self, rows: &RowBlock<'_, L>, labels: &[u32]) -> Vec<f64> {
         assert_eq!(rows.len(), labels.len(), "one label a row");
+        let objects = rows.rows().zip(labels);
+        let known = labels.iter().all(|&own| (own as usize) < self.clusters);
+        let table = (rows.weights.is_none() && known).then(|| self.votes.get_or_init(|| VoteTable::of(self)).as_ref());
+        if let Some(table) = table.flatten() {
+            let mut places = Vec::with_capacity(self.weights.len());
+            return objects.map(|((row, _), &own)| table.margin(&self.offsets, row, own, &mut places)).collect();
+        }
         let mut votes = Votes { of: vec![0.0; self.clusters], seen: Vec::new() };
-        rows.rows().zip(labels).map(|(row, &own)| self.margin(row, own, &mut votes)).collect()
+        objects.map(|(row, &own)| self.margin(row, own, &mut votes)).collect()
     }
 
     /// The shares of the evidence for some objects with these `labels`, one a row: K numbers a row with sum 1, appended to `out`.
@@ -209,22 +220,105 @@ impl ClusterEvidence {
         let (mut for_own, mut weight) = (0.0, 0.0);
         for (base, label) in row.iter().enumerate() {
             let Some(cluster) = label.cluster() else { continue };
-            let cluster = self.offsets[base] + cluster;
-            let shares = &self.shares[self.starts[cluster]..self.starts[cluster + 1]];
-            // Always there, unless the object weighs nothing.
-            let mine = shares.iter().find(|share| share.cluster == own);
-            let without = mine.map_or(0.0, |mine| mine.rate_without_one(of_object));
-            let of_others = shares.len() > usize::from(mine.is_some());
-            let others = if of_others { self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate) } else { 0.0 };
-            if others + without <= 0.0 {
-                continue;
-            }
-            let scale = self.weights[base] / (others + without);
-            for_own += scale * without;
-            weight += self.weights[base];
-            shares.iter().filter(|share| share.cluster != own).for_each(|share| votes.add(*share, scale));
+            let (of_own, of_base) =
+                self.vote_of(base, cluster, (own, of_object), |share, scale| votes.add(share, scale));
+            for_own += of_own;
+            weight += of_base;
         }
         (for_own, weight)
+    }
+
+    /// What one base cluster says about an object of cluster `own`, by its weight: the vote for its own cluster and the weight of the
+    /// base clustering; the shares of the others go to `other` with their scale.
+    fn vote_of(
+        &self,
+        base: usize,
+        cluster: usize,
+        (own, of_object): (u32, f64),
+        mut other: impl FnMut(Share, f64),
+    ) -> (f64, f64) {
+        let cluster = self.offsets[base] + cluster;
+        let shares = &self.shares[self.starts[cluster]..self.starts[cluster + 1]];
+        // Always there, unless the object weighs nothing.
+        let mine = shares.iter().find(|share| share.cluster == own);
+        let without = mine.map_or(0.0, |mine| mine.rate_without_one(of_object));
+        let of_others = shares.len() > usize::from(mine.is_some());
+        let others = if of_others { self.totals[cluster] - mine.map_or(0.0, |mine| mine.rate) } else { 0.0 };
+        if others + without <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let scale = self.weights[base] / (others + without);
+        shares.iter().filter(|share| share.cluster != own).for_each(|share| other(*share, scale));
+        (scale * without, self.weights[base])
+    }
+}
+
+/// The votes of every base cluster about the objects of every cluster that weigh 1: what [`ClusterEvidence::margins`] adds for an
+/// object is a few rows of this table, to the same bits.
+#[derive(Clone, Debug)]
+struct VoteTable {
+    /// ΣJ K rows: the votes for all clusters, 0 for its own, the vote for its own, and the weight; then zeros to the width.
+    rows: Vec<[f64; VoteTable::LANES]>,
+    /// Pieces of a row.
+    pieces: usize,
+    clusters: usize,
+}
+
+impl VoteTable {
+    const LANES: usize = 8;
+    /// A mebibyte: what stays in the cache of a core.
+    const MOST_PIECES: usize = (1 << 20) / (8 * Self::LANES);
+
+    /// None if the table would be larger than the cache, or than what is read with it.
+    fn of(evidence: &ClusterEvidence) -> Option<Self> {
+        let (clusters, all) = (evidence.clusters, evidence.totals.len());
+        let pieces = (clusters + 2).div_ceil(Self::LANES);
+        let rows = all.checked_mul(clusters)?.checked_mul(pieces)?;
+        let objects: u64 = evidence.sizes.iter().sum();
+        if rows > Self::MOST_PIECES || (all * clusters) as u64 > objects {
+            return None;
+        }
+        let mut table = Self { rows: vec![[0.0; Self::LANES]; rows], pieces, clusters };
+        for base in 0..evidence.weights.len() {
+            for cluster in 0..evidence.offsets[base + 1] - evidence.offsets[base] {
+                for own in 0..clusters {
+                    let first = table.place(evidence.offsets[base] + cluster, own as u32);
+                    let row = table.rows[first..first + pieces].as_flattened_mut();
+                    let vote = |share: Share, scale: f64| row[share.cluster as usize] = scale * share.rate;
+                    let (of_own, weight) = evidence.vote_of(base, cluster, (own as u32, 1.0), vote);
+                    (row[clusters], row[clusters + 1]) = (of_own, weight);
+                }
+            }
+        }
+        Some(table)
+    }
+
+    fn place(&self, cluster: usize, own: u32) -> usize {
+        (cluster * self.clusters + own as usize) * self.pieces
+    }
+
+    /// As [`ClusterEvidence::margin`] of an object that weighs 1; `places` is for its use.
+    fn margin<L: Label>(&self, offsets: &[usize], row: &[L], own: u32, places: &mut Vec<usize>) -> f64 {
+        places.clear();
+        let clusters = row.iter().zip(offsets).filter_map(|(label, offset)| Some(label.cluster()? + offset));
+        places.extend(clusters.map(|cluster| self.place(cluster, own)));
+        let (mut most, mut for_own, mut weight) = (0.0_f64, 0.0, 0.0);
+        for piece in 0..self.pieces {
+            let mut sums = [0.0; Self::LANES];
+            for place in &*places {
+                sums.iter_mut().zip(&self.rows[place + piece]).for_each(|(sum, vote)| *sum += vote);
+            }
+            let first = piece * Self::LANES;
+            for (at, &sum) in sums.iter().enumerate() {
+                match (first + at).checked_sub(self.clusters) {
+                    None => most = most.max(sum),
+                    Some(0) => for_own = sum,
+                    Some(1) => weight = sum,
+                    Some(_) => {}
+                }
+            }
+        }
+        (for_own - most) / (weight + SILENT_WEIGHT)
     }
 }
 
@@ -259,6 +353,49 @@ impl Votes {
     fn take_each(&mut self, mut take: impl FnMut(usize, f64)) {
         for cluster in self.seen.drain(..) {
             take(cluster as usize, std::mem::take(&mut self.of[cluster as usize]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use partita_core::{Seed, rand::RngExt};
+
+    use super::*;
+
+    #[test]
+    fn the_table_of_votes_gives_the_same_bits() {
+        let mut rng = Seed::new(3).rng();
+        for draw in 0..60 {
+            let (objects, clusters) = (rng.random_range(1..4000), rng.random_range(1..20));
+            let sizes: Vec<usize> = (0..rng.random_range(1..12)).map(|_| rng.random_range(1..12)).collect();
+            let base = |&size: &usize| BaseClustering::new("", (0..size).map(|label| label.to_string()).collect());
+            let bases: Vec<BaseClustering> = sizes.iter().map(base).collect();
+            let own: Vec<u32> = (0..objects).map(|_| rng.random_range(0..clusters as u32)).collect();
+            let (offsets, mut counts) =
+                (BaseClustering::offsets(&bases), vec![0; clusters * sizes.iter().sum::<usize>()]);
+            let (mut labels, mut inside) = (Vec::new(), vec![0; clusters]);
+            for &own in &own {
+                inside[own as usize] += 1;
+                for (base, &size) in sizes.iter().enumerate() {
+                    let label = if rng.random_bool(0.7) { own as usize % size } else { rng.random_range(0..size) };
+                    let label = (!rng.random_bool(0.1)).then_some(label);
+                    labels.push(label.map_or(u8::MISSING, u8::of));
+                    if let Some(label) = label {
+                        counts[own as usize * offsets[sizes.len()] + offsets[base] + label] += 1;
+                    }
+                }
+            }
+            let weights = BaseWeights::new((0..sizes.len()).map(|_| rng.random_range(0.1..3.0)).collect()).unwrap();
+            let evidence = ClusterEvidence::of_counts(&bases, &inside, &counts, Some(&weights)).unwrap();
+            let rows = RowBlock { first: 0, labels: &labels, bases: sizes.len(), weights: None };
+            let one = vec![1.0; objects];
+            let weighed = evidence.margins(&RowBlock { weights: Some(&one), ..rows }, &own);
+            assert!(evidence.votes.get().is_none(), "the weights of objects are not looked at");
+            let found = evidence.margins(&rows, &own);
+            let table = evidence.votes.get().is_some_and(Option::is_some);
+            assert_eq!(table, counts.len() <= objects, "draw {draw}");
+            assert!(found.iter().zip(&weighed).all(|(a, b)| a.to_bits() == b.to_bits()), "draw {draw}");
         }
     }
 }

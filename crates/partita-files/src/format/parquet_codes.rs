@@ -1,0 +1,198 @@
+//! Labels of dictionary-encoded Parquet columns as codes of one byte, without a detour over numbers.
+
+use parquet::basic::Type as Physical;
+use parquet::column::page::{Page, PageReader};
+use parquet::errors::ParquetError;
+
+use super::parquet_pages::{Checked, Run, Runs, is_dictionary, present, short};
+
+/// The code of a missing label.
+const MISSING: u8 = u8::MAX;
+
+/// Labels of a column of signed whole numbers: those below 255 as they are, 255 for −1 and where there is none. At most `rows`
+/// of them, and one more if there are too many. None for pages without a dictionary, and for other numbers in it.
+///
+/// # Cost
+/// O(rows) time; one byte a row, and one page.
+pub(super) fn codes(mut pages: Checked, rows: usize) -> Result<Option<Vec<u8>>, ParquetError> {
+    // Places in the dictionary have at most eight bits, so that none is outside of this.
+    let (mut known, mut code_of) = (0, [MISSING; 256]);
+    let (mut codes, mut found) = (Vec::new(), Vec::new());
+    while codes.len() <= rows {
+        let Some(page) = pages.get_next_page()? else { break };
+        if let Page::DictionaryPage { buf, num_values, .. } = &page {
+            let Some(labels) = dictionary(pages.physical, buf, *num_values as usize) else { return Ok(None) };
+            known = labels.len();
+            code_of[..known].copy_from_slice(&labels);
+            continue;
+        }
+        let (levels, values) = pages.parts(&page)?;
+        let wanted = (page.num_values() as usize).min(rows + 1 - codes.len());
+        let there = levels.map_or(Some(wanted), |levels| present(levels, wanted)).ok_or_else(short)?;
+        let (width, values) = values.split_first().map_or((0, values), |(&width, rest)| (usize::from(width), rest));
+        if !is_dictionary(page.encoding()) || width > 8 {
+            return Ok(None);
+        }
+        found.clear();
+        unpack(values, width, there, &mut found).ok_or_else(short)?;
+        if found.iter().max().is_some_and(|&most| usize::from(most) >= known) {
+            return Err(ParquetError::General("a page has a value that is not in its dictionary".into()));
+        }
+        found.iter_mut().for_each(|place| *place = code_of[usize::from(*place)]);
+        match levels {
+            None => codes.extend_from_slice(&found),
+            Some(levels) => spread(levels, wanted, &mut found, &mut codes).ok_or_else(short)?,
+        }
+    }
+    Ok(Some(codes))
+}
+
+/// The codes of the numbers in a dictionary; none where one of them has no code of a byte.
+fn dictionary(physical: Physical, plain: &[u8], values: usize) -> Option<Vec<u8>> {
+    let (four, _) = plain.as_chunks::<4>();
+    let (eight, _) = plain.as_chunks::<8>();
+    let code = |label: i64| match label {
+        -1 => Some(MISSING),
+        _ => u8::try_from(label).ok().filter(|&label| label != MISSING),
+    };
+    match physical {
+        _ if values > 256 => None,
+        Physical::INT32 => four.get(..values)?.iter().map(|&bytes| code(i32::from_le_bytes(bytes).into())).collect(),
+        Physical::INT64 => eight.get(..values)?.iter().map(|&bytes| code(i64::from_le_bytes(bytes))).collect(),
+        _ => None,
+    }
+}
+
+/// Adds `count` values of `width` bits, at most eight; none where bytes are missing.
+fn unpack(bytes: &[u8], width: usize, count: usize, values: &mut Vec<u8>) -> Option<()> {
+    if width == 0 {
+        values.resize(values.len() + count, 0);
+        return Some(());
+    }
+    let mut runs = Runs::new(bytes, width, count);
+    while runs.left > 0 {
+        match runs.next_run()? {
+            Run::Repeated { value, count } => values.resize(values.len() + count, value),
+            Run::Packed { bytes, count } => {
+                let (end, mask) = (values.len() + count, (1u64 << width) - 1);
+                for group in bytes.chunks(width) {
+                    let mut eight = [0; 8];
+                    eight[..group.len()].copy_from_slice(group);
+                    let bits = u64::from_le_bytes(eight);
+                    values.extend::<[u8; 8]>(std::array::from_fn(|at| (bits >> (at * width) & mask) as u8));
+                }
+                values.truncate(end);
+            }
+        }
+    }
+    Some(())
+}
+
+/// Adds one code a level, the next of `found` where it is 1; none where levels are missing.
+fn spread(levels: &[u8], rows: usize, found: &mut Vec<u8>, codes: &mut Vec<u8>) -> Option<()> {
+    // Bits beyond the last level may ask for up to eight more.
+    found.extend([MISSING; 8]);
+    let (mut runs, mut next) = (Runs::new(levels, 1, rows), 0);
+    while runs.left > 0 {
+        match runs.next_run()? {
+            Run::Repeated { value: 0, count } => codes.resize(codes.len() + count, MISSING),
+            Run::Repeated { count, .. } => {
+                codes.extend_from_slice(found.get(next..next + count)?);
+                next += count;
+            }
+            Run::Packed { bytes, count } => {
+                let end = codes.len() + count;
+                for byte in &bytes[..count.div_ceil(8)] {
+                    let own: &[u8; 8] = found.get(next..next + 8)?.try_into().ok()?;
+                    let mut before = 0;
+                    codes.extend::<[u8; 8]>(std::array::from_fn(|at| {
+                        let there = byte >> at & 1;
+                        let code = own[before & 7] | there.wrapping_sub(1);
+                        before += usize::from(there);
+                        code
+                    }));
+                    next += before;
+                }
+                codes.truncate(end);
+            }
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use parquet::basic::Repetition;
+    use parquet::data_type::{DataType, Int32Type, Int64Type};
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::types::Type;
+    use partita_core::Seed;
+    use partita_core::rand::RngExt;
+
+    use crate::format::description::OpenOptions;
+    use crate::format::reader::{Column, Form, Limit};
+    use crate::label_encoder::{Codes, encode};
+
+    fn write<T: DataType>(path: &Path, values: &[Option<T::T>], optional: bool, properties: WriterProperties) {
+        let repetition = if optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let field = Type::primitive_type_builder("a", T::get_physical_type()).with_repetition(repetition).build();
+        let schema = Type::group_type_builder("schema").with_fields(vec![Arc::new(field.unwrap())]).build().unwrap();
+        let mut file =
+            SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), Arc::new(properties)).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+        let there: Vec<T::T> = values.iter().flatten().cloned().collect();
+        column.typed::<T>().write_batch(&there, optional.then_some(&levels), None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        file.close().unwrap();
+    }
+
+    #[test]
+    fn codes_are_those_of_the_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        let (mut rng, mut quick) = (Seed::new(7).rng(), 0);
+        for draw in 0..300 {
+            let rows = [1, 7, 64, 300, 5000][draw % 5] + rng.random_range(0..9);
+            let most = [0, 1, 2, 9, 254, 255, 70_000][rng.random_range(0..7)];
+            let (share, length) = ([0.0, 0.05, 0.6, 1.0][rng.random_range(0..4)], [1, 1, 40][rng.random_range(0..3)]);
+            let optional = share > 0.0 || rng.random();
+            let mut values: Vec<Option<i64>> = Vec::new();
+            while values.len() < rows {
+                let value = (!rng.random_bool(share)).then(|| rng.random_range(-1..=most));
+                values.extend(vec![value; rng.random_range(1..=length)]);
+            }
+            values.truncate(rows);
+            let version = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0][rng.random_range(0..2)];
+            let page = [1 << 20, 50][rng.random_range(0..2)];
+            let properties =
+                WriterProperties::builder().set_writer_version(version).set_dictionary_enabled(draw % 7 > 0);
+            let properties = properties.set_data_page_row_count_limit(page).set_write_batch_size(16).build();
+            if rng.random() {
+                write::<Int64Type>(&path, &values, optional, properties);
+            } else {
+                let values: Vec<Option<i32>> = values.iter().map(|value| value.map(|value| value as i32)).collect();
+                write::<Int32Type>(&path, &values, optional, properties);
+            }
+            let reader = (super::super::parquet::FORMAT.open)(&path, &OpenOptions::default()).unwrap();
+            let limit = Limit { budget: partita_core::MemoryBudget::default(), what: "", remedy: "", bytes_per_row: 0 };
+            let Column::Array(numbers) = reader.read_one(0, 0, Form::Labels, &limit).unwrap() else { panic!() };
+            let encoded = encode(&numbers).unwrap();
+            match reader.codes(0, 0).unwrap() {
+                Some(codes) => {
+                    quick += 1;
+                    assert!(encoded.codes == Codes::Bytes(codes), "draw {draw}: {rows} rows, labels to {most}");
+                }
+                None => assert!(draw % 7 == 0 || most > 254, "draw {draw}: {rows} rows, labels to {most}"),
+            }
+        }
+        assert!(quick > 100, "{quick} of 300");
+    }
+}
