@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::SystemTime;
 
 use crate::error::{FileError, READ};
 
@@ -83,28 +84,69 @@ fn is_named_pipe(_: &Path) -> bool {
     false
 }
 
-/// A place in an open file. Clones share the file and have places of their own, so that threads do not disturb each other.
+/// A place in a file. Cursors of one file share a handle from their first byte on, and the last of them closes it: thousands of files
+/// can be known at once, of which few are open.
 #[derive(Clone, Debug)]
 pub(crate) struct FileCursor {
-    file: Arc<File>,
+    known: Arc<KnownFile>,
+    /// Since this cursor has read.
+    file: Option<Arc<File>>,
     at: u64,
+}
+
+/// A file that was open once.
+#[derive(Debug)]
+struct KnownFile {
+    path: PathBuf,
     length: u64,
+    modified: Option<SystemTime>,
+    /// Open as long as somebody reads.
+    open: Mutex<Weak<File>>,
+}
+
+impl KnownFile {
+    /// The file, which is opened again if nobody reads it now.
+    fn open(&self) -> io::Result<Arc<File>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.upgrade() {
+            return Ok(file);
+        }
+        let file = File::open(&self.path)?;
+        let found = file.metadata()?;
+        if (found.len(), found.modified().ok()) != (self.length, self.modified) {
+            return Err(io::Error::other("it was changed while it was read; start again"));
+        }
+        let file = Arc::new(file);
+        *open = Arc::downgrade(&file);
+        Ok(file)
+    }
 }
 
 impl FileCursor {
     pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
         let (file, length) = open(path)?;
-        Ok(Self { file: Arc::new(file), at: 0, length })
+        let modified = file.metadata().and_then(|found| found.modified()).ok();
+        let known = KnownFile { path: path.into(), length, modified, open: Mutex::default() };
+        Ok(Self { known: Arc::new(known), file: None, at: 0 })
+    }
+
+    /// The file, which stays open as long as this is kept.
+    ///
+    /// # Errors
+    /// Where it cannot be opened again, or was changed.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn keep_open(&self) -> io::Result<Arc<File>> {
+        self.known.open()
     }
 
     /// Bytes in the file.
     pub(crate) fn length(&self) -> u64 {
-        self.length
+        self.known.length
     }
 
     /// The same file from another place on.
     pub(crate) fn from(&self, at: u64) -> Self {
-        Self { at, ..self.clone() }
+        Self { known: Arc::clone(&self.known), file: None, at }
     }
 }
 
@@ -120,7 +162,11 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
 
 impl Read for FileCursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = read_at(&self.file, buffer, self.at)?;
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(self.known.open()?),
+        };
+        let read = read_at(file, buffer, self.at)?;
         self.at += read as u64;
         Ok(read)
     }
@@ -130,10 +176,31 @@ impl Seek for FileCursor {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
             SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::End(by) => self.length().checked_add_signed(by),
             SeekFrom::Current(by) => self.at.checked_add_signed(by),
         };
         self.at = target.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_open_while_it_is_read_and_refused_when_it_was_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        std::fs::write(&path, b"abcdef").unwrap();
+        let cursor = FileCursor::open(&path).unwrap();
+        let (mut one, mut two, mut text) = (cursor.from(1), cursor.from(4), [0; 2]);
+        let handles = |cursor: &FileCursor| cursor.known.open.lock().unwrap().strong_count();
+        assert_eq!((handles(&cursor), one.read(&mut text).unwrap(), &text), (0, 2, b"bc"));
+        assert_eq!((two.read(&mut text).unwrap(), &text, handles(&cursor)), (2, b"ef", 2));
+        drop((one, two));
+        assert_eq!(handles(&cursor), 0);
+        std::fs::write(&path, b"abcdefg").unwrap();
+        assert!(cursor.from(0).read(&mut text).unwrap_err().to_string().contains("changed while it was read"));
     }
 }

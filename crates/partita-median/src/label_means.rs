@@ -27,7 +27,7 @@ pub(crate) use crate::mean_labels::MeanLabels;
 pub struct LabelMeansSettings {
     /// Independent initializations by k-means++ on label rows, every other one greedy; the best is kept.
     ///
-    /// Those of `kc`, `qmi` and `kcc` that differ are improved by moves of single rows (on large tables only the best of them). Beyond 10,000
+    /// Those that differ are improved by moves of single rows (on large tables only the best of them). Beyond 10,000
     /// different rows all are tried on so many of them, and the best goes on with all.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
@@ -143,7 +143,7 @@ pub fn qmi(
 ///
 /// # Differences from the paper
 /// Starts by k-means++ and restarts; a round that makes things worse is undone and ends the run, where the paper waits
-/// until labels stand still, which need not happen.
+/// until labels stand still, which need not happen. Single rows then move as in [`kc`], wherever that raises the votes.
 ///
 /// # Errors
 /// As [`kc`].

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use partita::files::{ManifestRows, write_label_blocks};
 use partita::metrics::ClusterEvidence;
@@ -48,8 +49,8 @@ impl PartTask {
     /// # Errors
     /// [`AppError`] for a model of another manifest, a part that there is not, rows that were changed.
     pub fn run(&self, monitor: &dyn Monitor) -> Result<PartDone, AppError> {
-        let rows = ManifestRows::open(&self.manifest, self.budget)?;
         let (job, hash): (Job, Hash) = read(Seal::Model, &self.model)?;
+        let rows = OpenRows::of(&self.manifest, self.budget, hash)?;
         let parts = parts(&rows);
         if job.manifest != rows.hash() {
             let here = self.manifest.display();
@@ -63,6 +64,7 @@ impl PartTask {
         if self.is_done(&output, hash, &job.task)? {
             return Ok(PartDone::There(output));
         }
+        rows.check_files(part.groups.clone())?;
         let content = self.content(&job.task, &rows, &output, monitor)?;
         let (manifest, number) = (rows.hash(), Some(self.part as u64));
         let (first, count) = (part.first, part.rows);
@@ -132,6 +134,38 @@ impl PartTask {
                 Ok(Content::Labels { bytes, confidence, shown: report.into_shown() })
             }
         }
+    }
+}
+
+/// Bytes of label rows that a process holds which does tasks of one round after the other, at most.
+const MOST_HELD: u64 = 1 << 28;
+
+/// The rows that this process opened last. Engines with processes of their own (Dask, Spark, executors) give each of them task after task
+/// of one fit, which then need not open files again, nor decode rows.
+struct OpenRows {
+    budget: MemoryBudget,
+    rows: Arc<ManifestRows>,
+    /// The model that was asked for when they were opened; none once rows are held.
+    first: Option<Hash>,
+}
+
+static OPEN: Mutex<Option<OpenRows>> = Mutex::new(None);
+
+impl OpenRows {
+    /// The rows of a manifest for a task of this model.
+    fn of(manifest: &Path, budget: MemoryBudget, model: Hash) -> Result<Arc<ManifestRows>, AppError> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = open.as_mut().filter(|open| open.budget == budget && open.rows.is_still(manifest)) {
+            // Only who comes to a second round will come to the same rows again.
+            if open.first.is_some_and(|first| first != model) {
+                open.rows.hold(MOST_HELD.min(budget.bytes() / 8));
+                open.first = None;
+            }
+            return Ok(Arc::clone(&open.rows));
+        }
+        let rows = Arc::new(ManifestRows::open(manifest, budget)?);
+        *open = Some(Self { budget, rows: Arc::clone(&rows), first: Some(model) });
+        Ok(rows)
     }
 }
 

@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use crate::common::Workplace;
+use crate::common::{Ended, Workplace};
 use partita::files::write_ensemble;
 use partita::ndarray::{Array2, ArrayView2, Axis};
 use partita::{BaseClustering, Ensemble, LABELS_BY_BLOCKS};
@@ -125,6 +126,30 @@ fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
         };
         assert!(run(NOT_HELD) == run(&["m.json", "--max-memory", "200MiB"]), "{labels}");
     }
+}
+
+/// A folder as Spark writes it has more files than a process may have open, which are usually 1,024.
+#[test]
+fn files_are_open_only_while_they_are_read() {
+    let place = Workplace::new();
+    write_all(1000, [&place.path("e.npz"), &place.path("e.parquet"), &place.path("parts")]);
+    for file in 0..100 {
+        let (from, to) = (format!("parts/{:02}.parquet", file % FILES), format!("parts/{:03}.parquet", file + 100));
+        fs::copy(place.path(&from), place.path(&to)).expect("room on the disk");
+    }
+    let partita = assert_cmd::cargo::cargo_bin!("partita").display().to_string();
+    let run = |words: &str| {
+        let limited = format!("ulimit -n 60; exec {partita} {words}");
+        let output = Command::new("bash").args(["-c", &limited]).current_dir(place.path("")).output();
+        Ended::of(output.expect("a shell")).fine()
+    };
+    run("manifest parts -o m.json");
+    run("consensus m.json -m kc -k 4 -o l.csv");
+    run("consensus parts -m kc -k 4 --stream -o k.csv");
+    let labels = |name: &str| fs::read(place.path(name)).expect("labels");
+    assert!(
+        labels("l.csv") == labels("k.csv") && labels("l.csv").iter().filter(|&&byte| byte == b'\n').count() == 6001
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::parquet_pages::Checked;
 use super::parquet_write::write_contents;
 use super::reader::{Column, Extent, Form, Layout, Limit, Reader};
 use crate::dictionary::Dictionary;
-use crate::error::{FileError, Row};
+use crate::error::{FileError, READ, Row};
 use crate::open_file::FileCursor;
 use crate::typed_array::{TypedArray, Values, each_number};
 
@@ -72,6 +72,7 @@ impl ChunkReader for FileCursor {
 /// A file that is being read.
 struct Parquet {
     path: PathBuf,
+    file: FileCursor,
     reader: SerializedFileReader<FileCursor>,
     names: Vec<String>,
     kinds: Vec<Kind>,
@@ -80,11 +81,11 @@ struct Parquet {
 fn open(path: &Path, _options: &OpenOptions) -> Result<Box<dyn Reader>, FileError> {
     let file = FileCursor::open(path)?;
     let length = file.length();
-    let reader = SerializedFileReader::new(file).map_err(|error| damaged(path, &error))?;
+    let reader = SerializedFileReader::new(file.clone()).map_err(|error| damaged(path, &error))?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let names = schema.columns().iter().map(|column| column.path().string()).collect();
     let kinds = schema.columns().iter().map(|column| kind(column)).collect();
-    let file = Parquet { path: path.into(), reader, names, kinds };
+    let file = Parquet { path: path.into(), file, reader, names, kinds };
     file.check_claims(length)?;
     file.check_packing()?;
     Ok(Box::new(file))
@@ -149,8 +150,9 @@ impl Parquet {
         let failed = |error: ParquetError| damaged(&self.path, &error);
         let row_group = self.reader.get_row_group(group).map_err(failed)?;
         let descriptor = self.descriptor(item);
+        let file = self.file.keep_open().map_err(|source| FileError::io(&self.path, READ, source))?;
         let pages = row_group.get_column_page_reader(item).map_err(failed)?;
-        Ok(Checked::new(pages, descriptor.physical_type(), descriptor.max_def_level() > 0))
+        Ok(Checked::new(pages, descriptor.physical_type(), descriptor.max_def_level() > 0, file))
     }
 
     fn descriptor(&self, item: usize) -> ColumnDescPtr {

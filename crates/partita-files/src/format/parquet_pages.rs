@@ -1,6 +1,9 @@
 //! Pages of Parquet columns, checked before they are decoded. The decoders of the `parquet` crate take some claims of
 //! a page for true and panic where a damaged file breaks them; here each of these becomes an error.
 
+use std::fs::File;
+use std::sync::Arc;
+
 use parquet::basic::{Encoding, Type as Physical};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::ParquetError;
@@ -14,11 +17,15 @@ pub(crate) struct Checked {
     /// True where values may be missing, so that pages hold definition levels.
     optional: bool,
     dictionary: bool,
+    /// Values that are there in the page that was handed on last.
+    pub(super) present: usize,
+    /// The file, which stays open from page to page.
+    _file: Arc<File>,
 }
 
 impl Checked {
-    pub(crate) fn new(pages: Box<dyn PageReader>, physical: Physical, optional: bool) -> Self {
-        Self { pages, physical, optional, dictionary: false }
+    pub(crate) fn new(pages: Box<dyn PageReader>, physical: Physical, optional: bool, file: Arc<File>) -> Self {
+        Self { pages, physical, optional, dictionary: false, present: 0, _file: file }
     }
 
     fn check(&mut self, page: &Page) -> Result<()> {
@@ -29,6 +36,7 @@ impl Checked {
         let (levels, values) = self.parts(page)?;
         let claimed = page.num_values() as usize;
         let present = levels.map_or(Some(claimed), |levels| present(levels, claimed)).ok_or_else(short)?;
+        self.present = present;
         match page.encoding() {
             Encoding::PLAIN => self.check_plain(values, present),
             other if is_dictionary(other) && self.dictionary && (present == 0 || !values.is_empty()) => Ok(()),

@@ -108,6 +108,25 @@ impl ManifestRows {
         largest.saturating_mul(8 * self.bases.len() as u64)
     }
 
+    /// Whether these are the rows of the manifest that is at `path` now.
+    pub fn is_still(&self, path: &Path) -> bool {
+        let here = |text: Vec<u8>| self.hash == <[u8; 32]>::from(Sha256::digest(&text));
+        self.folder == path.parent().unwrap_or(Path::new("")) && fs::read(path).is_ok_and(here)
+    }
+
+    /// Refuses files of some groups that were changed since the manifest was made, opened before or not.
+    ///
+    /// # Errors
+    /// [`FileError`] for the first of them.
+    pub fn check_files(&self, groups: Range<usize>) -> Result<(), FileError> {
+        let mut files: Vec<usize> = self.groups[groups].iter().map(|&(file, ..)| file).collect();
+        files.dedup();
+        files
+            .into_iter()
+            .map(|at| &self.manifest.files[at])
+            .try_for_each(|file| file.check(&self.folder.join(&file.path)))
+    }
+
     /// Opens all files now, so that what was changed is said before anything is computed.
     ///
     /// # Errors

@@ -49,10 +49,10 @@ impl<'a> Worths<'a> {
         assignment: Assignment<'_>,
     ) -> Option<Self> {
         let worth = match assignment {
-            Assignment::Nearest => Worth::Squares,
+            Assignment::Nearest | Assignment::Likeliest => Worth::Squares,
             Assignment::Utility(Utility::Entropy { .. }) => Worth::Entropy,
             Assignment::Utility(Utility::Norm(p)) => Worth::Norm(p),
-            Assignment::Likeliest | Assignment::NormalisedCut(_) => return None,
+            Assignment::NormalisedCut(_) => return None,
         };
         let clusters = counts.clusters();
         let mut sums = vec![0.0; base_weights.len() * clusters];
