@@ -45,7 +45,7 @@ pub struct NmfcSettings {
 
 impl Default for NmfcSettings {
     fn default() -> Self {
-        Self { rounds: NonZeroU32::new(200).expect("not zero"), tolerance: 1e-3 }
+        Self { rounds: NonZeroU32::new(1000).expect("not zero"), tolerance: 1e-4 }
     }
 }
 

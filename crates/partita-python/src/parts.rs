@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use partita::files::Manifest;
-use partita_app::{Fold, Folded, LabelEnding, PartDone, PartTask, PlanAsked, ReadOptions, WeightSource, json_text};
+use partita_app::{
+    Fold, Folded, LabelEnding, PartDone, PartTask, PlanAsked, ReadOptions, WeightSource, json_text, release_rows,
+};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -59,7 +61,10 @@ pub(crate) fn fold(py: Python<'_>, manifest: PathBuf, folder: PathBuf, asked: As
         Folded::Waiting(next) => {
             json!({ "done": false, "round": next.round, "model": next.model, "parts": next.parts, "missing": next.missing })
         }
-        Folded::Done { record, labels } => json!({ "done": true, "labels": labels, "record": record }),
+        Folded::Done { record, labels } => {
+            release_rows();
+            json!({ "done": true, "labels": labels, "record": record })
+        }
     };
     json_text(&answer).map_err(|error| raised(py, &error))
 }
@@ -67,7 +72,7 @@ pub(crate) fn fold(py: Python<'_>, manifest: PathBuf, folder: PathBuf, asked: As
 /// Does the task of one part; where its sum is.
 #[pyfunction]
 pub(crate) fn pass_part(py: Python<'_>, manifest: PathBuf, model: PathBuf, part: usize, how: Run) -> PyResult<PathBuf> {
-    let task = PartTask { manifest, model, part, output: None, replace: false, budget: how.budget() };
+    let task = PartTask { manifest, model, part, output: None, replace: false, budget: how.budget(), more: true };
     match run(py, &how, |_| task.run(&partita::Silent))?.whole()? {
         PartDone::Written(path) | PartDone::There(path) => Ok(path),
     }

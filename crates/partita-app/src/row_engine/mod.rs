@@ -22,4 +22,4 @@ pub use files_engine::Waiting;
 pub use fit_plan::{FitPlan, PlanAsked};
 pub use fold::{Fold, Folded};
 pub use job::LabelEnding;
-pub use worker::{PartDone, PartTask};
+pub use worker::{PartDone, PartTask, release_rows};

@@ -32,6 +32,9 @@ pub struct PartTask {
     pub replace: bool,
     /// Memory that may be held at once.
     pub budget: MemoryBudget,
+    /// Whether this process does many tasks of a fit, as workers of Dask and Spark do: it then holds up to 256 MiB of label rows, an eighth of
+    /// the budget at most, until it is asked for rows of another manifest or [`release_rows`] is called.
+    pub more: bool,
 }
 
 /// What became of a task.
@@ -50,7 +53,11 @@ impl PartTask {
     /// [`AppError`] for a model of another manifest, a part that there is not, rows that were changed.
     pub fn run(&self, monitor: &dyn Monitor) -> Result<PartDone, AppError> {
         let (job, hash): (Job, Hash) = read(Seal::Model, &self.model)?;
-        let rows = OpenRows::of(&self.manifest, self.budget, hash)?;
+        let rows = if self.more {
+            shared_rows(&self.manifest, self.budget)?
+        } else {
+            Arc::new(ManifestRows::open(&self.manifest, self.budget)?)
+        };
         let parts = parts(&rows);
         if job.manifest != rows.hash() {
             let here = self.manifest.display();
@@ -137,36 +144,27 @@ impl PartTask {
     }
 }
 
-/// Bytes of label rows that a process holds which does tasks of one round after the other, at most.
+/// Bytes of label rows that a process holds for tasks to come, at most.
 const MOST_HELD: u64 = 1 << 28;
 
-/// The rows that this process opened last. Engines with processes of their own (Dask, Spark, executors) give each of them task after task
-/// of one fit, which then need not open files again, nor decode rows.
-struct OpenRows {
-    budget: MemoryBudget,
-    rows: Arc<ManifestRows>,
-    /// The model that was asked for when they were opened; none once rows are held.
-    first: Option<Hash>,
+/// The rows that this process opened last, for [`PartTask::more`].
+static OPEN: Mutex<Option<(MemoryBudget, Arc<ManifestRows>)>> = Mutex::new(None);
+
+/// The rows of a manifest for one task of many that this process does: files stay known, and some rows are held.
+fn shared_rows(manifest: &Path, budget: MemoryBudget) -> Result<Arc<ManifestRows>, AppError> {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, rows)) = open.as_ref().filter(|(own, rows)| *own == budget && rows.is_still(manifest)) {
+        return Ok(Arc::clone(rows));
+    }
+    let rows = Arc::new(ManifestRows::open(manifest, budget)?);
+    rows.hold(MOST_HELD.min(budget.bytes() / 8));
+    *open = Some((budget, Arc::clone(&rows)));
+    Ok(rows)
 }
 
-static OPEN: Mutex<Option<OpenRows>> = Mutex::new(None);
-
-impl OpenRows {
-    /// The rows of a manifest for a task of this model.
-    fn of(manifest: &Path, budget: MemoryBudget, model: Hash) -> Result<Arc<ManifestRows>, AppError> {
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = open.as_mut().filter(|open| open.budget == budget && open.rows.is_still(manifest)) {
-            // Only who comes to a second round will come to the same rows again.
-            if open.first.is_some_and(|first| first != model) {
-                open.rows.hold(MOST_HELD.min(budget.bytes() / 8));
-                open.first = None;
-            }
-            return Ok(Arc::clone(&open.rows));
-        }
-        let rows = Arc::new(ManifestRows::open(manifest, budget)?);
-        *open = Some(Self { budget, rows: Arc::clone(&rows), first: Some(model) });
-        Ok(rows)
-    }
+/// Lets go of the rows that tasks with [`PartTask::more`] left in this process.
+pub fn release_rows() {
+    *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
 /// What the confidence of labels is computed from.

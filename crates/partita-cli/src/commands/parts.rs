@@ -48,7 +48,7 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
     }
     for part in first..=last {
         let (manifest, model, output) = (args.manifest.clone(), args.model.clone(), args.output.clone());
-        let task = PartTask { manifest, model, part, output, replace: args.force, budget };
+        let task = PartTask { manifest, model, part, output, replace: args.force, budget, more: false };
         let progress = Progress::new(format!("part {part}"));
         match task.run(&progress)? {
             PartDone::Written(path) => say(&format!("part {part}: {}", path.display())),
