@@ -36,19 +36,7 @@ def dask_engine(client: Any, *, retries: int = 3, timeout: float | None = None) 
 
     def run_tasks(task: Callable[[int], str], parts: list[int]) -> None:
         distributed: Any = importlib.import_module("distributed")
-        # A worker that gets the same parts in every round has their rows at hand; another one takes them all the same.
-        workers = sorted(client.nthreads())
-        futures = [
-            client.submit(
-                task,
-                part,
-                retries=retries,
-                pure=False,
-                workers=workers[part % len(workers)] if workers else None,
-                allow_other_workers=bool(workers),
-            )
-            for part in parts
-        ]
+        futures = client.map(task, parts, retries=retries, pure=False)
         try:
             distributed.wait(futures, timeout=timeout)
             client.gather(futures)
