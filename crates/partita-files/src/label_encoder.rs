@@ -105,7 +105,7 @@ pub(crate) fn encode(array: &TypedArray) -> Option<EncodedArray> {
 }
 
 /// Labels that are their own codes, if all of them are small enough.
-fn narrow<T: Number, L: Label + NarrowCode>(numbers: &[T], present: Option<&[bool]>) -> Option<Vec<L>> {
+pub(crate) fn narrow<T: Number, L: Label + NarrowCode>(numbers: &[T], present: Option<&[bool]>) -> Option<Vec<L>> {
     const STEP: usize = 1 << 12;
     let mut codes = Vec::with_capacity(numbers.len());
     for (step, numbers) in numbers.chunks(STEP).enumerate() {
@@ -129,7 +129,7 @@ fn narrow<T: Number, L: Label + NarrowCode>(numbers: &[T], present: Option<&[boo
 }
 
 /// A code as narrow as that.
-trait NarrowCode {
+pub(crate) trait NarrowCode {
     /// The largest label that is its own code.
     const LAST: i64;
     /// The low bits of a label.

@@ -95,6 +95,25 @@ def test_what_cannot_be_asked_for_is_said(rows, tmp_path):
         pt.scan(tmp_path / "none.npy", tmp_path / "m.json")
 
 
+def test_files_that_change_between_rounds_are_refused(tmp_path):
+    """A process that does many tasks holds rows; it must not go on with those of a file that is another now."""
+    labels = np.random.default_rng(2).integers(0, 4, (3000, 5)).astype(np.int8)
+    np.save(tmp_path / "rows.npy", labels)
+    rows = pt.scan(tmp_path / "rows.npy", tmp_path / "m.json", rows_a_part=1000)
+    rounds = []
+
+    def engine(task, parts):
+        rounds.append(parts)
+        if len(rounds) == 3:
+            np.save(tmp_path / "rows.npy", labels[::-1])
+        for part in parts:
+            task(part)
+
+    with pytest.raises(pt.PartitaError, match=r"rows\.npy.*was changed since the manifest was made"):
+        pt.consensus(rows, 4, "kc", engine=engine, folder=tmp_path / "fit")
+    assert len(rounds) == 3
+
+
 DELIVERIES = ["twice", "cut", "stale", "missing"]
 
 

@@ -3,11 +3,12 @@
 use parquet::basic::Type as Physical;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
+use partita_core::Label;
 
+use super::array_claim::Dtype;
 use super::parquet_pages::{Checked, Run, Runs, is_dictionary, present, short};
-
-/// The code of a missing label.
-const MISSING: u8 = u8::MAX;
+use crate::label_encoder::narrow;
+use crate::typed_array::each_number;
 
 /// Labels of a column of signed whole numbers: those below 255 as they are, 255 for −1 and where there is none. At most `rows`
 /// of them, and one more if there are too many. None for pages without a dictionary, and for other numbers in it.
@@ -16,7 +17,7 @@ const MISSING: u8 = u8::MAX;
 /// O(rows) time; one byte a row, and one page.
 pub(super) fn codes(mut pages: Checked, rows: usize) -> Result<Option<Vec<u8>>, ParquetError> {
     // Places in the dictionary have at most eight bits, so that none is outside of this.
-    let (mut known, mut code_of) = (0, [MISSING; 256]);
+    let (mut known, mut code_of) = (0, [u8::MISSING; 256]);
     let (mut codes, mut found) = (Vec::new(), Vec::new());
     while codes.len() <= rows {
         let Some(page) = pages.get_next_page()? else { break };
@@ -54,19 +55,15 @@ pub(super) fn codes(mut pages: Checked, rows: usize) -> Result<Option<Vec<u8>>, 
 }
 
 /// The codes of the numbers in a dictionary; none where one of them has no code of a byte.
-fn dictionary(physical: Physical, plain: &[u8], values: usize) -> Option<Vec<u8>> {
-    let (four, _) = plain.as_chunks::<4>();
-    let (eight, _) = plain.as_chunks::<8>();
-    let code = |label: i64| match label {
-        -1 => Some(MISSING),
-        _ => u8::try_from(label).ok().filter(|&label| label != MISSING),
+fn dictionary(physical: Physical, mut plain: &[u8], values: usize) -> Option<Vec<u8>> {
+    let dtype = match physical {
+        _ if values > 256 => return None,
+        Physical::INT32 => Dtype::I32,
+        Physical::INT64 => Dtype::I64,
+        _ => return None,
     };
-    match physical {
-        _ if values > 256 => None,
-        Physical::INT32 => four.get(..values)?.iter().map(|&bytes| code(i32::from_le_bytes(bytes).into())).collect(),
-        Physical::INT64 => eight.get(..values)?.iter().map(|&bytes| code(i64::from_le_bytes(bytes))).collect(),
-        _ => None,
-    }
+    let numbers = dtype.read(&mut plain, values).ok()?;
+    each_number!(&numbers, numbers => narrow(numbers, None), text => None)
 }
 
 /// Adds `count` values of `width` bits, at most eight; none where bytes are missing.
@@ -118,11 +115,11 @@ fn unpack_groups<const W: usize>(bytes: &[u8], values: &mut [u8]) {
 /// Adds one code a level, the next of `found` where it is 1; none where levels are missing.
 fn spread(levels: &[u8], rows: usize, found: &mut Vec<u8>, codes: &mut Vec<u8>) -> Option<()> {
     // Bits beyond the last level may ask for up to eight more.
-    found.extend([MISSING; 8]);
+    found.extend([u8::MISSING; 8]);
     let (mut runs, mut next) = (Runs::new(levels, 1, rows), 0);
     while runs.left > 0 {
         match runs.next_run()? {
-            Run::Repeated { value: 0, count } => codes.resize(codes.len() + count, MISSING),
+            Run::Repeated { value: 0, count } => codes.resize(codes.len() + count, u8::MISSING),
             Run::Repeated { count, .. } => {
                 codes.extend_from_slice(found.get(next..next + count)?);
                 next += count;
