@@ -101,14 +101,28 @@ fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<
     if arguments.notebook {
         return notebook(workspace, &environment, &folder);
     }
+    let pytest = || pytest(workspace, &environment, binary);
     if !arguments.pytest.is_empty() {
-        return tests(workspace, &environment, binary, &arguments.pytest);
+        return shell::run(pytest().args(&arguments.pytest));
     }
     // What other versions of Python try is what people build from the source.
     let built = if arguments.release { wheel } else { of_source(workspace, &environment, &folder)? };
-    tests(workspace, &environment, binary, &[])?;
-    types(workspace, &environment)?;
-    let tried = VERSIONS.iter().map(|version| smoke(&folder, &built, version)).collect::<Result<Vec<bool>>>()?;
+    // Half of the time workers wait for each other.
+    let (log, ignored) = (folder.join("engines.log"), format!("--ignore={ENGINES}"));
+    let out = File::create(&log)?;
+    let mut engines = pytest().arg(ENGINES).stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out).spawn()?;
+    let others = shell::run(pytest().args([".", &ignored, "--doctest-modules", "--pyargs", "partita"]))
+        .and_then(|()| types(workspace, &environment))
+        .and_then(|()| versions(&folder, &built));
+    let ended = engines.wait()?;
+    print!("{}", fs::read_to_string(&log)?);
+    ensure!(ended.success(), "{ENGINES} failed");
+    others
+}
+
+/// Tries the wheel on every version of Python that is there, at least one.
+fn versions(folder: &Path, wheel: &Path) -> Result<()> {
+    let tried = VERSIONS.iter().map(|version| smoke(folder, wheel, version)).collect::<Result<Vec<bool>>>()?;
     ensure!(tried.contains(&true), "none of the versions {} of Python is there to try the wheel", VERSIONS.join(", "));
     Ok(())
 }
@@ -177,28 +191,13 @@ fn program(environment: &Path, name: &str) -> Command {
     command
 }
 
-/// pytest on the installed package, and the examples of its docstrings. Tests of engines are a process beside the others: half of the time
-/// their workers wait for each other.
-fn tests(workspace: &Workspace, environment: &Path, binary: &Path, more: &[String]) -> Result<()> {
-    let pytest = || {
-        let mut pytest = program(environment, "python");
-        pytest.current_dir(workspace.path("crates/partita-python/tests")).env("PARTITA_BINARY", binary);
-        pytest.env("MPLBACKEND", "Agg").env("PYTHONDONTWRITEBYTECODE", "1");
-        pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--durations=5"]);
-        pytest
-    };
-    if !more.is_empty() {
-        return shell::run(pytest().args(more));
-    }
-    let log = workspace.metadata()?.target_directory.join("python/engines.log");
-    let out = File::create(&log)?;
-    let mut engines = pytest().arg(ENGINES).stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out).spawn()?;
-    let ignored = format!("--ignore={ENGINES}");
-    let others = shell::run(pytest().args([".", &ignored, "--doctest-modules", "--pyargs", "partita"]));
-    let ended = engines.wait()?;
-    print!("{}", fs::read_to_string(&log)?);
-    ensure!(ended.success(), "{ENGINES} failed");
-    others
+/// pytest on the installed package, beside this command line.
+fn pytest(workspace: &Workspace, environment: &Path, binary: &Path) -> Command {
+    let mut pytest = program(environment, "python");
+    pytest.current_dir(workspace.path("crates/partita-python/tests")).env("PARTITA_BINARY", binary);
+    pytest.env("MPLBACKEND", "Agg").env("PYTHONDONTWRITEBYTECODE", "1");
+    pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--durations=5"]);
+    pytest
 }
 
 /// The package and all examples under the strictest checks of types.

@@ -50,14 +50,15 @@ pub fn link_rows(
 
 /// Bytes that [`link_rows`] holds at once, at most, over objects of weight 1 whose dissimilarity 1 counts `unit`.
 pub fn bytes(objects: usize, unit: u64, linkage: Linkage) -> u64 {
-    let n = objects as u64;
-    let small = 64 * n;
-    match linkage {
-        Linkage::Single => small,
-        Linkage::Complete => small.saturating_add((crate::lazy_matrix::cells(objects) as u64).saturating_mul(4)),
-        Linkage::Average | Linkage::Ward | Linkage::Centroid => {
+    let cells = crate::lazy_matrix::cells(objects) as u64;
+    let rows = match linkage {
+        Linkage::Single => 0,
+        Linkage::Complete => cells.saturating_mul(4),
+        Linkage::Centroid => cells.saturating_mul(8),
+        Linkage::Average | Linkage::Ward => {
             let (narrow, wide) = crate::lazy_matrix::widths(objects, unit);
-            small.saturating_add((narrow as u64).saturating_mul(4).max((wide as u64).saturating_mul(8)))
+            (narrow as u64).saturating_mul(4).max((wide as u64).saturating_mul(8))
         }
-    }
+    };
+    (objects as u64).saturating_mul(64).saturating_add(rows)
 }
