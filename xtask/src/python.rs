@@ -4,7 +4,7 @@ mod wheel;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
@@ -40,6 +40,9 @@ const TESTED_WITH: &[&str] = &[
 
 /// The tests that start workers of other systems.
 const ENGINES: &str = "test_engines.py";
+
+/// Which of them a process of its own runs, by words of their names: half of the time workers wait for each other.
+const SHARES: [&str; 2] = ["spark", "not spark"];
 
 /// The notebook of the guide.
 const NOTEBOOK: &str = "docs/guide/from-python.ipynb";
@@ -107,17 +110,26 @@ fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<
     }
     // What other versions of Python try is what people build from the source.
     let built = if arguments.release { wheel } else { of_source(workspace, &environment, &folder)? };
-    // Half of the time workers wait for each other.
-    let (log, ignored) = (folder.join("engines.log"), format!("--ignore={ENGINES}"));
-    let out = File::create(&log)?;
-    let mut engines = pytest().arg(ENGINES).stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out).spawn()?;
+    let begin = |share: &str| -> Result<(PathBuf, Child)> {
+        let log = folder.join(format!("engines, {share}.log"));
+        let out = File::create(&log)?;
+        let mut engines = pytest();
+        engines.args([ENGINES, "-k", share]).stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
+        Ok((log, engines.spawn()?))
+    };
+    let engines = SHARES.map(begin);
+    let ignored = format!("--ignore={ENGINES}");
     let others = shell::run(pytest().args([".", &ignored, "--doctest-modules", "--pyargs", "partita"]))
         .and_then(|()| types(workspace, &environment))
         .and_then(|()| versions(&folder, &built));
-    let ended = engines.wait()?;
-    print!("{}", fs::read_to_string(&log)?);
-    ensure!(ended.success(), "{ENGINES} failed");
-    others
+    engines.into_iter().zip(SHARES).fold(others, |result, (begun, share)| {
+        result.and(begun.and_then(|(log, mut engines)| {
+            let ended = engines.wait()?;
+            print!("{}", fs::read_to_string(&log)?);
+            ensure!(ended.success(), "{ENGINES} failed ({share})");
+            Ok(())
+        }))
+    })
 }
 
 /// Tries the wheel on every version of Python that is there, at least one.

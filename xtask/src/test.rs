@@ -59,7 +59,7 @@ const STEPS: &[Step] = &[
     // The last tests of a crate often leave a core to the two.
     step("tests", tests),
     beside("reports in a browser", optional::browser, "generated documents"),
-    step("demo", demo::check),
+    beside("demo", demo::check, "generated documents"),
     // One thread, and workers that wait for each other.
     beside("a sample of the papers' tables", reproduce::check, "generated documents"),
     step("Python", python::step),
