@@ -27,8 +27,8 @@ pub(crate) struct Arguments {
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
-    /// It is done beside those that follow, and has ended when the one of this name begins: what waits for a network, a browser or one
-    /// long computation leaves a core to others.
+    /// It is done beside those that follow, and has ended when the one of this name begins, or at the [`END`]: what waits for a network,
+    /// a browser or one long computation leaves a core to others.
     until: Option<&'static str>,
 }
 
@@ -40,30 +40,34 @@ const fn beside(name: &'static str, run: fn(&Workspace) -> Result<()>, until: &'
     Step { name, run, until: Some(until) }
 }
 
-/// In the order in which they begin. Python is the last that compiles: building the source distribution touches what others use.
+/// What ends when all steps have been done.
+const END: &str = "the end";
+
+/// In the order in which they begin. Python is the last: building the source distribution touches what others use, which cargo would
+/// compile again.
 const STEPS: &[Step] = &[
     step("format", format),
     step("tidy", tidy::run),
     step("dependencies", supply::run),
     step("packages", packages),
     beside("packages of Python", python::packages, "Python"),
-    beside("kernels under a sanitizer", optional::sanitizer, "generated documents"),
+    beside("kernels under a sanitizer", optional::sanitizer, END),
     step("clippy", clippy),
     step("features", features::run),
     step("documents of the code", rustdoc),
     // Compiles into a folder of its own; the build of the tests ends with crates that wait for each other.
     beside("LAPACK", optional::lapack, "Python"),
     step("build of the tests", build_tests),
-    beside("fuzz", fuzz::check, "generated documents"),
+    beside("fuzz", fuzz::check, END),
     beside("examples in documents", doc_tests, "Python"),
     // The last tests of a crate often leave a core to the two.
     step("tests", tests),
-    beside("reports in a browser", optional::browser, "generated documents"),
-    beside("demo", demo::check, "generated documents"),
+    beside("reports in a browser", optional::browser, END),
+    beside("demo", demo::check, END),
     // One thread, and workers that wait for each other.
-    beside("a sample of the papers' tables", reproduce::check, "generated documents"),
-    step("Python", python::step),
+    beside("a sample of the papers' tables", reproduce::check, END),
     step("generated documents", docs::check),
+    step("Python", python::step),
 ];
 
 /// Runs every step; begins none after one that failed.
@@ -175,7 +179,8 @@ mod tests {
     #[test]
     fn what_works_beside_others_ends_before_a_later_step_begins() {
         for (at, step) in STEPS.iter().enumerate() {
-            let ends = step.until.is_none_or(|until| STEPS[at + 1..].iter().any(|later| later.name == until));
+            let later = |until| until == END || STEPS[at + 1..].iter().any(|later| later.name == until);
+            let ends = step.until.is_none_or(later);
             assert!(ends, "{}", step.name);
         }
     }
