@@ -382,3 +382,34 @@ fn block_least<T: Cell>(row: &[T], sizes: &[f64], spread: &[f64], score: impl Fn
     let rest = rest.iter().zip(size_rest).zip(spread_rest).map(|((cell, &b), &v)| score(cell.value(), b, v));
     best.into_iter().chain(rest).fold(f64::INFINITY, |least, here| if here < least { here } else { least })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every object is one apart from every other.
+    struct Apart(usize);
+
+    impl Rows for Apart {
+        fn objects(&self) -> usize {
+            self.0
+        }
+
+        fn unit(&self) -> u64 {
+            1
+        }
+
+        fn fill(&self, _object: usize, row: &mut [u32]) {
+            row.fill(1);
+        }
+    }
+
+    #[test]
+    fn centroid_link_holds_no_more_cells_than_it_says() {
+        let (rows, weights) = (Apart(300), vec![1; 300]);
+        let mut matrix = LazyMatrix::<u64>::new(&rows, &weights, Linkage::Centroid);
+        matrix.nearest(0);
+        assert!(matrix.cells.capacity() >= 300 * 300 / 3);
+        assert!(matrix.cells.capacity() as u64 * 8 <= crate::bytes(300, 1, Linkage::Centroid));
+    }
+}

@@ -17,10 +17,12 @@ __all__ = ["dask_engine"]
 
 
 def _home(part: int) -> int:
+    """What lies on the worker of a part."""
     return part
 
 
 def _do(task: Callable[[int], str], part: int, _home: int) -> str:
+    """A task, preferably where the part's :func:`_home` lies."""
     return task(part)
 
 
@@ -49,8 +51,9 @@ def dask_engine(client: Any, *, retries: int = 3, timeout: float | None = None) 
 
     def run_tasks(task: Callable[[int], str], parts: list[int]) -> None:
         distributed: Any = importlib.import_module("distributed")
-        strange = [part for part in parts if part not in homes]
-        homes.update(zip(strange, client.map(_home, strange, pure=False), strict=True))
+        # A client that was restarted has cancelled what it knew.
+        missing = [part for part in parts if part not in homes or homes[part].cancelled()]
+        homes.update(zip(missing, client.map(_home, missing, pure=False), strict=True))
         near = [homes[part] for part in parts]
         futures = client.map(partial(_do, task), parts, near, retries=retries, pure=False)
         try:
