@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 /// Flags of `cargo xtask fuzz`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// One target, such as parquet; all of them one after the other if not said.
+    /// One target, such as parquet; all of them if not said, as many at once as there are processors.
     target: Option<String>,
     /// How long each target runs: 60s, 5m, 1h.
     #[arg(long = "for", default_value = "10s", value_parser = seconds)]

@@ -17,20 +17,42 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const UNOPTIMISED: &str = "unoptimised";
 
 /// Modules of safe code alone, whose tests take longest without optimisation.
-const SAFE: &[&str] = &["cluster_similarity", "ec_cms", "gp_mgla", "hypergraph", "refine", "row_cut"];
+const SAFE: &[&str] =
+    &["basis::", "cluster_similarity", "dense::", "ec_cms", "gp_mgla", "hypergraph", "lanczos::", "refine", "row_cut"];
+
+/// The eigensolver of LAPACK beside our own.
+const LAPACK: &[&str] = &["--package", "partita-spectral", "--features", "partita-spectral/lapack"];
 
 /// The kernels, on every level that the machine has, and k-means, which calls them with data of its own, under the address
-/// sanitizer, and graphs with METIS behind them. Needs a nightly toolchain, which is installed where checks run.
+/// sanitizer, and what C code is behind: graphs with METIS, eigenproblems with LAPACK. Needs a nightly toolchain, which is installed where
+/// checks run, and OpenBLAS, which is where they run as root on Debian.
 pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
-    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) || !nightly() {
-        ensure!(!is_ci(), "there is no nightly toolchain; `rustup toolchain install nightly`, or take CI off");
-        println!("left out: there is no nightly toolchain for {TARGET} (`rustup toolchain install nightly`)");
-        return Ok(());
+    let (watched, lapack) = (nightly(), provided(&OPENBLAS));
+    ensure!(
+        watched || !is_ci(),
+        "there is no nightly toolchain for {TARGET}; `rustup toolchain install nightly`, or take CI off"
+    );
+    ensure!(
+        lapack || !is_ci(),
+        "there is no OpenBLAS; `apt-get install pkg-config libopenblas-dev` as root, or take CI off"
+    );
+    if !lapack {
+        println!("left out: LAPACK, without OpenBLAS (package libopenblas-dev)");
+    }
+    let lapack: &[&str] = if lapack { LAPACK } else { &[] };
+    if !watched {
+        println!(
+            "left out: the sanitizer, without a nightly toolchain for {TARGET} (`rustup toolchain install nightly`)"
+        );
+        let mut cargo = workspace.cargo(["test", "--quiet", "--lib", "--profile", UNOPTIMISED]);
+        return if lapack.is_empty() { Ok(()) } else { shell::run(cargo.args(lapack).arg("lapack")) };
     }
     let mut cargo = Command::new("rustup");
     cargo.current_dir(workspace.root()).args(["run", "nightly", "cargo", "test", "--quiet", "--lib"]);
-    // The C code of METIS is not instrumented; what it writes beyond what was allocated is seen all the same.
-    cargo.args(["--package", "partita-kernels", "--package", "partita-kmeans", "--package", "partita-graph"]);
+    // C code is not instrumented; what it writes beyond what was allocated is seen all the same.
+    cargo
+        .args(["--package", "partita-kernels", "--package", "partita-kmeans", "--package", "partita-graph"])
+        .args(lapack);
     let folder = workspace.metadata()?.target_directory.join("sanitizer");
     cargo.args(["--profile", UNOPTIMISED, "--target", TARGET, "--target-dir"]).arg(folder);
     // This cargo was started by another, which must not choose the toolchain.
@@ -41,23 +63,13 @@ pub(crate) fn sanitizer(workspace: &Workspace) -> Result<()> {
     shell::run(cargo.env("RUSTFLAGS", "-Zsanitizer=address"))
 }
 
-/// Whether there is a nightly toolchain, where checks run after installing it.
+/// Whether there is a nightly toolchain that has the checker, where checks run after installing it.
 fn nightly() -> bool {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        return false;
+    }
     let is_there = || there("rustup", &["run", "nightly", "rustc", "-V"]);
     is_there() || is_ci() && there("rustup", &["toolchain", "install", "nightly", "--profile", "minimal"]) && is_there()
-}
-
-/// The eigensolver of LAPACK beside our own. Needs OpenBLAS, which is installed where the checks run as root on Debian, and must be
-/// there where checks run.
-pub(crate) fn lapack(workspace: &Workspace) -> Result<()> {
-    if !provided(&OPENBLAS) {
-        ensure!(!is_ci(), "there is no OpenBLAS; `apt-get install pkg-config libopenblas-dev` as root, or take CI off");
-        println!("left out: there is no OpenBLAS (package libopenblas-dev)");
-        return Ok(());
-    }
-    let mut cargo =
-        workspace.cargo(["test", "--quiet", "--package", "partita-spectral", "--features", "lapack", "--lib"]);
-    shell::run(cargo.args(["--profile", UNOPTIMISED, "lapack"]))
 }
 
 /// Reports in a browser without network: hover, sort, search, themes, accessibility. Needs node and Chromium, which is

@@ -25,5 +25,5 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Measures a sample of what is on record once more, with the binary of the tests: numbers are the same to the bit.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut job = Command::new(workspace.tested("partita-reproduce")?);
-    shell::run(job.arg("--root").arg(workspace.root()).arg("--check"))
+    shell::run(job.arg("--root").arg(workspace.root()).args(["--check", "--check-seconds", "5"]))
 }

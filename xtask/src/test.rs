@@ -51,12 +51,10 @@ const STEPS: &[Step] = &[
     step("dependencies", supply::run),
     step("packages", packages),
     beside("packages of Python", python::packages, "Python"),
-    beside("kernels under a sanitizer", optional::sanitizer, END),
+    beside("unsafe code under a sanitizer", optional::sanitizer, END),
     step("clippy", clippy),
     step("features", features::run),
     step("documents of the code", rustdoc),
-    // Compiles into a folder of its own; the build of the tests ends with crates that wait for each other.
-    beside("LAPACK", optional::lapack, "Python"),
     step("build of the tests", build_tests),
     beside("fuzz", fuzz::check, END),
     beside("examples in documents", doc_tests, "Python"),

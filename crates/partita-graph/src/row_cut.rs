@@ -92,7 +92,13 @@ fn grouped(
     let embedding = Embedding::new(rows.source().bases(), table.view(), strengths);
     let seed = seed.child(1);
     let sample = RowSample::draw(rows, sample_rows(search.clusters), seed.child(u64::MAX))?;
-    let centroids = best_start(embedding.of(&sample.ensemble).view(), &sample.weights, search, seed, monitor);
+    let centroids = rows.once(
+        "graph/starts",
+        |centroids: &Array2<f64>| {
+            centroids.ncols() == table.ncols() && (1..=search.clusters).contains(&centroids.nrows())
+        },
+        || best_start(embedding.of(&sample.ensemble).view(), &sample.weights, search, seed, monitor),
+    )?;
     drop(sample);
     lloyd(rows, embedding, &centroids, search, monitor)
 }

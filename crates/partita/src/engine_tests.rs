@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use partita_conformance::planted;
 use partita_core::rand::RngExt;
@@ -197,6 +198,59 @@ fn sums_that_are_not_those_of_all_rows_are_refused() {
 
 fn method_named(name: &str) -> &'static dyn Consensus {
     method(name).expect("it is listed")
+}
+
+/// Keeps what steps between passes gave, in their order.
+struct Keeping<'a> {
+    passes: Bytes<'a>,
+    kept: Mutex<Vec<Vec<u8>>>,
+    next: AtomicUsize,
+}
+
+impl PassEngine for Keeping<'_> {
+    fn sums(&self, job: &PassJob<'_>, take: &mut TakePart<'_>) -> Result<(), PassError> {
+        self.passes.sums(job, take)
+    }
+    fn recall(&self, _: &str) -> Result<Option<Vec<u8>>, PassError> {
+        Ok(self.kept.lock().expect("one thread").get(self.next.fetch_add(1, Relaxed)).cloned())
+    }
+    fn remember(&self, _: &str, made: &[u8]) -> Result<(), PassError> {
+        self.kept.lock().expect("one thread").push(made.to_vec());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_fit_that_is_replayed_does_long_steps_once_and_refuses_those_of_others() {
+    let drawn = planted(9000, 6, 3, Seed::new(4));
+    let rows = Cut::new(&drawn.ensemble, 9, 1);
+    let other = planted(9000, 7, 4, Seed::new(4));
+    let others = Cut::new(&other.ensemble, 9, 1);
+    let keeping = |rows| Keeping { passes: Bytes::new(rows, 3, Fault::None), kept: Mutex::default(), next: 0.into() };
+    for method in ["lwgp", "hbgf", "kc", "qmi", "ipvc", "median-vi"].map(method_named) {
+        let name = method.info().name;
+        let engine = keeping(&rows);
+        let expected = fitted(method, &rows, Some(&engine)).unwrap();
+        let steps = engine.next.swap(0, Relaxed);
+        assert!(steps > 0 && engine.kept.lock().unwrap().len() == steps, "{name}");
+        assert!(fitted(method, &rows, Some(&engine)).unwrap() == expected, "{name}");
+        assert!(engine.kept.lock().unwrap().len() == steps, "{name} made a step again");
+
+        let refused = |kept: Vec<u8>, what: &str| {
+            *engine.kept.lock().unwrap() = vec![kept; steps];
+            engine.next.store(0, Relaxed);
+            let error = fitted(method, &rows, Some(&engine)).expect_err(name);
+            let text = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            assert!(text.contains(what), "{name}: {text}");
+        };
+        refused(vec![255; 40], "these bytes are not of a pass");
+        // What these two keep looks the same for all rows.
+        if !["lwgp", "hbgf"].contains(&name) {
+            let elsewhere = keeping(&others);
+            fitted(method, &others, Some(&elsewhere)).unwrap();
+            refused(elsewhere.kept.into_inner().unwrap().swap_remove(0), "is of other rows");
+        }
+    }
 }
 
 #[test]

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partita::files::ManifestRows;
-use partita::{PassEngine, PassError, PassJob, RowBlocks, TakePart};
+use partita::{BaseWeights, PassEngine, PassError, PassJob, RowBlocks, TakePart};
+use serde::{Deserialize, Serialize};
 
 use super::fit_plan::FitPlan;
 use super::job::{Content, Job, PartResult, Round, Task, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, seal, write};
-use crate::AppError;
+use crate::{AppError, json_text};
 
 /// A round that waits for its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +38,32 @@ pub(super) struct FilesEngine<'a> {
 struct State {
     /// Passes so far.
     rounds: u32,
+    /// Steps between passes so far that may be kept.
+    steps: u32,
+    /// What base clusterings count, once that is known.
+    weights: Option<BaseWeights>,
     /// Sums that were named, for the first round that is not folded yet.
     given: Vec<PathBuf>,
     waiting: Option<Waiting>,
     error: Option<AppError>,
+}
+
+/// What a step between passes gave.
+#[derive(Serialize, Deserialize)]
+struct Step {
+    of: StepOf,
+    made: Vec<u8>,
+}
+
+/// Which step of which fit.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct StepOf {
+    /// JSON of the plan.
+    plan: String,
+    weights: Option<BaseWeights>,
+    /// The pass before it.
+    round: u32,
+    name: String,
 }
 
 impl<'a> FilesEngine<'a> {
@@ -50,6 +73,11 @@ impl<'a> FilesEngine<'a> {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says what base clusterings count.
+    pub(super) fn weigh(&self, weights: Option<&BaseWeights>) {
+        self.state().weights = weights.cloned();
     }
 
     /// Why there is no fit yet.
@@ -181,6 +209,34 @@ impl<'a> FilesEngine<'a> {
         Ok(())
     }
 
+    /// The step that is done now, and its file.
+    fn step(&self, name: &str) -> Result<(StepOf, PathBuf), AppError> {
+        let (plan, state) = (json_text(self.plan)?, self.state());
+        let of = StepOf { plan, weights: state.weights.clone(), round: state.rounds, name: name.to_owned() };
+        Ok((of, self.folder.join(format!("step{}.kept", state.steps))))
+    }
+
+    fn try_recall(&self, name: &str) -> Result<Option<Vec<u8>>, AppError> {
+        self.state().steps += 1;
+        let (of, path) = self.step(name)?;
+        if !path.exists() {
+            return Ok(None);
+        }
+        let (step, _): (Step, Hash) = read(Seal::Step, &path)?;
+        if step.of != of {
+            return Err(AppError::content(
+                &path,
+                "this is a step of another fit; remove this file and run `partita fold` again",
+            ));
+        }
+        Ok(Some(step.made))
+    }
+
+    fn try_remember(&self, name: &str, made: &[u8]) -> Result<(), AppError> {
+        let (of, path) = self.step(name)?;
+        write(Seal::Step, &path, &Step { of, made: made.to_vec() }).map(|_| ())
+    }
+
     fn keep_error<T>(&self, answer: Result<T, AppError>) -> Result<T, PassError> {
         answer.map_err(|error| {
             let told = PassError::Parts(error.to_string());
@@ -204,6 +260,14 @@ impl PassEngine for FilesEngine<'_> {
 
     fn keep(&self, job: &PassJob<'_>, whole: &[u8]) -> Result<(), PassError> {
         self.keep_error(self.try_keep(job, whole))
+    }
+
+    fn recall(&self, step: &str) -> Result<Option<Vec<u8>>, PassError> {
+        self.keep_error(self.try_recall(step))
+    }
+
+    fn remember(&self, step: &str, made: &[u8]) -> Result<(), PassError> {
+        self.keep_error(self.try_remember(step, made))
     }
 }
 

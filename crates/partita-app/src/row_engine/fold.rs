@@ -81,6 +81,7 @@ impl Fold {
         let weights = plan.base_weights.as_ref();
         let weights = weights.map(|source| base_weights_of_rows(source, &problem.passes(), self.budget)).transpose()?;
         problem.weights = weights.as_ref();
+        engine.weigh(problem.weights);
         let (fit, settings) = fit_rows(method, &problem, monitor).map_err(wrong)?;
         let of_pass = |error| AppError::of_pass(&self.manifest, &error);
         let counts = fit.count_labels(&problem.passes()).map_err(of_pass)?;

@@ -7,7 +7,8 @@
 //! run_part  labels.model + part 17 ─▶ labels.17.csv, labels.17.sum
 //! fold      labels.*.sum ─▶ record.json, model.json, report.html
 //! ```
-//! A driver keeps nothing between rounds: it replays the method over the sums of all rounds before, so that it can die at any time.
+//! A driver keeps nothing between rounds but files: it replays the method over the sums of all rounds before, so that it can die at any
+//! time. What takes long between two passes, such as a search among initializations, it does once and keeps (`step1.kept`).
 //! Every file says which manifest and which model it belongs to, and ends in the SHA-256 of itself.
 
 mod files_engine;

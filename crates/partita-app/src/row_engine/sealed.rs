@@ -21,6 +21,8 @@ pub(super) enum Seal {
     Model,
     /// What a part adds up to.
     Sum,
+    /// What a step between passes gave.
+    Step,
 }
 
 impl Seal {
@@ -28,6 +30,7 @@ impl Seal {
         match self {
             Self::Model => b"PTModel\x02",
             Self::Sum => b"PTSum\x00\x00\x02",
+            Self::Step => b"PTStep\x00\x01",
         }
     }
 
@@ -35,6 +38,7 @@ impl Seal {
         match self {
             Self::Model => "a model that `partita fold` wrote",
             Self::Sum => "a sum that `partita pass` wrote",
+            Self::Step => "a step that `partita fold` wrote",
         }
     }
 
@@ -42,6 +46,7 @@ impl Seal {
         match self {
             Self::Model => "run `partita fold` again",
             Self::Sum => "run `partita pass` for this part again",
+            Self::Step => "remove this file and run `partita fold` again",
         }
     }
 }

@@ -82,6 +82,32 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
     }
 }
 
+/// A search among initializations is kept for the rounds after it; what is kept of another fit, or damaged, is refused.
+#[test]
+fn a_search_is_done_in_one_round_and_kept() {
+    let place = Workplace::new();
+    write_files(&place, 6);
+    let asked = ["-m", "kc", "-k", "4", "--set", "restarts=2"];
+    let expected = rounds(&place, "fit", &asked);
+    let fold = || place.partita(&["fold", "m.json", "-o", "fit"]);
+    let kept = place.path("fit/step1.kept");
+    let whole = fs::read(&kept).expect("a step");
+    rounds(&place, "other", &[&asked[..], &["--seed", "1"]].concat());
+    let refused = |bytes: &[u8], what: &str| {
+        fs::write(&kept, bytes).expect("room on the disk");
+        let ended = fold();
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("step1.kept: {what}")), "{}", ended.stderr);
+        assert!(ended.stderr.contains("remove this file and run `partita fold` again"), "{}", ended.stderr);
+    };
+    refused(&whole[..whole.len() / 2], "it is cut short or damaged");
+    refused(b"no step", "this is not a step");
+    refused(&fs::read(place.path("other/step1.kept")).expect("a step"), "this is a step of another fit");
+    fs::remove_file(&kept).expect("a file");
+    assert!(fold().fine().is_empty());
+    assert!(fs::read(&kept).expect("a step") == whole && labels(&place, "fit") == expected);
+}
+
 /// Workers count for the report and draw its objects: the page is that of one process.
 #[test]
 fn rounds_of_tasks_leave_the_report_of_one_process() {

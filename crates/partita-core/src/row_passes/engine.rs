@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use super::RowBlocks;
 use super::part_sum::PartSum;
 use super::pass::{PassError, RowPass};
+use crate::{Flow, Monitor};
 
 /// Runs passes elsewhere: other processes, other machines ([`PassKind`](super::PassKind) is for the workers). What it hands back is checked and joined by the fixed tree, so that every
 /// engine gives the bits of threads in memory.
@@ -29,6 +30,22 @@ pub trait PassEngine: Sync {
     /// # Errors
     /// Whatever keeps the engine from keeping it.
     fn keep(&self, _job: &PassJob<'_>, _whole: &[u8]) -> Result<(), PassError> {
+        Ok(())
+    }
+
+    /// What [`remember`](Self::remember) was told of a step between passes, when the same fit was begun before.
+    ///
+    /// # Errors
+    /// Whatever keeps the engine from having it.
+    fn recall(&self, _step: &str) -> Result<Option<Vec<u8>>, PassError> {
+        Ok(None)
+    }
+
+    /// Is told what a step gave that takes long: an engine that replays a fit from its sums may keep it.
+    ///
+    /// # Errors
+    /// Whatever keeps the engine from keeping it.
+    fn remember(&self, _step: &str, _made: &[u8]) -> Result<(), PassError> {
         Ok(())
     }
 }
@@ -69,6 +86,25 @@ pub(super) fn whole<P: RowPass>(
         engine.keep(&job, &encode(&all)?)?;
     }
     Ok(all)
+}
+
+/// What `make` gives, or what the engine remembers of it, if that is of these rows. What was stopped halfway is not remembered.
+pub(super) fn once<T: Serialize + DeserializeOwned>(
+    (engine, monitor): (&dyn PassEngine, &dyn Monitor),
+    step: &str,
+    fits: impl FnOnce(&T) -> bool,
+    make: impl FnOnce() -> T,
+) -> Result<T, PassError> {
+    let Some(bytes) = engine.recall(step)? else {
+        let made = make();
+        if monitor.flow() == Flow::Stop {
+            return Err(PassError::Interrupted);
+        }
+        engine.remember(step, &encode(&made)?)?;
+        return Ok(made);
+    };
+    let made = decode(&bytes, step)?;
+    if fits(&made) { Ok(made) } else { Err(PassError::Parts(format!("what is kept of '{step}' is of other rows"))) }
 }
 
 /// Refuses rows that do not begin where those before end.

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::blocks::row_major;
 use super::engine::{self, PassEngine};
 use super::foreign::guarded;
@@ -55,6 +58,23 @@ impl<'a> PassRunner<'a> {
             return Ok(self.part(pass, 0..self.source.groups())?.total(pass, bases));
         };
         guarded(|error| error, || Ok(engine::whole(engine, pass, self.source)?.total(pass, bases)))
+    }
+
+    /// What `make` gives, a step between passes that takes long. An engine that replays a fit in every round makes it once: what it kept
+    /// must be of the same rows, which `fits` looks at. `step` is a name that no other step of a fit has.
+    ///
+    /// # Errors
+    /// What the engine says; [`PassError::Parts`] when what it kept does not fit.
+    pub fn once<T: Serialize + DeserializeOwned>(
+        &self,
+        step: &str,
+        fits: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> Result<T, PassError> {
+        match self.engine {
+            Some(engine) => engine::once((engine, self.monitor), step, fits, make),
+            None => Ok(make()),
+        }
     }
 
     /// The sum over some groups, ready to be joined with those of their neighbours.

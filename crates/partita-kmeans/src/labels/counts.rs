@@ -31,6 +31,14 @@ impl Counts {
         }
     }
 
+    /// Whether there are as many numbers as these base clusterings and so many clusters have.
+    pub(super) fn are_of(&self, offsets: &[usize], clusters: usize) -> bool {
+        let lines = |numbers: &[i64], lines: usize| lines.checked_mul(clusters) == Some(numbers.len());
+        let (bases, base_clusters) = (offsets.len() - 1, offsets[offsets.len() - 1]);
+        let tables = lines(&self.labels, base_clusters) && lines(&self.sizes, bases);
+        self.clusters == clusters && tables && lines(&self.objects, 1)
+    }
+
     /// All objects in one cluster: how often every label occurs at all.
     pub fn together<L: Label>(rows: &WeightedLabelRows<'_, L>) -> Self {
         let mut counts = Self::new(rows.offsets(), 1);

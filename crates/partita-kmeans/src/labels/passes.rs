@@ -52,12 +52,17 @@ pub fn kmeans_over(
     seed: Seed,
     monitor: &dyn Monitor,
 ) -> Result<RowsFit, PassError> {
+    let offsets = BaseClustering::offsets(rows.source().bases());
     let sample = RowSample::draw(rows, START_ROWS, seed.child(0))?;
-    let (start, starts) = with_weighted_rows(&sample.ensemble, &sample.weights, Starts { plan, seed, monitor });
+    let (start, starts) = rows.once(
+        "kmeans/starts",
+        |(start, _): &(Counts, Vec<f64>)| start.are_of(&offsets, plan.clusters),
+        || with_weighted_rows(&sample.ensemble, &sample.weights, Starts { plan, seed, monitor }),
+    )?;
     drop(sample);
     let total = plan.all_rounds(true);
     let progress = Progress { monitor, done: total - u64::from(plan.rounds.get()), total };
-    let choice = LabelChoice::by(&start, &BaseClustering::offsets(rows.source().bases()), plan, 0);
+    let choice = LabelChoice::by(&start, &offsets, plan, 0);
     let mut passes = Passes { rows, plan, choice, counts: start, round: 0, before: None };
     let (trace, stopped) = climb(&mut passes, plan, progress)?;
     Ok(RowsFit { choice: passes.choice, counts: passes.counts, trace, stopped, starts })
@@ -100,6 +105,11 @@ impl LabelChoice {
     fn by(counts: &Counts, offsets: &[usize], plan: &Plan<'_>, round: u64) -> Self {
         let assignment = plan.assignment.in_round(round);
         Self { scores: Scores::new(offsets, counts, plan.base_weights, assignment), taken: Vec::new() }
+    }
+
+    /// Whether it is of rows with these base clusterings.
+    pub fn is_of(&self, bases: &[BaseClustering]) -> bool {
+        self.scores.are_of(bases)
     }
 
     /// Every row in the cluster to which its labels add most; ties go to the smaller number. `lines` has K numbers for each of ΣJ
@@ -225,7 +235,7 @@ impl RowPass for CountChosen {
     const EXACT: bool = true;
 
     fn fits(&self, bases: &[BaseClustering]) -> bool {
-        self.choice.scores.are_of(bases)
+        self.choice.is_of(bases)
     }
 
     fn zero(&self) -> Counts {

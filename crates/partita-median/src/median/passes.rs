@@ -8,6 +8,7 @@ use partita_core::{
 use partita_kmeans::labels::{
     Counts, LabelChoice, RowVisitor, START_ROWS, WeightedLabelRows, base_weights, with_weighted_rows,
 };
+use serde::{Deserialize, Serialize};
 
 use super::counts::Target;
 use super::least_loss::LeastLoss;
@@ -84,7 +85,11 @@ fn median_rows(
     let progress = ProgressCounter::new(monitor, 2 * tried);
     let most = most_clusters(&size);
     let base_weights = base_weights(bases, weights);
-    let start = start(&sample, weights, &base_weights, most, seed.child(1), loss, search, &progress);
+    let start = rows.once(
+        "median/start",
+        |start: &Start| start.choice.is_of(bases),
+        || start(&sample, weights, &base_weights, most, seed.child(1), loss, search, &progress),
+    )?;
     drop(sample);
     let offsets = BaseClustering::offsets(bases);
     let descent = Descent { rows, offsets: &offsets, base_weights: &base_weights, loss };
@@ -104,6 +109,7 @@ fn median_rows(
 }
 
 /// The best result on the rows of a sample.
+#[derive(Serialize, Deserialize)]
 struct Start {
     choice: LabelChoice,
     /// The loss of every start.

@@ -2,6 +2,7 @@
 
 use partita_core::{Flow, Label, Monitor, ProgressCounter, Seed, tick_open_ended};
 use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
 
 use super::counts::{Clustering, NOWHERE};
 
@@ -34,7 +35,7 @@ pub(super) struct Limits<'a> {
 }
 
 /// How a descent ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum End {
     Still,
     Limit,
