@@ -3,15 +3,15 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{BaseClustering, GroupRows, Label, LabelRows, RowBlocks, SourceError};
+use partita_core::ndarray::Array2;
+use partita_core::{BaseClustering, GroupRows, Label, RowBlocks, SourceError};
 use rayon::prelude::*;
 
 use super::ensemble;
 use super::frame::Frame;
+use super::held_rows::{Held, Holding, LabelBlock, MOST_NIBBLE_CLUSTERS};
 use super::input_warnings::about_bases;
 use super::label_column::LabelColumn;
 use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
@@ -22,83 +22,6 @@ use super::{numbers, table};
 use crate::error::{Cell, FileError, Row};
 use crate::format::reader::{Form, Layout, Limit};
 use crate::format::{self, FORMATS};
-
-/// Label rows of a group, rows × M: clusters, or the largest code where a label is missing.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum LabelBlock {
-    /// Every base clustering has at most 255 clusters.
-    Bytes(Array2<u8>),
-    /// Some base clustering has more.
-    Words(Array2<u16>),
-}
-
-impl LabelBlock {
-    fn rows(&self) -> LabelRows<'_> {
-        match self {
-            Self::Bytes(labels) => LabelRows::Bytes(labels.view()),
-            Self::Words(labels) => LabelRows::Words(labels.view()),
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Bytes(labels) => labels.len() as u64,
-            Self::Words(labels) => 2 * labels.len() as u64,
-        }
-    }
-}
-
-/// The most clusters that leave one value of four bits for "missing".
-const MOST_NIBBLE_CLUSTERS: usize = 15;
-
-/// Label rows that are held: two labels a byte where every base clustering has so few clusters, which halves what is held.
-enum Held {
-    Whole(LabelBlock),
-    Nibbles { shape: (usize, usize), labels: Vec<u8> },
-}
-
-impl Held {
-    /// `few`: no base clustering has more than [`MOST_NIBBLE_CLUSTERS`].
-    fn new(block: LabelBlock, few: bool) -> Self {
-        match block {
-            LabelBlock::Bytes(labels) if few => {
-                let (shape, (labels, _)) = (labels.dim(), labels.into_raw_vec_and_offset());
-                let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
-                let pair = |two: &[u8]| low(two[0]) | (low(*two.get(1).unwrap_or(&0)) << 4);
-                Self::Nibbles { shape, labels: labels.chunks(2).map(pair).collect() }
-            }
-            other => Self::Whole(other),
-        }
-    }
-
-    /// Bytes of a block that is held.
-    fn bytes(block: &LabelBlock, few: bool) -> u64 {
-        match block {
-            LabelBlock::Bytes(labels) if few => labels.len().div_ceil(2) as u64,
-            other => other.bytes(),
-        }
-    }
-
-    /// Hands out the label rows.
-    fn read(&self, take: &mut dyn FnMut(GroupRows<'_>)) {
-        match self {
-            Self::Whole(block) => take(GroupRows { labels: block.rows(), weights: None }),
-            Self::Nibbles { shape, labels } => {
-                // 15 becomes 255, all others stay.
-                let byte = |label: u8| label | (((label + 1) & 16) * 15);
-                let mut bytes = vec![0; 2 * labels.len()];
-                for (out, two) in bytes.chunks_exact_mut(2).zip(labels) {
-                    out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
-                }
-                bytes.truncate(shape.0 * shape.1);
-                if let Ok(labels) = ArrayView2::from_shape(*shape, &bytes) {
-                    take(GroupRows { labels: LabelRows::Bytes(labels), weights: None });
-                }
-            }
-        }
-    }
-}
 
 /// An ensemble of whole numbers whose label rows are read group by group, when they are wanted, by any number of threads.
 ///
@@ -112,7 +35,7 @@ pub struct LabelGroups {
     /// Groups that are held since they were first read, as far as there is room.
     held: Vec<OnceLock<Held>>,
     /// Bytes for more of them.
-    room: Arc<AtomicU64>,
+    holding: Arc<Holding>,
 }
 
 /// A file whose columns are base clusterings and whose rows are read in groups, before its labels are known.
@@ -188,8 +111,8 @@ impl LabelGroups {
         Ok(Some(groups))
     }
 
-    /// The label rows of columns whose labels are known; `room` is what is left for groups that are held.
-    pub(super) fn of_labels(columns: GroupedColumns, labels: Vec<Vec<u64>>, room: Arc<AtomicU64>) -> Self {
+    /// The label rows of columns whose labels are known; `holding` says what may be held.
+    pub(super) fn of_labels(columns: GroupedColumns, labels: Vec<Vec<u64>>, holding: Arc<Holding>) -> Self {
         let base = |(name, labels): (&String, &Vec<u64>)| {
             BaseClustering::new(name, labels.iter().map(ToString::to_string).collect())
         };
@@ -198,13 +121,13 @@ impl LabelGroups {
         let encoded = encoded.map(|(base, labels)| EncodedBase::of_labels(base, labels)).collect();
         let rows = columns.rows();
         let held = rows.iter().map(|_| OnceLock::new()).collect();
-        Self { columns, bases, encoded, rows, held, room }
+        Self { columns, bases, encoded, rows, held, holding }
     }
 
     /// Holds groups in memory once [`RowBlocks::read`] has read them, up to so many bytes: a method that passes over the
     /// rows many times then decodes them once. The rows are the same.
     pub fn hold(&self, bytes: u64) {
-        self.room.store(bytes, Ordering::Relaxed);
+        self.holding.allow(bytes);
     }
 
     /// Bytes that readers hold at once for what they are decoding.
@@ -277,15 +200,14 @@ impl RowBlocks for LabelGroups {
 
     fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
         if let Some(held) = self.held[group].get() {
-            held.read(take);
+            held.read(&self.holding, take);
             return Ok(());
         }
         let failed = |error: FileError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
         let block = self.block(group).map_err(failed)?;
         take(GroupRows { labels: block.rows(), weights: None });
         let few = self.bases.iter().all(|base| base.clusters() <= MOST_NIBBLE_CLUSTERS);
-        let smaller = |room: u64| room.checked_sub(Held::bytes(&block, few));
-        if self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, smaller).is_ok() {
+        if self.holding.has_room(Held::bytes(&block, few)) {
             // Another thread may have read it meanwhile: the same rows.
             let _ = self.held[group].set(Held::new(block, few));
         }
@@ -422,31 +344,5 @@ impl fmt::Debug for TableGroups {
             .field("path", &self.frame.path())
             .field("dim", &self.dim())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_held_in_half_the_bytes_is_read_as_it_was() {
-        for (rows, most, few) in [(5, 15, true), (4, 3, true), (5, 16, false), (0, 2, true)] {
-            let label = |(row, base): (usize, usize)| match (row * 3 + base) % 17 {
-                16 => u8::MAX,
-                label => label.min(most - 1) as u8,
-            };
-            let labels = Array2::from_shape_fn((rows, 3), label);
-            let block = LabelBlock::Bytes(labels.clone());
-            assert_eq!(Held::bytes(&block, few), if few { (rows * 3).div_ceil(2) } else { rows * 3 } as u64);
-            let held = Held::new(block, few);
-            assert_eq!(matches!(&held, Held::Nibbles { labels, .. } if labels.len() == (rows * 3).div_ceil(2)), few);
-            let mut read = 0;
-            held.read(&mut |found| {
-                assert!(matches!(found.labels, LabelRows::Bytes(found) if found == labels));
-                read += 1;
-            });
-            assert_eq!(read, 1, "{rows} rows of {most} clusters");
-        }
     }
 }

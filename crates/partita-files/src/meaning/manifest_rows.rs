@@ -5,7 +5,6 @@ use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use partita_core::{BaseClustering, GroupRows, MemoryBudget, RowBlocks, SourceError};
@@ -13,6 +12,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::groups::LabelGroups;
+use super::held_rows::Holding;
 use super::manifest::{MANIFEST_VERSION, Manifest, ManifestFile, open, same_columns};
 use crate::atomic_write::write_whole;
 use crate::error::{FileError, READ};
@@ -29,7 +29,7 @@ pub struct ManifestRows {
     groups: Vec<(usize, usize, u64)>,
     files: Vec<OnceLock<LabelGroups>>,
     budget: MemoryBudget,
-    room: Arc<AtomicU64>,
+    holding: Arc<Holding>,
 }
 
 impl Manifest {
@@ -84,7 +84,7 @@ impl ManifestRows {
         let values = |labels: &[u64]| labels.iter().map(ToString::to_string).collect();
         let bases = manifest.bases.iter().map(|base| BaseClustering::new(&base.name, values(&base.labels))).collect();
         let files = manifest.files.iter().map(|_| OnceLock::new()).collect();
-        Self { manifest, hash, folder, bases, groups, files, budget, room: Arc::default() }
+        Self { manifest, hash, folder, bases, groups, files, budget, holding: Arc::default() }
     }
 
     /// What the manifest says.
@@ -99,7 +99,7 @@ impl ManifestRows {
 
     /// Holds groups in memory once they were read, up to so many bytes ([`LabelGroups::hold`]).
     pub fn hold(&self, bytes: u64) {
-        self.room.store(bytes, Ordering::Relaxed);
+        self.holding.allow(bytes);
     }
 
     /// Bytes that readers hold at once for what they are decoding, about.
@@ -157,7 +157,7 @@ impl ManifestRows {
             ));
         }
         let labels = self.manifest.bases.iter().map(|base| base.labels.clone()).collect();
-        Ok(LabelGroups::of_labels(columns, labels, Arc::clone(&self.room)))
+        Ok(LabelGroups::of_labels(columns, labels, Arc::clone(&self.holding)))
     }
 }
 

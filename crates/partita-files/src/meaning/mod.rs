@@ -5,6 +5,7 @@ pub(crate) mod ensemble;
 mod features;
 mod frame;
 pub(crate) mod groups;
+pub(crate) mod held_rows;
 mod input_warnings;
 pub(crate) mod label_blocks;
 pub(crate) mod label_column;
