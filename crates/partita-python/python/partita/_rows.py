@@ -69,7 +69,7 @@ def scan(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     manifest: str | os.PathLike[str] = "manifest.json",
     *,
-    rows_a_part: int = 1 << 22,
+    rows_a_part: int = 1 << 21,
     skip: Sequence[str] = (),
 ) -> RowFiles:
     """Makes one ensemble of files whose rows follow each other, without holding them.
