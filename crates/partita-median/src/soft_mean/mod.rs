@@ -102,7 +102,7 @@ impl Default for SoftMeanSettings {
 }
 
 /// Facts about a soft mean.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SoftMeanDiagnostics {
     /// Base clusterings whose clusters may share a column.

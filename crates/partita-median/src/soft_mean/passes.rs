@@ -61,11 +61,18 @@ pub fn soft_mean_rows(
         }
         MatchingOrder::Search => {
             let sample = RowSample::draw(rows, START_ROWS, seed.child(u64::from(u32::MAX)))?;
-            let (run, details) = matched.searched(&sample, weights, seed, settings, &progress.part(SAMPLE));
+            let (codes, interrupted, details) = rows.once(
+                "median/soft-mean",
+                |(codes, ..): &(Vec<u32>, bool, SoftMeanDiagnostics)| matched.with(codes).fits(bases),
+                || {
+                    let (run, details) = matched.searched(&sample, weights, seed, settings, &progress.part(SAMPLE));
+                    (run.codes, run.stopped == Stopped::Interrupted, details)
+                },
+            )?;
             drop(sample);
             let sums = |codes: &[u32]| rows.run(&SumMeans { matched: matched.with(codes), hard });
-            let (of_start, interrupted) = (sums(&run.codes)?, run.stopped == Stopped::Interrupted);
-            let mut run = Run::new(run.codes, of_start);
+            let of_start = sums(&codes)?;
+            let mut run = Run::new(codes, of_start);
             if interrupted {
                 run.stopped = Stopped::Interrupted;
             }

@@ -4,6 +4,7 @@ use partita_core::Memberships;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
+use crate::shared::kept::{Kept, KeptOf};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// How much each label of a row counts.
@@ -119,6 +120,18 @@ pub(crate) struct BceParameters {
     pub(crate) alpha: Vec<f64>,
     /// θ, ΣJ lines of K values.
     pub(crate) theta: Vec<f64>,
+}
+
+impl Kept for BceParameters {
+    type Form = Self;
+
+    fn keep(self) -> Self {
+        self
+    }
+
+    fn open(form: Self, of: &KeptOf<'_>) -> Option<Self> {
+        of.fits(&form.theta, None, &form.alpha).then_some(form)
+    }
 }
 
 /// What the inference for one row writes.

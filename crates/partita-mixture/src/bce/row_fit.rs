@@ -43,7 +43,8 @@ pub fn bce_rows(
     settings: &BceSettings,
     monitor: &dyn Monitor,
 ) -> Result<RowFit<BceDiagnostics>, MixtureError> {
-    let weights = weights.map(|weights| weights.copies().to_vec());
+    let given = weights;
+    let weights = given.map(|weights| weights.copies().to_vec());
     let bases = rows.source().bases();
     let _span = tracing::info_span!("bce", rows = rows.source().rows(), clusters).entered();
     let offsets = BaseClustering::offsets(bases);
@@ -56,13 +57,12 @@ pub fn bce_rows(
     // Bound and labels of the parameters that are kept, which the last round has looked at.
     let last = Cell::new(None);
     let (run, objective_by_restart) = best_over_rows(
-        rows,
+        (rows, given),
         (clusters, seed),
         (settings, settings.limits()),
         monitor,
         |sample, progress| {
-            let (best, objectives) =
-                compete(&sample.clone().with_base_weights(weights.clone()), clusters, seed, settings, progress);
+            let (best, objectives) = compete(sample, clusters, seed, settings, progress);
             (best.map(|state| state.parameters), objectives)
         },
         |parameters| {

@@ -32,14 +32,11 @@ pub fn mm_rows(
     let _span = tracing::info_span!("mm", rows = rows.source().rows(), clusters).entered();
     let offsets = BaseClustering::offsets(rows.source().bases());
     let (run, objective_by_restart) = best_over_rows(
-        rows,
+        (rows, weights),
         (clusters, seed),
         (settings, settings.limits()),
         monitor,
-        |sample, progress| {
-            let weights = weights.map(|weights| weights.copies().to_vec());
-            compete(&sample.clone().with_base_weights(weights), clusters, seed, settings, progress)
-        },
+        |sample, progress| compete(sample, clusters, seed, settings, progress),
         |model| Ok(advance(expect(rows, &offsets, model.logs())?, model, settings.pseudo_count)),
     )?;
     let (model, logs) = (run.result, |model: &RowModel| model.logs().clone());

@@ -1,5 +1,6 @@
 //! Hyperparameters α0 and β of NBCE, and their maximum: the concave parts of the bound that depend on them.
 
+use serde::{Deserialize, Serialize};
 use statrs::function::gamma::digamma;
 
 use super::prior::NbcePrior;
@@ -7,7 +8,7 @@ use crate::shared::log_probabilities::totals_by_base;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// The concentration α0 and the label pseudo-count β.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hyperparameters {
     pub(crate) alpha0: f64,
     pub(crate) beta: f64,

@@ -1,13 +1,15 @@
 //! The variational posterior of cluster shares and label shares, and its bound on the evidence.
 
+use serde::{Deserialize, Serialize};
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::nbce::hyperparameters::{Hyperparameters, maximise};
+use crate::shared::kept::{Kept, KeptOf};
 use crate::shared::log_probabilities::{LogProbabilities, normalise_by_base, totals_by_base};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// q(π) and q(θ), with what their next E-step reads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Posterior {
     pub(crate) hyperparameters: Hyperparameters,
     /// ξ, K values.
@@ -69,6 +71,19 @@ impl Posterior {
             + tops
             + tilts(&self.shares, &self.logs.prior, alpha0 / clusters).sum::<f64>()
             + bases().flat_map(of_base).sum::<f64>()
+    }
+}
+
+impl Kept for Posterior {
+    type Form = Self;
+
+    fn keep(self) -> Self {
+        self
+    }
+
+    fn open(form: Self, of: &KeptOf<'_>) -> Option<Self> {
+        let logs = of.fits(&form.logs.lines, None, &form.logs.prior);
+        (logs && of.fits(&form.labels, Some(&form.totals), &form.shares)).then_some(form)
     }
 }
 

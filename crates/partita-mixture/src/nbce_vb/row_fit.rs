@@ -32,16 +32,14 @@ pub fn nbce_vb_rows(
 ) -> Result<RowFit<NbceDiagnostics>, MixtureError> {
     let bases = rows.source().bases();
     let _span = tracing::info_span!("nbce-vb", rows = rows.source().rows(), clusters).entered();
-    let (offsets, weights) = (BaseClustering::offsets(bases), weights.map(BaseWeights::copies));
+    let (offsets, given) = (BaseClustering::offsets(bases), weights);
+    let weights = given.map(BaseWeights::copies);
     let (run, objective_by_restart) = best_over_rows(
-        rows,
+        (rows, given),
         (clusters, seed),
         (settings, settings.limits()),
         monitor,
-        |sample, progress| {
-            let sample = sample.clone().with_base_weights(weights.map(<[f64]>::to_vec));
-            compete(&sample, clusters, seed, settings, progress)
-        },
+        |sample, progress| compete(sample, clusters, seed, settings, progress),
         |posterior| {
             let sums = expect(rows, &offsets, &posterior.logs.weighted(weights, &offsets))?;
             Ok(advance(sums, posterior, (&offsets, weights), settings.learn))

@@ -6,6 +6,7 @@ pub(crate) mod fixture;
 pub(crate) mod greedy_merges;
 pub(crate) mod info;
 pub(crate) mod initialization;
+pub(crate) mod kept;
 pub(crate) mod log_probabilities;
 pub(crate) mod match_bases;
 pub(crate) mod memory;

@@ -4,12 +4,13 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use partita_core::{
-    Clusters, Flow, Monitor, MultiStart, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample, Seed, Sense,
-    Settings, Stopped, map_parallel,
+    BaseWeights, Clusters, Flow, Monitor, MultiStart, PassError, PassRunner, ProblemSize, ProgressCounter, RowSample,
+    Seed, Sense, Settings, Stopped, map_parallel,
 };
 
 use crate::error::MixtureError;
 use crate::shared::initialization;
+use crate::shared::kept::{Kept, KeptOf};
 use crate::shared::weighted_rows::WeightedRows;
 
 /// One run of an iteration that ascends an objective.
@@ -200,8 +201,8 @@ pub(crate) fn best_on<T>(
 /// A fit over label rows that are not held: checks the settings, lets initializations `compete` on a sample of the rows,
 /// and ascends from the best of them on all rows, unless the sample has all rows that differ. The run, and the objectives
 /// of all initializations on the sample.
-pub(crate) fn best_over_rows<T>(
-    rows: &PassRunner<'_>,
+pub(crate) fn best_over_rows<T: Kept>(
+    (rows, weights): (&PassRunner<'_>, Option<&BaseWeights>),
     (clusters, seed): (usize, Seed),
     (settings, limits): (&impl Settings, Limits),
     monitor: &dyn Monitor,
@@ -211,11 +212,20 @@ pub(crate) fn best_over_rows<T>(
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
     MixtureError::check(settings, &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
     let progress = limits.progress_of_finalists(monitor, 1);
-    let RowSample { ensemble, weights, whole, .. } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
-    let (best, objectives) = compete(&WeightedRows::weighted(&ensemble, &weights)?, &progress);
+    let weights = weights.map(BaseWeights::copies);
+    let RowSample { ensemble, weights: of_rows, whole, .. } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
+    let sample = WeightedRows::weighted(&ensemble, &of_rows)?.with_base_weights(weights.map(<[f64]>::to_vec));
+    let made = || {
+        let (best, objectives) = compete(&sample, &progress);
+        (best.result.keep(), best.trace, best.stopped, objectives)
+    };
+    let (form, trace, stopped, objectives) = rows.once("mixture/starts", |_| true, made)?;
+    let other = || PassError::Parts("what is kept of 'mixture/starts' is of other rows".into());
+    let result = T::open(form, &KeptOf { bases, clusters, weights }).ok_or_else(other)?;
     if whole {
-        return Ok((best, objectives));
+        return Ok((Run { result, trace, stopped }, objectives));
     }
-    drop((ensemble, weights));
-    Ok((try_ascend(best.result, limits, &progress, round)?, objectives))
+    drop(sample);
+    drop((ensemble, of_rows));
+    Ok((try_ascend(result, limits, &progress, round)?, objectives))
 }

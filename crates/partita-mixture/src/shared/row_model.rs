@@ -7,6 +7,7 @@ use partita_core::{
 };
 use serde_json::Value;
 
+use crate::shared::kept::{Kept, KeptOf};
 use crate::shared::log_probabilities::{LogProbabilities, normalise, normalise_by_base};
 use crate::shared::match_bases::{MatchedBases, match_bases, perplexity, unread, unused};
 use crate::shared::saved_model;
@@ -87,6 +88,7 @@ impl RowModel {
         Self::from_parts(bases, prior, theta)
     }
 
+    /// A mixture with these shares and label probabilities.
     pub(crate) fn from_parts(bases: Vec<BaseClustering>, prior: Vec<f64>, theta: Vec<f64>) -> Self {
         let logs = |values: &[f64]| values.iter().map(|p| p.ln()).collect();
         let logs = LogProbabilities { prior: logs(&prior), lines: logs(&theta) };
@@ -213,6 +215,19 @@ impl RowModel {
             soft.copy_from_slice(&self.prior);
         }
         log
+    }
+}
+
+impl Kept for RowModel {
+    type Form = (Vec<f64>, Vec<f64>);
+
+    fn keep(self) -> Self::Form {
+        (self.prior, self.theta)
+    }
+
+    fn open((prior, theta): Self::Form, of: &KeptOf<'_>) -> Option<Self> {
+        let fits = of.fits(&theta, None, &prior);
+        fits.then(|| Self::from_parts(of.bases.to_vec(), prior, theta).weighted(of.weights))
     }
 }
 

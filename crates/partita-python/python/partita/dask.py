@@ -58,8 +58,11 @@ def dask_engine(client: Any, *, retries: int = 3, timeout: float | None = None) 
         futures = client.map(partial(_do, task), parts, near, retries=retries, pure=False)
         try:
             distributed.wait(futures, timeout=timeout)
-            client.gather(futures)
-        finally:
+            # What tasks made is in files: the answers are fetched only for the error of one that failed.
+            if any(future.status != "finished" for future in futures):
+                client.gather(futures)
+        except BaseException:
             client.cancel(futures)
+            raise
 
     return run_tasks
