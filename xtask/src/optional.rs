@@ -1,9 +1,10 @@
 //! Steps of `test` that need what not every machine has, and say so where it is absent.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use std::{env, fs, thread};
 
 use anyhow::{Result, ensure};
@@ -146,11 +147,15 @@ pub(crate) fn install_ahead() {
 fn provided(needed: &Needed) -> bool {
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
-    if (needed.is_there)() || !is_ci() {
-        return (needed.is_there)();
+    let lock = if is_ci() { File::create(env::temp_dir().join("partita-installs.lock")).ok() } else { None };
+    // Another process may install this first and something else after it.
+    while !(needed.is_there)() {
+        let Some(lock) = &lock else { return false };
+        if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        thread::sleep(Duration::from_secs(1));
     }
-    let lock = File::create(env::temp_dir().join("partita-installs.lock"));
-    let _alone_here = lock.inspect(|lock| _ = lock.lock());
     let install = ["install", "-y", "-q", "--no-install-recommends"];
     let installed = || there("apt-get", &["update", "-q"]) && there("apt-get", &[&install, needed.packages].concat());
     (needed.is_there)() || installed() && (needed.is_there)()
