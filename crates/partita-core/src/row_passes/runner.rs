@@ -60,8 +60,8 @@ impl<'a> PassRunner<'a> {
         guarded(|error| error, || Ok(engine::whole(engine, pass, self.source)?.total(pass, bases)))
     }
 
-    /// What `make` gives, a step between passes that takes long. An engine that replays a fit in every round makes it once: what it kept
-    /// must be of the same rows, which `fits` looks at. `step` is a name that no other step of a fit has.
+    /// What `make` gives, a step between passes that takes long (memoised): an engine that replays a fit in every round makes it once and
+    /// keeps it. `fits` says whether what was kept is of rows like these, `step` is the step's name in messages.
     ///
     /// # Errors
     /// What the engine says; [`PassError::Parts`] when what it kept does not fit.

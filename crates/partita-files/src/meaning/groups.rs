@@ -34,7 +34,7 @@ pub struct LabelGroups {
     rows: Vec<usize>,
     /// Groups that are held since they were first read, as far as there is room.
     held: Vec<OnceLock<Held>>,
-    /// Bytes for more of them.
+    /// Room for more of them, which the files of a manifest share.
     holding: Arc<Holding>,
 }
 
