@@ -2,11 +2,15 @@
 
 use partita_core::WeightedEnsemble;
 use partita_kernels::BLOCK;
+use rayon::prelude::*;
 
 use crate::soft_pairs::SoftPairs;
 use crate::tiles::Tiles;
 use crate::whole_weights::MOST;
 use crate::{CoassocError, whole_weights};
+
+/// Labels that are compared for a piece of a row, at least: less is not worth another thread.
+const PIECE: usize = 1 << 21;
 
 /// The co-association a row at a time, from the labels: nothing of size n² is held.
 #[derive(Clone, Debug)]
@@ -119,10 +123,12 @@ impl EvidenceRows {
 
     fn weighted_from(&self, object: usize, first: usize, weights: &Weights, mut take: impl FnMut(usize, u32, u32)) {
         let (mut c, mut seen) = ([0; BLOCK], [weights.sum; BLOCK]);
+        let own = self.tiles.weighed(object, &weights.whole);
+        let present = weights.present.as_ref().map(|present| (present, present.weighed(object, &weights.whole)));
         for block in first..self.tiles.blocks() {
-            self.tiles.weigh(object, &weights.whole, block, &mut c);
-            if let Some(present) = &weights.present {
-                present.weigh(object, &weights.whole, block, &mut seen);
+            self.tiles.weigh(&own, block, &mut c);
+            if let Some((present, own)) = &present {
+                present.weigh(own, block, &mut seen);
             }
             let start = block * BLOCK;
             for lane in 0..BLOCK.min(self.objects() - start) {
@@ -131,33 +137,46 @@ impl EvidenceRows {
         }
     }
 
-    /// Calls `take(j, s, N)` with the weights of what `object` shares with every object j, summed, and N:
-    /// `weights` has for every base clustering the weight of the cluster that the object is in (any number where its
-    /// label is missing). Their sum must be below 2³².
+    /// Fills a row by `write(s, N, places)`, which is given some objects at a time: the weights of what `object` shares with each, summed,
+    /// and N. `weights` has for every base clustering the weight of the cluster that the object is in (any number where its label is
+    /// missing). Their sum must be below 2³². Long rows are written by several threads.
     ///
     /// # Cost
     /// O(n M).
     ///
     /// # Panics
-    /// If the object is out of range.
-    pub fn for_each_weighted(&self, object: usize, weights: &[u32], mut take: impl FnMut(usize, u32, u32)) {
+    /// If the object is out of range, or `row` has not one place an object.
+    pub fn fill_weighted(
+        &self,
+        object: usize,
+        weights: &[u32],
+        row: &mut [u32],
+        write: impl Fn(&[u32], &[u32], &mut [u32]) + Sync,
+    ) {
         assert!(object < self.objects(), "object {object} of {}", self.objects());
-        let (mut c, mut seen) = ([[0; BLOCK]], [[self.base_clusterings() as u16; BLOCK]]);
-        let (mut sum, mut both) = ([0; BLOCK], [self.unit(); BLOCK]);
-        for block in 0..self.tiles.blocks() {
-            self.tiles.weigh(object, weights, block, &mut sum);
-            match &self.weights {
-                Some(Weights { whole, present: Some(present), .. }) => present.weigh(object, whole, block, &mut both),
-                None if self.missing() => {
+        assert_eq!(row.len(), self.objects(), "places");
+        let own = self.tiles.weighed(object, weights);
+        let present = match &self.weights {
+            Some(Weights { whole, present: Some(present), .. }) => Some((present, present.weighed(object, whole))),
+            _ => None,
+        };
+        let counted = self.weights.is_none() && self.missing();
+        let blocks = (PIECE / BLOCK).div_ceil(self.base_clusterings().max(1));
+        let piece = |(at, piece): (usize, &mut [u32])| {
+            let (mut c, mut seen) = ([[0; BLOCK]], [[self.base_clusterings() as u16; BLOCK]]);
+            let (mut sum, mut both) = ([0; BLOCK], [self.unit(); BLOCK]);
+            for (block, row) in piece.chunks_mut(BLOCK).enumerate() {
+                let block = at * blocks + block;
+                self.tiles.weigh(&own, block, &mut sum);
+                if let Some((present, own)) = &present {
+                    present.weigh(own, block, &mut both);
+                } else if counted {
                     self.tiles.count(object, block, &mut c, &mut seen);
                     both = seen[0].map(u32::from);
                 }
-                _ => {}
+                write(&sum[..row.len()], &both[..row.len()], row);
             }
-            let start = block * BLOCK;
-            for lane in 0..BLOCK.min(self.objects() - start) {
-                take(start + lane, sum[lane], both[lane]);
-            }
-        }
+        };
+        row.par_chunks_mut(blocks * BLOCK).enumerate().for_each(piece);
     }
 }

@@ -22,6 +22,13 @@ enum Columns {
     Words(Vec<[u16; BLOCK]>),
 }
 
+/// The labels of an object and what each weighs.
+#[derive(Debug)]
+pub(crate) enum WeighedRow {
+    Bytes(Vec<(u8, u32)>),
+    Words(Vec<(u16, u32)>),
+}
+
 /// Which labels are missing: a bit each, eight base clusterings a column; and how many of every object.
 #[derive(Clone, Debug)]
 struct Absent {
@@ -105,23 +112,28 @@ impl Tiles {
         }
     }
 
-    /// The summed weight of what an object shares with each object of a block: `weights` has one weight a base
-    /// clustering, that of the cluster the object is in.
-    pub(crate) fn weigh(&self, object: usize, weights: &[u32], block: usize, sum: &mut [u32; BLOCK]) {
+    /// What an object's labels weigh: `weights` has one weight a base clustering, that of the cluster the object is in.
+    pub(crate) fn weighed(&self, object: usize, weights: &[u32]) -> WeighedRow {
         fn row<L: Label>(columns: &[[L; BLOCK]], lane: usize, weights: &[u32]) -> Vec<(L, u32)> {
             let weight = |label: L, weight: u32| if label == L::MISSING { 0 } else { weight };
             columns.iter().zip(weights).map(|(column, &w)| (column[lane], weight(column[lane], w))).collect()
         }
         let (home, lane) = (object / BLOCK, object % BLOCK);
-        let of = |block: usize| block * self.bases..(block + 1) * self.bases;
-        *sum = [0; BLOCK];
+        let columns = home * self.bases..(home + 1) * self.bases;
         match &self.columns {
-            Columns::Bytes(all) => {
-                weighted_agreements(&all[of(block)], &row(&all[of(home)], lane, weights), sum);
-            }
-            Columns::Words(all) => {
-                weighted_agreements(&all[of(block)], &row(&all[of(home)], lane, weights), sum);
-            }
+            Columns::Bytes(all) => WeighedRow::Bytes(row(&all[columns], lane, weights)),
+            Columns::Words(all) => WeighedRow::Words(row(&all[columns], lane, weights)),
+        }
+    }
+
+    /// The summed weight of what a [`weighed`](Self::weighed) object shares with each object of a block.
+    pub(crate) fn weigh(&self, row: &WeighedRow, block: usize, sum: &mut [u32; BLOCK]) {
+        let columns = block * self.bases..(block + 1) * self.bases;
+        *sum = [0; BLOCK];
+        match (&self.columns, row) {
+            (Columns::Bytes(all), WeighedRow::Bytes(row)) => weighted_agreements(&all[columns], row, sum),
+            (Columns::Words(all), WeighedRow::Words(row)) => weighted_agreements(&all[columns], row, sum),
+            _ => unreachable!("the row is one of these tiles"),
         }
     }
 }

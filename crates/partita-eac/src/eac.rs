@@ -152,7 +152,10 @@ pub static EAC_WARD: Eac = Eac {
 /// Centroid link on the evidence, taken for distances.
 pub static EAC_CENTROID: Eac = Eac {
     linkage: Linkage::Centroid,
-    info: &info("eac-centroid", "centroid link on how often objects are together; heights may fall"),
+    info: &MethodInfo {
+        memory: "n²",
+        ..info("eac-centroid", "centroid link on how often objects are together; heights may fall")
+    },
 };
 
 pub(crate) const TREE: Capabilities = Capabilities {
@@ -174,7 +177,7 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
         reference: "Fred and Jain 2005, IEEE TPAMI 27(6)",
         certainty: "mean evidence for the object's cluster over the sum of that and the best other cluster's",
         time: "n²M",
-        memory: "n²",
+        memory: "n² up to 3 GiB, and nM",
         remedy: REMEDY,
         capabilities: TREE,
     }

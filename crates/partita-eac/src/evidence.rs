@@ -2,6 +2,7 @@
 
 use partita_coassoc::EvidenceRows;
 use partita_core::{Ensemble, Label, LabelRows};
+use partita_kernels::{Kernel, Simd, dispatch};
 use partita_linkage::{Linkage, Rows};
 
 /// 1 − c/N in whole units (squared, for the linkages that take squares): exactly while no label is missing, to one
@@ -92,6 +93,34 @@ pub(crate) struct Weighted<'a> {
     unit: u64,
 }
 
+/// Dissimilarities to objects of which all have the same N, [`Weighted::dissimilarity`] of each.
+struct Apart<'a> {
+    shared: &'a [u32],
+    /// What N weighs, and what the dissimilarity 1 counts: at most 2³¹.
+    all: u32,
+    unit: u32,
+    row: &'a mut [u32],
+}
+
+impl Kernel for Apart<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        /// 2⁵², to which whole numbers are added without a change of the exponent: they are the last bits of the sum.
+        const WHOLE: f64 = 4_503_599_627_370_496.0;
+        let (unit, all) = (u64::from(self.unit), u64::from(self.all));
+        let ratio = unit as f64 / all as f64;
+        for (row, &shared) in self.row.iter_mut().zip(self.shared) {
+            // The quotient to the nearest number, which is at most one beside the one that is meant.
+            let near = (f64::from(shared) * ratio + WHOLE).to_bits() & u64::from(u32::MAX);
+            let rest = (u64::from(shared) * unit + all / 2).wrapping_sub(near * all) as i64;
+            let quotient = near.wrapping_sub(u64::from(rest < 0)) + u64::from(rest >= all as i64);
+            *row = unit.saturating_sub(quotient) as u32;
+        }
+    }
+}
+
 impl<'a> Weighted<'a> {
     /// `weights` are those of the base clusters, in 0..=1 times the weight of their base clustering, of which the mean is 1; `counts` are
     /// the whole weights of the base clusterings.
@@ -131,11 +160,16 @@ impl<'a> Weighted<'a> {
     }
 
     fn dissimilarity(&self, shared: u64, n: u32) -> u64 {
-        let all = match self.part {
+        let all = self.weight_of(n);
+        self.unit.saturating_sub((shared * self.unit + all / 2).checked_div(all).unwrap_or(0))
+    }
+
+    /// What N labels weigh, in units of the weights.
+    fn weight_of(&self, n: u32) -> u64 {
+        match self.part {
             None => u64::from(n) * self.one,
             Some(part) => (f64::from(n) * part).round() as u64,
-        };
-        self.unit.saturating_sub((shared * self.unit + all / 2).checked_div(all).unwrap_or(0))
+        }
     }
 }
 
@@ -149,8 +183,15 @@ impl Rows for Weighted<'_> {
     }
 
     fn fill(&self, object: usize, row: &mut [u32]) {
-        self.rows.for_each_weighted(object, &self.own(object), |j, shared, n| {
-            row[j] = self.dissimilarity(u64::from(shared), n) as u32;
+        let own = self.own(object);
+        let all = self.weight_of(self.rows.unit());
+        self.rows.fill_weighted(object, &own, row, |shared, n, row| {
+            if self.rows.missing() {
+                let each = row.iter_mut().zip(shared.iter().zip(n));
+                each.for_each(|(row, (&shared, &n))| *row = self.dissimilarity(u64::from(shared), n) as u32);
+            } else {
+                dispatch(Apart { shared, all: all as u32, unit: self.unit as u32, row });
+            }
         });
     }
 }

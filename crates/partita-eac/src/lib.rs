@@ -1,15 +1,16 @@
 //! Evidence accumulation: a tree over how often objects are together, cut into the consensus.
 //!
-//! Pick this crate for a consensus that needs no number of clusters, no start and no tuning, while all pairs of
-//! objects fit into memory.
+//! Pick this crate for a consensus that needs no number of clusters, no start and no tuning, up to some 100,000 objects: time grows with
+//! their square, memory stays within 3 GiB.
 //!
 //! | method | what it is | time | memory |
 //! |---|---|---|---|
-//! | [`EAC_AVERAGE`] | average link on 1 − c/N | n²M | about 1.4 n² bytes |
+//! | [`EAC_AVERAGE`] | average link on 1 − c/N | n²M | 1.4 n² bytes, at most 3 GiB |
 //! | [`EAC_SINGLE`] | single link on 1 − c/N | n²M | nM |
-//! | [`EAC_COMPLETE`], [`EAC_WARD`], [`EAC_CENTROID`] | the other linkages on 1 − c/N | n²M | 1.4 to 4.3 n² bytes |
+//! | [`EAC_COMPLETE`], [`EAC_WARD`] | the other linkages on 1 − c/N | n²M | 1.4 to 4.3 n² bytes, at most 3 GiB |
+//! | [`EAC_CENTROID`] | centroid link on 1 − c/N | n²M | 2.7 n² bytes |
 //! | [`EAC_SPARSE`] | single link on every object's strongest neighbours | nM + n log n beyond 30,000 objects | nM |
-//! | [`LWEA`] | average link, with base clusters weighted by how whole the others leave them | n²M + nM² | 2.8 to 4.3 n² bytes |
+//! | [`LWEA`] | average link, with base clusters weighted by how whole the others leave them | n²M + nM² | 2.8 to 4.3 n² bytes, at most 3 GiB |
 //!
 //! n counts distinct label rows: objects that no base clustering tells apart are one weighted object.
 //!

@@ -10,7 +10,7 @@
 //! | [`lce`] | the same cut, similar base clusters share their objects | O(n M² + n K² + (ΣJ)³) | matrices of side ΣJ |
 //! | [`gp_mgla`] | the same cut, base clusters are linked too and weighed by agreement | O(n M² + n K² + (ΣJ)³) | matrices of side ΣJ |
 //! | [`ecpcs_mc`] | groups base clusters by random walks, then scores; soft | O(n M² + (ΣJ)³) | 24 n K bytes + matrices of side ΣJ |
-//! | [`ecpcs_hc`], [`cts`] | average link on similarities of base clusters; they find K | O(n² M + (ΣJ)³) | 1.4 to 4.3 n² bytes |
+//! | [`ecpcs_hc`], [`cts`] | average link on similarities of base clusters; they find K | O(n² M + (ΣJ)³) | 1.4 to 4.3 n² bytes, at most 3 GiB |
 //! | [`ec_cms`] | average link on a co-association to which certain pairs are propagated; at most 20,000 objects | O(n² M + n³) | 56 to 120 n² bytes |
 //! | [`hgpa`] | balanced cut of the hypergraph whose edges are the base clusters | O(n M (K + 48)) a pass | 33 n M bytes |
 //! | [`cspa`] | balanced cut of the graph of objects, edges weigh how often two are together | O(n² M) | 40 n² bytes; 8 KiB an object beyond 8000 objects |

@@ -301,7 +301,7 @@ pub static CTS: Cts = Cts;
 const TREE: MethodInfo = MethodInfo {
     certainty: "mean similarity to the object's cluster over the sum of that and the best other cluster's",
     time: "n²M + (ΣJ)³",
-    memory: "n² + (ΣJ)²",
+    memory: "n² up to 3 GiB, and nM + (ΣJ)²",
     remedy: "take ecpcs-mc or lce, which do not hold all pairs, or fewer objects",
     capabilities: Capabilities {
         auto_clusters: true,

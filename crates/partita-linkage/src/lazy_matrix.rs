@@ -4,7 +4,10 @@
 //! their objects. Merging two clusters adds two rows, which is contiguous. What it means for all other rows
 //! (one column goes into another) is only written into a log; a row replays the log when it is next read, while
 //! it lies in the cache. Rows of objects come from [`Rows`] when they are first asked for. When a quarter of the
-//! columns is dead, all rows are brought up to date and packed.
+//! columns is dead, all rows are brought up to date and packed. Where rows would take more than a given number of bytes,
+//! those of the smallest clusters are dropped; one is made again from the rows of its objects when it is asked for.
+
+use partita_kernels::{Kernel, Simd, dispatch};
 
 use crate::{Linkage, Rows};
 
@@ -72,16 +75,31 @@ pub(crate) struct LazyMatrix<'a, T> {
     seen: Vec<u32>,
     free: Vec<u32>,
     buffer: Vec<u32>,
+    /// The next object of the same cluster, in a circle.
+    next: Vec<u32>,
+    /// Bytes of rows that may exist at once, and a slot whose row must stay.
+    limit: u64,
+    pinned: u32,
 }
 
-/// Objects on a chain whose rows may exist besides those of merged clusters.
-pub(crate) const fn chain_limit(objects: usize) -> usize {
-    if objects / 64 > 32 { objects / 64 } else { 32 }
+/// Bytes of rows that exist at once, at most: beyond some 28,000 objects fewer than [`cells`] do.
+pub(crate) const LIMIT: u64 = 3 << 30;
+
+/// What `limit` bytes for rows are for so many objects: never less than a few rows, while they are widened.
+pub(crate) const fn at_least(limit: u64, objects: usize) -> u64 {
+    let few = (objects as u64).saturating_mul(64 * 12);
+    if limit > few { limit } else { few }
+}
+
+/// Objects on a chain whose rows may exist besides those of merged clusters: a quarter of all that may, at most.
+pub(crate) fn chain_limit(objects: usize) -> usize {
+    let quarter = at_least(LIMIT, objects) / 32 / (objects as u64).max(1);
+    (objects / 64).max(32).min((quarter as usize).max(4))
 }
 
 /// Cells that exist at once, at most: when t of n clusters have merged, min(t, n − t) rows of merged clusters of
 /// at most 4/3 (n − t) columns.
-pub(crate) const fn cells(objects: usize) -> usize {
+pub(crate) fn cells(objects: usize) -> usize {
     (objects.saturating_mul(objects) / 3).saturating_add((chain_limit(objects) + 3).saturating_mul(objects))
 }
 
@@ -98,8 +116,10 @@ pub(crate) fn widths(objects: usize, unit: u64) -> (usize, usize) {
 }
 
 impl<'a, T: Cell> LazyMatrix<'a, T> {
-    pub(crate) fn new(rows: &'a dyn Rows, weights: &'a [u32], linkage: Linkage) -> Self {
+    /// The matrix before any merge, with at most `limit` bytes of rows. Under centroid link all rows of merged clusters stay.
+    pub(crate) fn new(rows: &'a dyn Rows, weights: &'a [u32], linkage: Linkage, limit: u64) -> Self {
         let n = rows.objects();
+        let limit = if linkage == Linkage::Centroid { u64::MAX } else { at_least(limit, n) };
         Self {
             rows,
             weights,
@@ -117,6 +137,9 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
             seen: vec![0; n],
             free: Vec::new(),
             buffer: vec![0; n],
+            next: (0..n as u32).collect(),
+            limit,
+            pinned: NONE,
         }
     }
 
@@ -147,7 +170,13 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
     }
 
     /// The same with cells of 64 bits.
-    pub(crate) fn widened(self) -> LazyMatrix<'a, u64> {
+    pub(crate) fn widened(mut self) -> LazyMatrix<'a, u64> {
+        // Both exist for a moment.
+        let fit = self.limit / (size_of::<T>() + size_of::<u64>()) as u64;
+        if self.cells.len() as u64 > fit {
+            while (self.stored().count() * self.slots.len()) as u64 > fit && self.drop_rows() {}
+            self.pack();
+        }
         LazyMatrix {
             cells: self.cells.iter().map(|cell| cell.exact()).collect(),
             rows: self.rows,
@@ -165,6 +194,9 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
             seen: self.seen,
             free: self.free,
             buffer: self.buffer,
+            next: self.next,
+            limit: self.limit,
+            pinned: self.pinned,
         }
     }
 
@@ -189,36 +221,78 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
         self.seen[slot as usize] = self.log.len() as u32;
     }
 
-    /// The row of an object that has not merged, as of the last packing.
+    /// The row of a cluster, as of the last packing, from those of its objects.
     fn create(&mut self, slot: u32) {
-        let columns = self.slots.len();
-        let place = self.free.pop().unwrap_or_else(|| {
-            if self.cells.is_empty() {
-                self.cells.reserve_exact(cells(self.objects()).min(self.objects() * self.objects()));
-            }
-            self.cells.resize(self.cells.len() + columns, T::default());
-            (self.cells.len() / columns) as u32 - 1
-        });
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => self.room(),
+        };
         (self.place[slot as usize], self.seen[slot as usize]) = (place, 0);
-        self.rows.fill(slot as usize, &mut self.buffer);
-        self.buffer[slot as usize] = 0;
         let range = self.range(slot);
+        self.cells[range.clone()].fill(T::default());
+        let mut object = slot;
+        loop {
+            self.add_object(object, range.clone());
+            object = self.next[object as usize];
+            if object == slot {
+                break;
+            }
+        }
+    }
+
+    /// Adds the row of an object to that of its cluster.
+    fn add_object(&mut self, object: u32, range: std::ops::Range<usize>) {
+        self.rows.fill(object as usize, &mut self.buffer);
+        self.buffer[object as usize] = 0;
         let row = &mut self.cells[range];
-        row.fill(T::default());
         let given = self.packed.iter().zip(&self.buffer);
         if self.linkage == Linkage::Complete {
             given.for_each(|(&at, &d)| row[at as usize] = row[at as usize].larger(T::of(u64::from(d))));
         } else {
-            let weight = u64::from(self.weights[slot as usize]);
+            let weight = u64::from(self.weights[object as usize]);
             for ((&at, &d), &other) in given.zip(self.weights) {
                 row[at as usize] = row[at as usize].plus(T::of(u64::from(d) * weight * u64::from(other)));
             }
         }
     }
 
+    /// A place for one more row.
+    fn room(&mut self) -> u32 {
+        let columns = self.slots.len();
+        let most = usize::try_from(self.limit / size_of::<T>() as u64).unwrap_or(usize::MAX);
+        if self.cells.len() + columns > most && self.drop_rows() {
+            return self.free.pop().expect("a row was dropped");
+        }
+        if self.cells.capacity() < self.cells.len() + columns {
+            let len = self.cells.len();
+            let all = if len == 0 { cells(columns).min(columns * columns) } else { len + len / 2 };
+            self.cells.reserve_exact(all.min(most).max(len + columns) - len);
+        }
+        self.cells.resize(self.cells.len() + columns, T::default());
+        (self.cells.len() / columns) as u32 - 1
+    }
+
+    /// Living slots whose rows exist.
+    fn stored(&self) -> impl Iterator<Item = u32> + '_ {
+        self.living().filter(|&slot| self.place[slot as usize] != NONE)
+    }
+
+    /// Drops the rows of an eighth of the clusters, the smallest; none (false) where none may go.
+    fn drop_rows(&mut self) -> bool {
+        let may = |&slot: &u32| slot != self.pinned;
+        let mut rows: Vec<(f64, u32)> = self.stored().filter(may).map(|slot| (self.size(slot), slot)).collect();
+        rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        rows.truncate(rows.len().div_ceil(8));
+        for &(_, slot) in &rows {
+            self.free.push(self.place[slot as usize]);
+            self.place[slot as usize] = NONE;
+        }
+        !rows.is_empty()
+    }
+
     /// Drops the row of a slot that has not merged; it can be made again.
     pub(crate) fn forget(&mut self, slot: u32) {
-        let merged = self.size(slot) > f64::from(self.weights[slot as usize]);
+        let merged = self.next[slot as usize] != slot;
         if self.place[slot as usize] != NONE && !merged {
             self.free.push(self.place[slot as usize]);
             self.place[slot as usize] = NONE;
@@ -253,12 +327,15 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
     /// Merges two clusters, the smaller slot first, and says at which height.
     pub(crate) fn merge(&mut self, a: u32, b: u32) -> f64 {
         self.touch(a);
+        self.pinned = a;
         self.touch(b);
+        self.pinned = NONE;
         let (i, j) = (self.column[a as usize] as usize, self.column[b as usize] as usize);
         let shared = self.cells[self.range(a)][j];
         let height = self.height(shared.value(), i, j);
         self.add_rows(a, b);
         self.inner[a as usize] += self.inner[b as usize] + shared.exact();
+        self.next.swap(a as usize, b as usize);
         self.sizes[i] += self.sizes[j];
         self.sizes[j] = f64::NAN;
         self.spread[i] = self.inner[a as usize] as f64 / (self.sizes[i] * self.sizes[i]);
@@ -347,26 +424,43 @@ fn ward(sum: f64, a: f64, b: f64, v: f64, w: f64) -> f64 {
 }
 
 /// The smallest score and the first place that has it. NaN is never the smallest.
-#[inline]
 fn least<T: Cell>(
     row: &[T],
     sizes: &[f64],
     spread: &[f64],
     score: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) -> (f64, usize) {
-    let (mut best, mut start) = (f64::INFINITY, 0);
-    let blocks = row.chunks(BLOCK).zip(sizes.chunks(BLOCK)).zip(spread.chunks(BLOCK)).enumerate();
-    for (at, ((row, sizes), spread)) in blocks {
-        let here = block_least(row, sizes, spread, score);
-        if here < best {
-            (best, start) = (here, at * BLOCK);
-        }
-    }
-    let place = (start..row.len()).find(|&at| score(row[at].value(), sizes[at], spread[at]) == best);
-    (best, place.expect("a cluster has another besides it"))
+    dispatch(Least { row, sizes, spread, score })
 }
 
-#[inline]
+/// [`least`], compiled for the vectors of this processor.
+struct Least<'a, T, S> {
+    row: &'a [T],
+    sizes: &'a [f64],
+    spread: &'a [f64],
+    score: S,
+}
+
+impl<T: Cell, S: Fn(f64, f64, f64) -> f64 + Copy> Kernel for Least<'_, T, S> {
+    type Output = (f64, usize);
+
+    #[inline(always)]
+    fn run<V: Simd>(self, _: V) -> (f64, usize) {
+        let Self { row, sizes, spread, score } = self;
+        let (mut best, mut start) = (f64::INFINITY, 0);
+        let blocks = row.chunks(BLOCK).zip(sizes.chunks(BLOCK)).zip(spread.chunks(BLOCK)).enumerate();
+        for (at, ((row, sizes), spread)) in blocks {
+            let here = block_least(row, sizes, spread, score);
+            if here < best {
+                (best, start) = (here, at * BLOCK);
+            }
+        }
+        let place = (start..row.len()).find(|&at| score(row[at].value(), sizes[at], spread[at]) == best);
+        (best, place.expect("a cluster has another besides it"))
+    }
+}
+
+#[inline(always)]
 fn block_least<T: Cell>(row: &[T], sizes: &[f64], spread: &[f64], score: impl Fn(f64, f64, f64) -> f64 + Copy) -> f64 {
     const LANES: usize = 8;
     let mut best = [f64::INFINITY; LANES];
@@ -407,7 +501,7 @@ mod tests {
     #[test]
     fn centroid_link_holds_no_more_cells_than_it_says() {
         let (rows, weights) = (Apart(300), vec![1; 300]);
-        let mut matrix = LazyMatrix::<u64>::new(&rows, &weights, Linkage::Centroid);
+        let mut matrix = LazyMatrix::<u64>::new(&rows, &weights, Linkage::Centroid, LIMIT);
         matrix.nearest(0);
         assert!(matrix.cells.capacity() >= 300 * 300 / 3);
         assert!(matrix.cells.capacity() as u64 * 8 <= crate::bytes(300, 1, Linkage::Centroid));

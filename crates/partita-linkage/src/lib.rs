@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`link`], [`link_f32`]: a condensed matrix, five linkages (kodama) | n² | the matrix |
 //! | [`link_weighted_f32`]: average link of a condensed matrix, weighted objects | n² | the matrix |
-//! | [`link_rows`]: whole dissimilarities, made a row at a time; exact, weighted objects | n² and 2n rows | at most 1.4 n² bytes while sums fit 32 bits, 4.3 n² beyond; O(n) for single link |
+//! | [`link_rows`]: whole dissimilarities, made a row at a time; exact, weighted objects | n² and 2n rows | at most 1.4 n² bytes while sums fit 32 bits, 4.3 n² beyond, and 3 GiB; O(n) for single link |
 //! | [`link_edges`]: single link of a sparse graph with m edges | m log m | m |
 //! | [`spanning_tree`]: minimum spanning tree of the rows of a table | n² d | n d |
 //! | [`genie`]: merges along a spanning tree that keep cluster sizes about equal (Gini index) | n √n at most | n |

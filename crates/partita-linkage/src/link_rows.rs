@@ -3,7 +3,7 @@
 use partita_core::{Dendrogram, Monitor};
 
 use crate::generic::generic;
-use crate::lazy_matrix::LazyMatrix;
+use crate::lazy_matrix::{LIMIT, LazyMatrix, at_least};
 use crate::mst::minimum_spanning_tree;
 use crate::nn_chain::nn_chain;
 use crate::rows::Rows;
@@ -20,12 +20,24 @@ use crate::{Linkage, LinkageError};
 /// to stop.
 ///
 /// # Cost
-/// O(n²) time and 2n rows; memory is [`bytes`]. Single link needs O(n) memory and n rows. Centroid link has no
-/// bound below O(n³) but takes a few times as long as the others.
+/// O(n²) time and 2n rows; memory is [`bytes`]. Where 3 GiB do not hold the rows of all clusters, those of the smallest are made again
+/// from the rows of their objects: as many more as clusters are small, and none in practice below 50,000 objects. Single link needs
+/// O(n) memory and n rows. Centroid link has no bound below O(n³) but takes a few times as long as the others.
 pub fn link_rows(
     rows: &dyn Rows,
     weights: &[u32],
     linkage: Linkage,
+    monitor: &dyn Monitor,
+) -> Result<Dendrogram, LinkageError> {
+    link_within(rows, weights, linkage, LIMIT, monitor)
+}
+
+/// [`link_rows`] with at most so many bytes of rows, or a few rows.
+fn link_within(
+    rows: &dyn Rows,
+    weights: &[u32],
+    linkage: Linkage,
+    limit: u64,
     monitor: &dyn Monitor,
 ) -> Result<Dendrogram, LinkageError> {
     let objects = rows.objects();
@@ -41,24 +53,71 @@ pub fn link_rows(
     }
     match linkage {
         Linkage::Single => minimum_spanning_tree(rows, weights, monitor),
-        Linkage::Centroid => generic(LazyMatrix::new(rows, weights, linkage), weights, monitor),
+        Linkage::Centroid => generic(LazyMatrix::new(rows, weights, linkage, limit), weights, monitor),
         Linkage::Complete | Linkage::Average | Linkage::Ward => {
-            nn_chain(LazyMatrix::new(rows, weights, linkage), weights, monitor)
+            nn_chain(LazyMatrix::new(rows, weights, linkage, limit), weights, monitor)
         }
     }
 }
 
-/// Bytes that [`link_rows`] holds at once, at most, over objects of weight 1 whose dissimilarity 1 counts `unit`.
+/// Bytes that [`link_rows`] holds at once, at most, over objects of weight 1 whose dissimilarity 1 counts `unit`: of rows at most 3 GiB (or 64
+/// rows), but under centroid link.
 pub fn bytes(objects: usize, unit: u64, linkage: Linkage) -> u64 {
     let cells = crate::lazy_matrix::cells(objects) as u64;
+    let most = at_least(LIMIT, objects);
     let rows = match linkage {
         Linkage::Single => 0,
-        Linkage::Complete => cells.saturating_mul(4),
+        Linkage::Complete => cells.saturating_mul(4).min(most),
         Linkage::Centroid => cells.saturating_mul(8),
         Linkage::Average | Linkage::Ward => {
             let (narrow, wide) = crate::lazy_matrix::widths(objects, unit);
-            (narrow as u64).saturating_mul(4).max((wide as u64).saturating_mul(8))
+            (narrow as u64).saturating_mul(4).max((wide as u64).saturating_mul(8)).min(most)
         }
     };
-    (objects as u64).saturating_mul(64).saturating_add(rows)
+    (objects as u64).saturating_mul(72).saturating_add(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::{Seed, Silent};
+    use rand::RngExt;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Dissimilarities without any order, so that clusters begin everywhere, and how many rows were asked for.
+    struct Mixed(usize, AtomicUsize);
+
+    impl Rows for Mixed {
+        fn objects(&self) -> usize {
+            self.0
+        }
+
+        fn unit(&self) -> u64 {
+            1 << 20
+        }
+
+        fn fill(&self, object: usize, row: &mut [u32]) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            let pair = |other: usize| (object.min(other) * self.0 + object.max(other)) as u64;
+            let mixed = |other: usize| pair(other).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
+            row.iter_mut().enumerate().for_each(|(other, row)| *row = mixed(other) as u32);
+        }
+    }
+
+    #[test]
+    fn rows_that_were_dropped_are_made_again_the_same() {
+        let mut rng = Seed::new(8).rng();
+        let rows = Mixed(1500, AtomicUsize::new(0));
+        let weights: Vec<u32> = (0..1500).map(|_| rng.random_range(1..4)).collect();
+        for linkage in [Linkage::Average, Linkage::Complete, Linkage::Ward] {
+            let mut within = |limit| {
+                rows.1.store(0, Ordering::Relaxed);
+                (link_within(&rows, &weights, linkage, limit, &Silent).unwrap(), rows.1.load(Ordering::Relaxed))
+            };
+            let ((few, made), (all, needed)) = (within(0), within(u64::MAX));
+            assert_eq!(few, all, "{linkage:?}");
+            assert!(made > needed + 500, "{linkage:?}: {made} rows beside {needed}");
+            assert!(made < 20 * needed, "{linkage:?}: {made} rows beside {needed}");
+        }
+    }
 }
