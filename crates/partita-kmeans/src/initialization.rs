@@ -1,6 +1,6 @@
 //! Initialization on tables: k-means++ in single precision, panels of 64 rows at a time, or rows drawn evenly.
 
-use partita_kernels::PANEL;
+use partita_kernels::{Kernel, PANEL, Simd, dispatch};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
@@ -113,12 +113,9 @@ impl<P: PanelRows> DistanceField for PanelField<'_, P> {
             let mut sum = 0.0;
             for (place, near) in near.chunks_exact_mut(PANEL).enumerate() {
                 let panel = chunk * (CHUNK / PANEL) + place;
-                let distances = rows.distances(panel, &point);
-                let word = members.word(panel);
-                for lane in 0..PANEL {
-                    let distance = if fresh { distances[lane] } else { distances[lane].min(near[lane]) };
-                    near[lane] = if word >> lane & 1 == 1 { distance } else { 0.0 };
-                }
+                let distances = &rows.distances(panel, &point);
+                let near: &mut [f32; PANEL] = near.try_into().expect("a panel");
+                dispatch(Nearer { distances, members: members.word(panel), fresh, near: &mut *near });
                 sum += mass(rows, panel, near);
             }
             *total = sum;
@@ -181,15 +178,57 @@ impl<P: PanelRows> DistanceField for PanelField<'_, P> {
     }
 }
 
+/// Distances from the nearest centre once there is one more: 0 for rows that are no members.
+struct Nearer<'a> {
+    distances: &'a [f32; PANEL],
+    /// A bit a row.
+    members: u64,
+    /// Whether it is the first centre.
+    fresh: bool,
+    near: &'a mut [f32; PANEL],
+}
+
+impl Kernel for Nearer<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        const HALF: usize = PANEL / 2;
+        if self.fresh {
+            *self.near = *self.distances;
+        } else {
+            self.near.iter_mut().zip(self.distances).for_each(|(near, &distance)| *near = distance.min(*near));
+        }
+        for (near, members) in
+            self.near.chunks_exact_mut(HALF).zip([self.members as u32, (self.members >> HALF) as u32])
+        {
+            for (lane, near) in near.iter_mut().enumerate() {
+                let kept = 0u32.wrapping_sub(members >> lane & 1);
+                *near = f32::from_bits(near.to_bits() & kept);
+            }
+        }
+    }
+}
+
+/// The sum over a panel, in eight parts.
+struct Sum<'a>(&'a [f32]);
+
+impl Kernel for Sum<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> f64 {
+        let mut sums = [0.0f64; 8];
+        for near in self.0.chunks_exact(8) {
+            sums.iter_mut().zip(near).for_each(|(sum, &near)| *sum += f64::from(near));
+        }
+        sums.iter().sum()
+    }
+}
+
 /// Weighted sum over a panel.
 fn mass<P: PanelRows>(rows: &P, panel: usize, near: &[f32]) -> f64 {
-    if let Some(weights) = rows.weights() {
-        let weights = &weights[panel * PANEL..rows.objects().min((panel + 1) * PANEL)];
-        return weights.iter().zip(near).map(|(weight, &near)| weight * f64::from(near)).sum();
-    }
-    let mut sums = [0.0f64; 8];
-    for near in near.chunks_exact(8) {
-        sums.iter_mut().zip(near).for_each(|(sum, &near)| *sum += f64::from(near));
-    }
-    sums.iter().sum()
+    let Some(weights) = rows.weights() else { return dispatch(Sum(near)) };
+    let weights = &weights[panel * PANEL..rows.objects().min((panel + 1) * PANEL)];
+    weights.iter().zip(near).map(|(weight, &near)| weight * f64::from(near)).sum()
 }

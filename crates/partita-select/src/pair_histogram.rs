@@ -1,6 +1,6 @@
 //! Histogram of co-association: the consensus CDF, PAC and disagreement of the pairs of an ensemble.
 
-use partita_coassoc::{CoAssociation, EvidenceRows};
+use partita_coassoc::{CoAssociation, Counts, EvidenceRows, Seen};
 use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Seed, chunks};
 use rand::RngExt;
 use rayon::prelude::*;
@@ -56,7 +56,10 @@ impl PairHistogram {
         let ranges: Vec<_> = chunks(all, CHUNK).collect();
         let part = |range: std::ops::Range<usize>| {
             let mut histogram = Self::new(ensemble.bases().len());
-            range.for_each(|pair| histogram.add(together.at(pair), seen.at(pair)));
+            match (together, seen) {
+                (Counts::Bytes(c), Seen::Counts(Counts::Bytes(n))) => histogram.add_all(&c[range.clone()], &n[range]),
+                _ => range.for_each(|pair| histogram.add(together.at(pair), seen.at(pair))),
+            }
             histogram
         };
         let new = || Self::new(ensemble.bases().len());
@@ -86,6 +89,23 @@ impl PairHistogram {
 
     fn add(&mut self, c: u32, n: u32) {
         self.counts[(n * (n + 1) / 2 + c) as usize] += 1;
+    }
+
+    /// Adds fewer than 2³² pairs, in turn to tables of their own: many pairs of a row have the same c and N, and a count that is raised again
+    /// at once waits for itself.
+    fn add_all(&mut self, c: &[u8], n: &[u8]) {
+        const TABLES: usize = 4;
+        let mut tables = vec![[0u32; TABLES]; self.counts.len()];
+        for (c, n) in c.chunks(TABLES).zip(n.chunks(TABLES)) {
+            for (table, (&c, &n)) in c.iter().zip(n).enumerate() {
+                let n = u32::from(n);
+                tables[(n * (n + 1) / 2 + u32::from(c)) as usize][table] += 1;
+            }
+        }
+        self.counts
+            .iter_mut()
+            .zip(&tables)
+            .for_each(|(count, parts)| *count += parts.map(u64::from).iter().sum::<u64>());
     }
 
     /// Whole numbers: the order of adding does not matter.
