@@ -132,8 +132,8 @@ fn judged(
     ensemble: &Ensemble,
     by_chance: Option<String>,
 ) -> Outcome {
-    let (live, stopped) = (outcome.partition.live_clusters(), outcome.stopped);
-    let found = Found { info, settings: &outcome.settings, asked, live, stopped }.warnings();
+    let (live, stopped, rounds) = (outcome.partition.live_clusters(), outcome.stopped, outcome.rounds);
+    let found = Found { info, settings: &outcome.settings, asked, live, stopped, rounds }.warnings();
     let nothing = result_warnings::no_information(ensemble.bases());
     let nothing = nothing.or(by_chance);
     if nothing.is_some() {

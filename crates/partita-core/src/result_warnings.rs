@@ -15,6 +15,8 @@ pub(crate) struct Found<'a> {
     /// Clusters that have objects.
     pub(crate) live: usize,
     pub(crate) stopped: Stopped,
+    /// Rounds that it took.
+    pub(crate) rounds: u64,
 }
 
 impl Found<'_> {
@@ -25,7 +27,8 @@ impl Found<'_> {
 
     /// Methods without a setting `rounds`, such as samplers, always end at a limit.
     fn round_limit(&self) -> Option<String> {
-        let rounds = self.settings.get("rounds").filter(|_| self.stopped == Stopped::RoundLimit)?;
+        let set = self.settings.get("rounds").filter(|_| self.stopped == Stopped::RoundLimit)?;
+        let rounds = set.as_u64().unwrap_or(self.rounds);
         Some(format!("it stopped at its limit of {rounds} rounds, before it converged; set rounds higher"))
     }
 

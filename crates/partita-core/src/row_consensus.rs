@@ -126,7 +126,7 @@ impl RowOutcome {
         let (objective, model, mut warnings, details) = (fit.objective, fit.model, fit.warnings, fit.details);
         let live = sizes.iter().filter(|size| **size > 0).count();
         let asked = problem.clusters;
-        let found = Found { info: method.info(), settings: &settings, asked, live, stopped }.warnings();
+        let found = Found { info: method.info(), settings: &settings, asked, live, stopped, rounds }.warnings();
         let nothing = result_warnings::no_information(problem.rows.bases());
         result_warnings::add(&mut warnings, found.into_iter().chain(nothing));
         Self { sizes, stopped, rounds, objective, model, settings, warnings, details }

@@ -8,7 +8,7 @@
 //! `ssce` is the default, which chooses γ; `ssce, γ = 1` is not asked to; `ssce, paper` has the paper's formulas and 30
 //! rounds, γ = 1. The peer is what the method is made of: 20 logistic regressions by scikit-learn, one for each base
 //! clustering under the same names, with the ridge 1 that γ = 1 puts on each before anything ties them, to its
-//! default tolerance. CPU seconds are user and system time from labels and table to the outcome; `H` is the share of
+//! default tolerance. `solvers` in place of ROUNDS compares rounds in turn with the joint minimum on ten small tables. CPU seconds are user and system time from labels and table to the outcome; `H` is the share of
 //! objects under the best matching with the classes (of the peer, of the plurality of its 20 predictions).
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -34,9 +34,10 @@ type Failure = Box<dyn Error>;
 const BASES: u64 = 20;
 
 /// Contestants of our own, and their settings.
-const OWN: [(&str, &[&str]); 3] = [
+const OWN: [(&str, &[&str]); 4] = [
     ("ssce", &[]),
     ("ssce, γ = 1", &["gamma=1"]),
+    ("ssce, γ = 1, joint", &["gamma=1", "solver=joint"]),
     ("ssce, paper", &["gamma=1", "intercept=false", "exact=false", "shrink=0", "rounds=30"]),
 ];
 
@@ -46,6 +47,7 @@ fn main() -> Result<(), Failure> {
         ["own", which, folder] => return own(which.parse()?, Path::new(folder)),
         // For a profile: `prepare segment FOLDER`, then `perf record … own 0 FOLDER`.
         ["prepare", case, folder] => return prepare(case, Path::new(folder)),
+        ["solvers"] => return solvers(),
         _ => {}
     }
     let rounds = words.first().and_then(|word| word.parse().ok()).unwrap_or(5);
@@ -101,17 +103,72 @@ fn own(which: usize, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a case for all contestants: the table, the labels of the base clusterings under common names, the classes.
-fn prepare(case: &str, folder: &Path) -> Result<(), Failure> {
+/// Small tables of the catalogue, on which the solvers are compared.
+const TABLES: [&str; 10] =
+    ["iris", "wine", "glass", "zoo", "ecoli", "soybean", "protein", "ionosphere", "wdbc", "breast-cancer"];
+
+/// Mean figures of the solvers: four ensembles of every table, as it is and in z-scores (SSCE itself scales).
+fn solvers() -> Result<(), Failure> {
+    println!("γ      solver       H: raw, z-scores; mean certainty; largest gradient; CPU s a fit");
+    for gamma in ["1", "null"] {
+        for solver in ["alternating", "joint"] {
+            let (mut h, mut sure, mut slope, mut cpu, mut fits) = ([0.0; 2], 0.0, 0.0f64, 0.0, 0.0);
+            for name in TABLES {
+                let (values, truth) = classes(name)?;
+                for (scaled, h) in h.iter_mut().enumerate() {
+                    let base = if scaled == 1 { z_scores(values.view()) } else { values.clone() };
+                    for seed in 0..4 {
+                        let ensemble = ensemble(base.view(), truth.clusters(), Seed::new(seed))?;
+                        let names: Vec<String> = (0..values.ncols()).map(|j| format!("x{j}")).collect();
+                        let mut problem = Problem::new(&ensemble, Clusters::Exactly(truth.clusters()));
+                        problem.features = Some(Features::new(&names, values.view())?);
+                        problem.settings = SettingMap::parse(&[format!("gamma={gamma}"), format!("solver={solver}")])?;
+                        let begun = cpu_seconds();
+                        let outcome = consense(&SSCE, &problem, &Silent)?;
+                        cpu += cpu_seconds() - begun;
+                        *h += Contingency::new(&outcome.partition, &truth)?.accuracy() / (4 * TABLES.len()) as f64;
+                        sure += outcome.certainty.iter().sum::<f64>() / outcome.certainty.len() as f64;
+                        let left = outcome.details.get("gradient").and_then(Value::as_f64);
+                        slope = slope.max(left.unwrap_or(f64::NAN));
+                        fits += 1.0;
+                    }
+                }
+            }
+            let gradient = if solver == "joint" { format!("{slope:.1e}") } else { String::new() };
+            let certainty = sure / fits;
+            println!(
+                "γ={gamma:<4} {solver:<12} {:.3} {:.3} {certainty:.2} {gradient:>8} {:.3}",
+                h[0],
+                h[1],
+                cpu / fits
+            );
+        }
+    }
+    Ok(())
+}
+
+fn z_scores(values: ArrayView2<'_, f64>) -> Array2<f64> {
+    let (mean, spread) = (values.mean_axis(Axis(0)).expect("rows"), values.std_axis(Axis(0), 0.0));
+    let spread = spread.mapv(|spread| if spread > 0.0 { spread } else { 1.0 });
+    (&values - &mean) / &spread
+}
+
+/// A table of the catalogue and its classes.
+fn classes(name: &str) -> Result<(Array2<f64>, Partition), Failure> {
     let place =
         env::var_os("PARTITA_DATASETS").ok_or("PARTITA_DATASETS names the folder of the data sets; it is not set")?;
-    let set = data_set(case).ok_or("a set of the catalogue")?;
+    let set = data_set(name).ok_or("a set of the catalogue")?;
     let mut options = ReadOptions::default();
     options.truth = Some("label").into();
     let table = read_table(&PathBuf::from(place).join(&set.file), &options)?;
     let truth = Partition::from_values(&table.label.ok_or("there are classes")?.values);
-    let values = table.values;
-    let ensemble = ensemble(values.view(), truth.clusters())?;
+    Ok((table.values, truth))
+}
+
+/// Writes a case for all contestants: the table, the labels of the base clusterings under common names, the classes.
+fn prepare(case: &str, folder: &Path) -> Result<(), Failure> {
+    let (values, truth) = classes(case)?;
+    let ensemble = ensemble(values.view(), truth.clusters(), Seed::new(1))?;
     let reference = best_reference(&ensemble, None, |_| true).ok_or("there are base clusterings")?;
     let alignment = align_to(&ensemble, reference, Surplus::Nearest)?;
     let label = |i: usize, u: usize| ensemble.label(i, u).map_or(0, |j| alignment.codes(u)[j] as u8);
@@ -125,10 +182,10 @@ fn prepare(case: &str, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn ensemble(x: ArrayView2<'_, f64>, k: usize) -> Result<Ensemble, Failure> {
+fn ensemble(x: ArrayView2<'_, f64>, k: usize, seed: Seed) -> Result<Ensemble, Failure> {
     let mut builder = EnsembleBuilder::new(x.nrows());
     for u in 0..BASES {
-        builder.push(format!("u{u}"), k_means(x, k, Seed::new(1).child(u)).into_iter().map(Some))?;
+        builder.push(format!("u{u}"), k_means(x, k, seed.child(u)).into_iter().map(Some))?;
     }
     Ok(builder.finish()?)
 }

@@ -3,24 +3,22 @@
 use std::cell::Cell;
 use std::num::NonZeroU32;
 
-use partita_core::ndarray::{Array2, ArrayView1, s};
-use partita_core::{Flow, Monitor, ProgressCounter, Settings, Stopped};
-use partita_spectral::symmetric_eigen;
+use partita_core::ndarray::Array2;
+use partita_core::{Flow, Monitor, ProgressCounter, SettingChoice, Settings, Stopped};
 use serde::{Deserialize, Serialize};
 
 use crate::SsceError;
-use crate::lbfgs::{Point, descend};
+use crate::curvature::Curvature;
+use crate::joint::fit_jointly;
+use crate::lbfgs::{Limits, Point, descend};
 use crate::loss::Loss;
 use crate::prior::{Prior, RIDGE};
-
-/// Inputs up to which the curvature of the loss is known by its eigenvectors, beyond by its diagonal.
-const EIGEN_WIDTH: usize = 400;
 
 /// Units of progress of a round.
 const UNITS: u64 = 100;
 
-/// Rounds of descent on W for one μ and Ω, and the share of the gradient that is left where it stops.
-const DESCENT: (usize, f64) = (5, 1e-2);
+/// Descent on W for one μ and Ω.
+const DESCENT: Limits = Limits { steps: 5, share: 1e-2, memory: 8, rounding: 0.0 };
 
 /// Settings of [`ssce`](crate::ssce) and [`ssce_p`](crate::ssce_p). Start from `default()` or [`SsceSettings::paper`]
 /// and change what you mean to change.
@@ -49,17 +47,34 @@ pub struct SsceSettings {
     /// Weight of the squared centre, which keeps classifiers finite where clusters can be separated perfectly.
     #[setting(range = 0.0..=1e100)]
     pub shrink: f64,
-    /// The most rounds of classifiers, centre and covariance.
+    /// How classifiers, centre and covariance are found: by a few rounds of each in turn, or as the joint minimum.
+    ///
+    /// Stopped early, rounds in turn agree better with classes than the minimum, which goes far to repeat the base clusterings:
+    /// see the documents of the crate.
+    pub solver: Solver,
+    /// The most rounds of classifiers, centre and covariance, or steps of descent to the joint minimum. Unset takes 5 rounds, or 10,000
+    /// steps.
     #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
-    /// Stop when a round gains at most this share of the objective.
+    pub rounds: Option<NonZeroU32>,
+    /// Stop when a round gains at most this share of the objective. The joint minimum is there when the gradient has fallen to a millionth.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
 }
 
+/// How classifiers, centre and covariance are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Solver {
+    /// Rounds of each in turn, from zero, as the paper has it.
+    #[default]
+    Alternating,
+    /// L-BFGS over classifiers and centre, where the covariance is always the best one: the minimum of the objective.
+    Joint,
+}
+
 impl Default for SsceSettings {
     fn default() -> Self {
-        let rounds = NonZeroU32::new(5).expect("not zero");
         Self {
             gamma: None,
             reference: None,
@@ -67,7 +82,8 @@ impl Default for SsceSettings {
             intercept_scaling: 1.0,
             exact: true,
             shrink: 1e-3,
-            rounds,
+            solver: Solver::Alternating,
+            rounds: None,
             tolerance: 1e-4,
         }
     }
@@ -76,8 +92,17 @@ impl Default for SsceSettings {
 impl SsceSettings {
     /// The choices of the paper: no intercept, the mean as μ, Ω by eq. 12, no weight of ‖μ‖².
     pub fn paper() -> Self {
-        let rounds = NonZeroU32::new(30).expect("not zero");
+        let rounds = NonZeroU32::new(30);
         Self { intercept: false, exact: false, shrink: 0.0, rounds, ..Self::default() }
+    }
+
+    /// The most rounds, or steps.
+    pub(crate) fn most(&self) -> u32 {
+        let unset = match self.solver {
+            Solver::Alternating => 5,
+            Solver::Joint => 10_000,
+        };
+        self.rounds.map_or(unset, NonZeroU32::get)
     }
 
     /// What the column of the intercept holds, if there is one.
@@ -91,7 +116,11 @@ pub(crate) struct Fit {
     /// μ, p × K.
     pub(crate) centre: Array2<f64>,
     pub(crate) trace: Vec<f64>,
+    /// Rounds, or steps of a joint descent.
+    pub(crate) rounds: u64,
     pub(crate) stopped: Stopped,
+    /// Norm of the gradient over that at zero, of a joint minimum.
+    pub(crate) gradient: Option<f64>,
 }
 
 /// Fits all classifiers of a loss.
@@ -101,12 +130,15 @@ pub(crate) fn fit(
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
+    if settings.solver == Solver::Joint {
+        return fit_jointly(loss, gamma, settings, monitor);
+    }
     let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
     let mut prior = Prior::start((gamma, gamma), loss.base_weights, RIDGE)?;
     let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
     let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
-    let progress = ProgressCounter::new(monitor, u64::from(settings.rounds.get()) * UNITS);
-    for _ in 0..settings.rounds.get() {
+    let progress = ProgressCounter::new(monitor, u64::from(settings.most()) * UNITS);
+    for _ in 0..settings.most() {
         let (likelihood, next) = classifiers(loss, &prior, &centre, w, &progress.part(UNITS))?;
         w = next;
         centre = prior.centre(&w, settings.shrink, settings.exact);
@@ -124,7 +156,7 @@ pub(crate) fn fit(
             break;
         }
     }
-    Ok(Fit { centre, trace, stopped })
+    Ok(Fit { centre, rounds: trace.len() as u64, trace, stopped, gradient: None })
 }
 
 /// Better W for this μ and Ω, with its negative log likelihood. The descent is that of W diag(√ω).
@@ -138,63 +170,21 @@ fn classifiers(
     let evaluations = Cell::new(0);
     let evaluate = |scaled: &Array2<f64>| {
         let w = &prior.unscaled(scaled.clone());
-        let _ = monitor.tick(evaluations.replace(evaluations.get() + 1), DESCENT.0 as u64 + 1);
+        let _ = monitor.tick(evaluations.replace(evaluations.get() + 1), DESCENT.steps as u64 + 1);
         let ((likelihood, mut gradient), (tied, pull)) = (loss.evaluate(w), prior.evaluate(w, centre));
         gradient += &pull;
         (likelihood + tied, prior.unscaled(gradient))
     };
     let w = prior.scaled(w);
-    let curvature = Curvature::new(loss, prior, centre)?;
+    let curvature = Curvature::new(loss, centre)?;
     let (value, gradient) = evaluate(&w);
-    let end = descend(
+    let (end, _) = descend(
         Point { at: w, value, gradient },
         DESCENT,
         evaluate,
-        |g| curvature.solve(g),
+        |g| curvature.solve(g, (&prior.eigen.0, &prior.eigen.1)),
         || monitor.flow() == Flow::Stop,
     );
     let w = prior.unscaled(end.at);
     Ok((end.value - prior.evaluate(&w, centre).0, w))
-}
-
-/// An approximate Hessian, `H ⊗ I + 2 A`: all classifiers are taken to curve as μ does times
-/// their weights, and their classes alike.
-struct Curvature<'a> {
-    prior: &'a Prior,
-    values: Vec<f64>,
-    /// Eigenvectors of H, where it is not diagonal.
-    vectors: Option<Array2<f64>>,
-}
-
-impl<'a> Curvature<'a> {
-    fn new(loss: &Loss<'_>, prior: &'a Prior, centre: &Array2<f64>) -> Result<Self, SsceError> {
-        let weights = loss.curvature(centre);
-        if loss.design.width() > EIGEN_WIDTH {
-            return Ok(Self { prior, values: loss.design.squares(&weights), vectors: None });
-        }
-        let gram = loss.design.gram(&weights);
-        let pairs = symmetric_eigen(((&gram + &gram.t()) * 0.5).view())?;
-        let values = pairs.values.iter().map(|value| value.max(0.0)).collect();
-        Ok(Self { prior, values, vectors: Some(pairs.vectors) })
-    }
-
-    /// The inverse applied to a gradient, p × M K.
-    fn solve(&self, gradient: &Array2<f64>) -> Array2<f64> {
-        let (values, vectors) = &self.prior.eigen;
-        let mut turned = self.vectors.as_ref().map_or_else(|| gradient.clone(), |v| v.t().dot(gradient));
-        let (bases, k) = (values.len(), gradient.ncols() / values.len());
-        for (mut row, h) in turned.outer_iter_mut().zip(&self.values) {
-            let block = row.to_shape((bases, k)).expect("M K numbers").to_owned();
-            let mut inner = vectors.t().dot(&block);
-            for (mut line, a) in inner.outer_iter_mut().zip(values) {
-                line /= h + 2.0 * a;
-            }
-            let outer = vectors.dot(&inner);
-            row.assign(&ArrayView1::from(outer.as_standard_layout().as_slice().expect("standard layout")));
-        }
-        match &self.vectors {
-            Some(v) => v.dot(&turned),
-            None => turned.slice(s![.., ..]).to_owned(),
-        }
-    }
 }

@@ -2,11 +2,21 @@
 
 use partita_core::ndarray::Array2;
 
-/// Pairs of steps and gradient changes that are remembered.
-const MEMORY: usize = 8;
-
 /// Halvings of a step that does not lower the value enough.
 const HALVINGS: usize = 30;
+
+/// How far a descent goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The most steps.
+    pub(crate) steps: usize,
+    /// The share of the gradient's norm that may be left.
+    pub(crate) share: f64,
+    /// Pairs of steps and gradient changes that are remembered.
+    pub(crate) memory: usize,
+    /// By which share of it a value may rise in a step that shortens the gradient: what rounding hides.
+    pub(crate) rounding: f64,
+}
 
 /// A point with its value and gradient.
 pub(crate) struct Point {
@@ -15,21 +25,20 @@ pub(crate) struct Point {
     pub(crate) gradient: Array2<f64>,
 }
 
-/// Goes down from `point` for at most `rounds` rounds, or until the gradient has shrunk to `shrink` of what it was.
-/// `solve` applies the inverse of an approximate Hessian. The value never rises. Once `stop` says so, it stays at the point that it has
+/// Goes down from `point` within `limits`, and says in how many steps. `solve` applies the inverse of an approximate Hessian. The value never rises but by rounding. Once `stop` says so, it stays at the point that it has
 /// reached.
 pub(crate) fn descend(
     mut point: Point,
-    (rounds, shrink): (usize, f64),
+    limits: Limits,
     evaluate: impl Fn(&Array2<f64>) -> (f64, Array2<f64>),
     solve: impl Fn(&Array2<f64>) -> Array2<f64>,
     stop: impl Fn() -> bool,
-) -> Point {
-    let goal = shrink * norm(&point.gradient);
+) -> (Point, usize) {
+    let goal = limits.share * norm(&point.gradient);
     let mut memory: Vec<(Array2<f64>, Array2<f64>)> = Vec::new();
-    for _ in 0..rounds {
+    for step in 0..limits.steps {
         if norm(&point.gradient) <= goal || stop() {
-            break;
+            return (point, step);
         }
         let mut direction = direction(&point.gradient, &memory, &solve);
         let mut slope = dot(&direction, &point.gradient);
@@ -38,20 +47,23 @@ pub(crate) fn descend(
             direction = -solve(&point.gradient);
             slope = dot(&direction, &point.gradient);
         }
-        let Some(next) = search(&point, &direction, slope, &evaluate, &stop) else { break };
-        let (step, change) = (&next.at - &point.at, &next.gradient - &point.gradient);
-        if dot(&step, &change) > 1e-12 * norm(&step) * norm(&change) {
-            if memory.len() == MEMORY {
+        let Some(next) = search(&point, &direction, (slope, limits.rounding), &evaluate, &stop) else {
+            return (point, step);
+        };
+        let (moved, change) = (&next.at - &point.at, &next.gradient - &point.gradient);
+        if dot(&moved, &change) > 1e-12 * norm(&moved) * norm(&change) {
+            if memory.len() == limits.memory {
                 memory.remove(0);
             }
-            memory.push((step, change));
+            memory.push((moved, change));
         }
         point = next;
     }
-    point
+    (point, limits.steps)
 }
 
-fn norm(a: &Array2<f64>) -> f64 {
+/// The Euclidean norm of all entries.
+pub(crate) fn norm(a: &Array2<f64>) -> f64 {
     dot(a, a).sqrt()
 }
 
@@ -86,7 +98,7 @@ fn direction(
 fn search(
     point: &Point,
     direction: &Array2<f64>,
-    slope: f64,
+    (slope, rounding): (f64, f64),
     evaluate: &impl Fn(&Array2<f64>) -> (f64, Array2<f64>),
     stop: &impl Fn() -> bool,
 ) -> Option<Point> {
@@ -97,7 +109,9 @@ fn search(
         }
         let at = &point.at + &(direction * length);
         let (value, gradient) = evaluate(&at);
-        if value <= point.value + 1e-4 * length * slope && value < point.value {
+        let falls = value <= point.value + 1e-4 * length * slope && value < point.value;
+        let flat = || value - point.value <= rounding * value.abs() && norm(&gradient) < norm(&point.gradient);
+        if falls || (rounding > 0.0 && flat()) {
             return Some(Point { at, value, gradient });
         }
         length *= 0.5;
@@ -120,7 +134,13 @@ mod tests {
         };
         let at = array![[-1.2, 1.0]];
         let (value, gradient) = evaluate(&at);
-        let end = descend(Point { at, value, gradient }, (200, 1e-12), evaluate, |g| g * 1e-3, || false);
+        let (end, _) = descend(
+            Point { at, value, gradient },
+            Limits { steps: 200, share: 1e-12, memory: 8, rounding: 0.0 },
+            evaluate,
+            |g| g * 1e-3,
+            || false,
+        );
         assert_eq!(end.at.dim(), (1, 2));
         end.at.iter().for_each(|found| assert_abs_diff_eq!(*found, 1.0, epsilon = 1e-6));
     }

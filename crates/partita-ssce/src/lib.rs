@@ -52,16 +52,18 @@
 //!
 //! **Rounds stop early.** With μ free, the minimum of the objective depends little on γ and repeats the base clusterings
 //! (wine, raw: .69 instead of .78); the few rounds of W, μ and Ω from zero are what regularises. So the default is 5
-//! rounds, which differ from 30 by less than .005 in accuracy where γ is 0.1 or more and cost a tenth, and there is no
-//! joint solution of W and μ.
+//! rounds, which differ from 30 by less than .005 in accuracy where γ is 0.1 or more and cost a tenth. The joint minimum is there
+//! with [`Solver::Joint`]; docs/decisions/0015 compares them.
 
 mod aligned_labels;
 mod choose;
 mod columns;
+mod curvature;
 mod design;
 mod distance;
 mod error;
 mod fit;
+mod joint;
 mod lbfgs;
 mod linear;
 mod loss;
@@ -73,7 +75,7 @@ mod target;
 
 pub use distance::{CentroidModel, NeighbourModel};
 pub use error::SsceError;
-pub use fit::SsceSettings;
+pub use fit::{Solver, SsceSettings};
 pub use linear::LinearModel;
 pub use method::{SSCE, SSCE_P};
 pub use model::{FORMATS, Predictor, UnknownPredictor, learn, learn_soft, read_model};

@@ -23,6 +23,16 @@ pub(crate) struct Prior {
     bases: f64,
 }
 
+/// The quadratic part where μ is the best one for every W: `A − A r rᵀ A / (rᵀ A r + ρ)` in place of A, with r = √ω.
+pub(crate) struct Profile {
+    /// Its eigenvalues and eigenvectors.
+    pub(crate) values: Vec<f64>,
+    pub(crate) vectors: Array2<f64>,
+    /// A r, and rᵀ A r + ρ.
+    pub(crate) pulls: Vec<f64>,
+    pub(crate) total: f64,
+}
+
 impl Prior {
     /// The prior with this Ω.
     fn new(
@@ -107,6 +117,23 @@ impl Prior {
             centre.scaled_add(weight / total, &block);
         }
         centre
+    }
+
+    /// What is left of A where μ is the best one for every W.
+    pub(crate) fn without_centre(&self, shrink: f64) -> Profile {
+        let roots = ArrayView1::from(&self.roots);
+        let pulls = self.a.dot(&roots);
+        let total = pulls.dot(&roots) + shrink;
+        let column = pulls.view().insert_axis(Axis(1));
+        let left = &self.a - &(column.dot(&column.t()) / total);
+        // Where rounding leaves no eigenvectors those of A scale the descent.
+        let (values, vectors) = match symmetric_eigen(((&left + &left.t()) * 0.5).view()) {
+            Ok(pairs) => (pairs.values.to_vec(), pairs.vectors),
+            Err(_) => self.eigen.clone(),
+        };
+        let least = 1e-12 * values.iter().fold(0.0f64, |most, &value| most.max(value));
+        let values = values.iter().map(|value| value.max(least)).collect();
+        Profile { values, vectors, pulls: pulls.to_vec(), total }
     }
 
     /// The prior with the Ω of [`Prior::covariance`]; this one where the classifiers do not differ.

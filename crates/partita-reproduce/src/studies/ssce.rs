@@ -270,7 +270,7 @@ impl Bench<'_> {
         let weights =
             BaseWeights::new([vec![1.0; bases.len()], vec![LENT.1]].concat()).expect("all are above 0").in_proportion();
         let mut settings = SsceSettings::paper();
-        settings.rounds = NonZeroU32::MIN;
+        settings.rounds = Some(NonZeroU32::MIN);
         settings.reference = Some(LENT.0.into());
         let mut seconds = 0.0;
         for gamma in GAMMAS {

@@ -1,5 +1,7 @@
 //! The objective, and what the paper's settings are.
 
+use std::num::NonZeroU32;
+
 use approx::assert_abs_diff_eq;
 use partita_conformance::draw;
 use partita_core::ndarray::Array2;
@@ -18,7 +20,7 @@ fn no_round_raises_the_objective() {
         let features = Features::new(&columns, drawn.features.view()).unwrap();
         let mut settings = SsceSettings::default();
         (settings.gamma, settings.tolerance) = (Some([0.01, 1.0, 100.0][seed as usize % 3]), 0.0);
-        settings.rounds = 20.try_into().unwrap();
+        settings.rounds = NonZeroU32::new(20);
         let (ensemble, k, seed) = (&drawn.ensemble, drawn.clusters, Seed::new(seed));
         let on_table = ssce(ensemble, &features, k, seed, &settings, &Silent).unwrap();
         let on_labels = ssce_p(ensemble, k, seed, &settings, &Silent).unwrap();

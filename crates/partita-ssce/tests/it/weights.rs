@@ -1,6 +1,8 @@
 //! A weight of 2 is the base clustering twice, next to no weight is the base clustering left out, weights of 1 are none.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::num::NonZeroU32;
+
 use partita_conformance::{draw, ensemble};
 use partita_core::ndarray::Array2;
 use partita_core::{
@@ -20,7 +22,7 @@ fn columns(given: &Ensemble, bases: &[usize]) -> Ensemble {
 fn settings() -> SsceSettings {
     let mut settings = SsceSettings::default();
     (settings.gamma, settings.tolerance) = (Some(1.0), 1e-9);
-    settings.rounds = 300.try_into().unwrap();
+    settings.rounds = NonZeroU32::new(300);
     settings
 }
 

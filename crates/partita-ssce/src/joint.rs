@@ -1,0 +1,216 @@
+//! The joint minimum over the classifiers W, their centre μ and their covariance Ω.
+
+use std::cell::RefCell;
+
+use partita_core::ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use partita_core::{Flow, Monitor, Stopped};
+
+use crate::curvature::Curvature;
+use crate::fit::Fit;
+use crate::lbfgs::{Limits, Point, descend, norm};
+use crate::loss::Loss;
+use crate::prior::{Prior, RIDGE};
+use crate::{SsceError, SsceSettings};
+
+/// Norm of the gradient at which the minimum counts as reached, over that where W and μ are zero.
+const GOAL: f64 = 1e-6;
+
+/// Steps of descent before the curvature of the loss is looked at again; each time twice as many.
+const FIRST_LOOK: usize = 20;
+
+/// Steps that a direction of descent is made of.
+const MEMORY: usize = 20;
+
+/// The minimum over W, μ and Ω: convex in all three together. Ω is the best one for the W and μ of every evaluation, so that the
+/// function of W and μ that is left has the gradient that it has for this Ω.
+pub(crate) fn fit_jointly(
+    loss: &Loss<'_>,
+    gamma: f64,
+    settings: &SsceSettings,
+    monitor: &dyn Monitor,
+) -> Result<Fit, SsceError> {
+    let (shrink, most) = (settings.shrink, settings.most() as usize);
+    let task = Joint { loss, shrink, prior: RefCell::new(Prior::start((gamma, gamma), loss.base_weights, RIDGE)?) };
+    let at = Array2::zeros((loss.design.width(), (loss.bases() + 1) * loss.classes));
+    let (value, gradient) = task.evaluate(&at);
+    let all = norm(&gradient);
+    let mut point = Point { at, value, gradient };
+    let (mut trace, mut stopped) = (vec![value], Stopped::RoundLimit);
+    let (mut done, mut look) = (0, FIRST_LOOK);
+    let left = |point: &Point| if all > 0.0 { norm(&point.gradient) / all } else { 0.0 };
+    while done < most {
+        if left(&point) <= GOAL {
+            stopped = Stopped::Converged;
+            break;
+        }
+        if monitor.tick(done as u64, most as u64) == Flow::Stop {
+            stopped = Stopped::Interrupted;
+            break;
+        }
+        let (before, curvature) = (point.value, Curvature::new(loss, &task.split(&point.at).1.to_owned())?);
+        let share = left(&point);
+        let limits = Limits { steps: look.min(most - done), share: GOAL / share, memory: MEMORY, rounding: 1e-12 };
+        let solve = |gradient: &Array2<f64>| task.solve(&curvature, gradient);
+        let steps;
+        (point, steps) = descend(point, limits, |at| task.evaluate(at), solve, || monitor.flow() == Flow::Stop);
+        trace.push(point.value);
+        done += steps;
+        if point.value >= before && left(&point) >= share && monitor.flow() != Flow::Stop {
+            // Rounding leaves no step that lowers the value or shortens the gradient.
+            stopped = Stopped::Converged;
+            break;
+        }
+        look *= 2;
+    }
+    Ok(Fit {
+        centre: task.split(&point.at).1.to_owned(),
+        trace,
+        rounds: done as u64,
+        stopped,
+        gradient: Some(left(&point)),
+    })
+}
+
+/// The objective as a function of W diag(√ω) and μ beside each other, p × (M + 1) K.
+struct Joint<'a, 'b> {
+    loss: &'a Loss<'b>,
+    shrink: f64,
+    /// That of the last evaluation.
+    prior: RefCell<Prior>,
+}
+
+impl Joint<'_, '_> {
+    fn split<'a>(&self, both: &'a Array2<f64>) -> (ArrayView2<'a, f64>, ArrayView2<'a, f64>) {
+        both.view().split_at(Axis(1), self.loss.bases() * self.loss.classes)
+    }
+
+    /// Value and gradient; infinity where numbers overflow.
+    fn evaluate(&self, both: &Array2<f64>) -> (f64, Array2<f64>) {
+        let (scaled, centre) = self.split(both);
+        let (w, centre) = (self.prior.borrow().unscaled(scaled.to_owned()), centre.to_owned());
+        let Ok(prior) = self.prior.borrow().adapted(&w, &centre, RIDGE, true) else {
+            return (f64::INFINITY, Array2::zeros(both.dim()));
+        };
+        let ((likelihood, mut gradient), (tied, pull)) = (self.loss.evaluate(&w), prior.evaluate(&w, &centre));
+        gradient += &pull;
+        let mut of_centre = &centre * (2.0 * self.shrink);
+        pull.axis_chunks_iter(Axis(1), self.loss.classes).for_each(|pull| of_centre -= &pull);
+        let gradient = concatenate![Axis(1), prior.unscaled(gradient), of_centre];
+        self.prior.replace(prior);
+        (likelihood + tied + self.shrink * (&centre * &centre).sum(), gradient)
+    }
+
+    /// The inverse of an approximate Hessian applied to a gradient, by elimination of μ: its part is quadratic.
+    fn solve(&self, curvature: &Curvature, gradient: &Array2<f64>) -> Array2<f64> {
+        let k = self.loss.classes;
+        let block = |u: usize| s![.., u * k..(u + 1) * k];
+        let profile = self.prior.borrow().without_centre(self.shrink);
+        let (own, of_centre) = self.split(gradient);
+        let mut own = own.to_owned();
+        for (u, pull) in profile.pulls.iter().enumerate() {
+            own.slice_mut(block(u)).scaled_add(pull / profile.total, &of_centre);
+        }
+        let solved = curvature.solve(&own, (&profile.values, &profile.vectors));
+        let mut centre = &of_centre / (2.0 * profile.total);
+        for (u, pull) in profile.pulls.iter().enumerate() {
+            centre.scaled_add(pull / profile.total, &solved.slice(block(u)));
+        }
+        concatenate![Axis(1), solved, centre]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Solver;
+    use crate::aligned_labels::Targets;
+    use crate::design::Design;
+    use partita_core::{EnsembleBuilder, Seed, Silent};
+    use rand::RngExt;
+
+    /// The objective of W, μ and the best Ω, from the formula: Ω by its eigenvalues.
+    fn objective(loss: &Loss<'_>, gamma: f64, shrink: f64, w: &Array2<f64>, centre: &Array2<f64>) -> f64 {
+        let prior = Prior::start((gamma, gamma), loss.base_weights, RIDGE).unwrap();
+        let prior = prior.adapted(w, centre, RIDGE, true).unwrap();
+        loss.evaluate(w).0 + prior.evaluate(w, centre).0 + shrink * (centre * centre).sum()
+    }
+
+    #[test]
+    fn no_plain_descent_from_random_starts_ends_below_the_joint_minimum() {
+        for seed in 0..6 {
+            let mut rng = Seed::new(seed).rng();
+            let (objects, bases, k) = (24, 4, 2 + seed as usize % 2);
+            let table = Array2::from_shape_fn((objects, 3), |(i, _)| rng.random::<f64>() + (i % k) as f64);
+            let design = Design::Dense(table);
+            let mut builder = EnsembleBuilder::new(objects);
+            for u in 0..bases {
+                let label = |i: usize| (!rng.random_bool(0.1)).then(|| if rng.random_bool(0.2) { 0 } else { i % k });
+                builder.push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>()).unwrap();
+            }
+            let targets = Targets::new(&builder.finish().unwrap(), None, k, None).unwrap();
+            let base_weights: Vec<f64> = (0..bases).map(|u| 1.0 + u as f64 % 2.0).collect();
+            let loss = Loss {
+                design: &design,
+                codes: targets.codes.view(),
+                classes: k,
+                base_weights: &base_weights,
+                soft: None,
+                objects: None,
+            };
+            let settings = SsceSettings { shrink: 0.1, solver: Solver::Joint, ..SsceSettings::default() };
+            let gamma = [0.1, 1.0, 30.0][seed as usize % 3];
+            let fit = fit_jointly(&loss, gamma, &settings, &Silent).unwrap();
+            assert_eq!(fit.stopped, Stopped::Converged);
+            assert!(fit.gradient.is_some_and(|left| left <= GOAL), "{:?}", fit.gradient);
+            let (found, start) = (fit.trace[fit.trace.len() - 1], fit.trace[0]);
+            assert!(found < start);
+            for _ in 0..8 {
+                // Steepest descent with halved and doubled steps, by differences.
+                let mut w = Array2::from_shape_simple_fn((3, bases * k), || rng.random::<f64>() * 4.0 - 2.0);
+                let mut centre = Array2::from_shape_simple_fn((3, k), || rng.random::<f64>() * 4.0 - 2.0);
+                let (mut value, mut step) = (objective(&loss, gamma, 0.1, &w, &centre), 1e-2);
+                for _ in 0..300 {
+                    let prior = Prior::start((gamma, gamma), &base_weights, RIDGE).unwrap();
+                    let prior = prior.adapted(&w, &centre, RIDGE, true).unwrap();
+                    let pull = prior.evaluate(&w, &centre).1;
+                    let mut down = &centre * 0.2;
+                    pull.axis_chunks_iter(Axis(1), k).for_each(|pull| down -= &pull);
+                    let gradient = loss.evaluate(&w).1 + pull;
+                    let (next, other) = (&w - &(&gradient * step), &centre - &(&down * step));
+                    let lower = objective(&loss, gamma, 0.1, &next, &other);
+                    if lower < value {
+                        (w, centre, value, step) = (next, other, lower, step * 2.0);
+                    } else {
+                        step /= 2.0;
+                    }
+                }
+                assert!(value >= found * (1.0 - 1e-9), "{seed}: {value} below {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn alternation_goes_to_the_same_minimum() {
+        let mut builder = EnsembleBuilder::new(12);
+        for u in 0..3 {
+            builder.push(format!("u{u}"), (0..12).map(|i| Some((i + usize::from(i == u)) % 2))).unwrap();
+        }
+        let ensemble = builder.finish().unwrap();
+        let design = Design::hot(&ensemble, None, Some(1.0));
+        let targets = Targets::new(&ensemble, None, 2, None).unwrap();
+        let loss = Loss {
+            design: &design,
+            codes: targets.codes.view(),
+            classes: 2,
+            base_weights: &[1.0; 3],
+            soft: None,
+            objects: None,
+        };
+        let many = std::num::NonZeroU32::new(20_000);
+        let settings = SsceSettings { shrink: 1.0, rounds: many, tolerance: 1e-13, ..SsceSettings::default() };
+        let slow = crate::fit::fit(&loss, 1.0, &settings, &Silent).unwrap().trace;
+        let quick = fit_jointly(&loss, 1.0, &settings, &Silent).unwrap().trace;
+        let (slow, quick) = (slow[slow.len() - 1], quick[quick.len() - 1]);
+        assert!(quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001, "{slow} {quick}");
+    }
+}
