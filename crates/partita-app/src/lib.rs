@@ -137,7 +137,9 @@ pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score
 pub use report::{RunFolder, figure_files};
 pub use result_files::{RECORD, REPORT, json_text, read_json, write_json, write_text};
 pub use row_consensus::{ConfidentSink, consense_rows_with_confidence};
-pub use row_engine::{FitPlan, Fold, Folded, LabelEnding, PartDone, PartTask, PlanAsked, Waiting, release_rows};
+pub use row_engine::{
+    FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartTask, PlanAsked, Waiting, release_rows,
+};
 pub use row_record::RowRun;
 pub use row_report::ReportRows;
 pub use run::Finished;

@@ -18,6 +18,23 @@ pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<(), FileError> {
+    write_as(path, true, write)
+}
+
+/// As [`write_whole`], without waiting for the disk: after a power failure the file may lack some of its bytes. For what carries a
+/// checksum and can be made again.
+pub(crate) fn write_unflushed(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<(), FileError> {
+    write_as(path, false, write)
+}
+
+fn write_as(
+    path: &Path,
+    flushed: bool,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<(), FileError> {
     let failed = |source| FileError::io(path, WRITE, source);
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&target) {
@@ -25,11 +42,15 @@ pub fn write_whole(
         Ok(found) if !found.is_file() => {
             File::options().write(true).open(&target).and_then(|file| fill(&file, write)).map_err(failed)
         }
-        _ => replace(&target, write).map_err(failed),
+        _ => replace(&target, flushed, write).map_err(failed),
     }
 }
 
-fn replace(target: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
+fn replace(
+    target: &Path,
+    flushed: bool,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<()> {
     let folder = match target.parent() {
         Some(folder) if folder != Path::new("") => folder.to_path_buf(),
         _ => PathBuf::from("."),
@@ -40,10 +61,12 @@ fn replace(target: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Res
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let part = builder.tempfile_in(&folder)?;
     fill(part.as_file(), write)?;
-    part.as_file().sync_all()?;
+    if flushed {
+        part.as_file().sync_all()?;
+    }
     part.persist(target).map_err(|error| error.error)?;
     // The rename is durable once the folder is; a file system that cannot say so has done what it can.
-    if let Ok(folder) = File::open(&folder) {
+    if let (true, Ok(folder)) = (flushed, File::open(&folder)) {
         let _ = folder.sync_all();
     }
     Ok(())

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use partita::files::Manifest;
 use partita_app::{
-    Fold, Folded, LabelEnding, PartDone, PartTask, PlanAsked, ReadOptions, WeightSource, json_text, release_rows,
+    Fold, Folded, KeptRows, LabelEnding, NoObserver, PartDone, PartTask, PlanAsked, ReadOptions, WeightSource,
+    json_text, release_rows,
 };
 use pyo3::prelude::*;
 use serde_json::json;
@@ -72,8 +73,16 @@ pub(crate) fn fold(py: Python<'_>, manifest: PathBuf, folder: PathBuf, asked: As
 /// Does the task of one part; where its sum is.
 #[pyfunction]
 pub(crate) fn pass_part(py: Python<'_>, manifest: PathBuf, model: PathBuf, part: usize, how: Run) -> PyResult<PathBuf> {
-    let task = PartTask { manifest, model, part, output: None, replace: false, budget: how.budget(), more: true };
-    match run(py, &how, |_| task.run(&partita::Silent))?.whole()? {
+    let task = PartTask {
+        manifest,
+        model,
+        part,
+        output: None,
+        replace: false,
+        budget: how.budget(),
+        kept: KeptRows::InMemory,
+    };
+    match run(py, &how, |_| task.run(&NoObserver))?.whole()? {
         PartDone::Written(path) | PartDone::There(path) => Ok(path),
     }
 }

@@ -23,4 +23,4 @@ pub use files_engine::Waiting;
 pub use fit_plan::{FitPlan, PlanAsked};
 pub use fold::{Fold, Folded};
 pub use job::LabelEnding;
-pub use worker::{PartDone, PartTask, release_rows};
+pub use worker::{KeptRows, PartDone, PartTask, release_rows};

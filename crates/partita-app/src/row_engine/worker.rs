@@ -15,6 +15,7 @@ use super::job::{Content, Job, PartResult, Task, labels_beside, parts, sum_besid
 use super::sealed::{Hash, Seal, read, write};
 use crate::AppError;
 use crate::confidence::{Confident, LABEL_NUMBERS};
+use crate::observer::Observer;
 use crate::row_report::{Drawn, ReportRows, WithDrawn};
 
 /// One task of a round.
@@ -32,9 +33,21 @@ pub struct PartTask {
     pub replace: bool,
     /// Memory that may be held at once.
     pub budget: MemoryBudget,
-    /// Whether this process does many tasks of a fit, as workers of Dask and Spark do: it then holds up to 256 MiB of label rows, an eighth of
-    /// the budget at most, until it is asked for rows of another manifest or [`release_rows`] is called.
-    pub more: bool,
+    /// Where rows that were decoded stay for tasks to come.
+    pub kept: KeptRows,
+}
+
+/// Where label rows stay that a task has decoded. Sums and labels are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum KeptRows {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// In the memory of this process, where it does many tasks of a fit, as workers of Dask and Spark do: up to 256 MiB, an eighth of the
+    /// budget at most, until it is asked for rows of another manifest or [`release_rows`] is called.
+    InMemory,
+    /// In a folder, for tasks in any process of this machine, as [`ManifestRows::keep_in`] has it.
+    InFolder(PathBuf),
 }
 
 /// What became of a task.
@@ -47,17 +60,14 @@ pub enum PartDone {
 }
 
 impl PartTask {
-    /// Does the task. Who does it again finds it done; files appear whole or not at all.
+    /// Does the task. Who does it again finds it done; files appear whole or not at all. The observer is warned of what is wrong with the
+    /// folder of [`KeptRows::InFolder`], without which the task is done as well.
     ///
     /// # Errors
     /// [`AppError`] for a model of another manifest, a part that there is not, rows that were changed.
-    pub fn run(&self, monitor: &dyn Monitor) -> Result<PartDone, AppError> {
+    pub fn run(&self, observer: &dyn Observer) -> Result<PartDone, AppError> {
         let (job, hash): (Job, Hash) = read(Seal::Model, &self.model)?;
-        let rows = if self.more {
-            shared_rows(&self.manifest, self.budget)?
-        } else {
-            Arc::new(ManifestRows::open(&self.manifest, self.budget)?)
-        };
+        let rows = self.rows()?;
         let parts = parts(&rows);
         if job.manifest != rows.hash() {
             let here = self.manifest.display();
@@ -71,16 +81,32 @@ impl PartTask {
         if self.is_done(&output, hash, &job.task)? {
             return Ok(PartDone::There(output));
         }
-        if self.more {
+        if self.kept == KeptRows::InMemory {
             // Files that were opened for a task before may have been changed since.
             rows.check_files(part.groups.clone())?;
         }
-        let content = self.content(&job.task, &rows, &output, monitor)?;
+        let monitor = observer.begin(&format!("part {}", self.part));
+        let content = self.content(&job.task, &rows, &output, &*monitor);
+        rows.cache_warnings().iter().for_each(|warning| observer.warn(warning));
+        let content = content?;
         let (manifest, number) = (rows.hash(), Some(self.part as u64));
         let (first, count) = (part.first, part.rows);
         let result = PartResult { job: hash, manifest, round: job.round, part: number, first, rows: count, content };
         write(Seal::Sum, &output, &result)?;
         Ok(PartDone::Written(output))
+    }
+
+    fn rows(&self) -> Result<Arc<ManifestRows>, AppError> {
+        let open = || ManifestRows::open(&self.manifest, self.budget);
+        match &self.kept {
+            KeptRows::Nowhere => Ok(Arc::new(open()?)),
+            KeptRows::InMemory => shared_rows(&self.manifest, self.budget),
+            KeptRows::InFolder(folder) => {
+                let mut rows = open()?;
+                rows.keep_in(folder);
+                Ok(Arc::new(rows))
+            }
+        }
     }
 
     /// Whether this task was done before; what else is at its place is refused.
@@ -150,7 +176,7 @@ impl PartTask {
 /// Bytes of label rows that a process holds for tasks to come, at most.
 const MOST_HELD: u64 = 1 << 28;
 
-/// The rows that this process opened last, for [`PartTask::more`].
+/// The rows that this process opened last, for [`KeptRows::InMemory`].
 static OPEN: Mutex<Option<(MemoryBudget, Arc<ManifestRows>)>> = Mutex::new(None);
 
 /// The rows of a manifest for one task of many that this process does: files stay known, and some rows are held.
@@ -165,7 +191,7 @@ fn shared_rows(manifest: &Path, budget: MemoryBudget) -> Result<Arc<ManifestRows
     Ok(rows)
 }
 
-/// Lets go of the rows that tasks with [`PartTask::more`] left in this process.
+/// Lets go of the rows that tasks with [`KeptRows::InMemory`] left in this process.
 pub fn release_rows() {
     *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use partita::files::{Manifest, ManifestRows};
 use partita::{MemoryBudget, SettingMap, Silent};
-use partita_app::{Fold, Folded, PartDone, PartTask, PlanAsked, Waiting, default_budget};
+use partita_app::{Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Waiting, default_budget};
 use serde_json::json;
 
 use crate::args::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
 use crate::compute::start_threads;
 use crate::failure::Failure;
 use crate::output::{check_outputs, print, print_json, say, warn};
-use crate::terminal::{Progress, unless_interrupted};
+use crate::terminal::{Terminal, unless_interrupted};
 
 fn start(machine: &MachineArgs) -> Result<MemoryBudget, Failure> {
     start_threads(machine.threads)?;
@@ -48,9 +48,9 @@ pub(crate) fn pass(args: &PassArgs) -> Result<(), Failure> {
     }
     for part in first..=last {
         let (manifest, model, output) = (args.manifest.clone(), args.model.clone(), args.output.clone());
-        let task = PartTask { manifest, model, part, output, replace: args.force, budget, more: false };
-        let progress = Progress::new(format!("part {part}"));
-        match task.run(&progress)? {
+        let kept = args.cache.clone().map_or(KeptRows::Nowhere, KeptRows::InFolder);
+        let task = PartTask { manifest, model, part, output, replace: args.force, budget, kept };
+        match task.run(&Terminal)? {
             PartDone::Written(path) => say(&format!("part {part}: {}", path.display())),
             PartDone::There(path) => say(&format!("note: part {part} was done before: {}", path.display())),
         }

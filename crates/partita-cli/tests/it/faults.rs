@@ -198,6 +198,9 @@ fn folds_and_passes_may_be_killed() {
     Work { name: "fold", command, again: &[], results: &["fit/round1.model"] }.survives(&place);
     let command = vec!["pass", "m.json", "--model", "fit/round1.model", "--part", "0"];
     Work { name: "pass", command, again: &[], results: &["fit/round1.0.sum"] }.survives(&place);
+    let command =
+        vec!["pass", "m.json", "--model", "fit/round1.model", "--part", "0", "-o", "0.sum", "--cache", "rows"];
+    Work { name: "pass --cache", command, again: &[], results: &["0.sum"] }.survives(&place);
 }
 
 /// Files may have at most so many kilobytes: every write meets the end of the disk somewhere.
@@ -243,6 +246,26 @@ fn a_disk_that_fills_up_leaves_the_old_files_and_no_other() {
     told(&format!(
         "disk full (9 commands × 7 sizes) | {refused} failed, {wrote} fitted | one line, exit code 1 or 2 | 0 temporary files"
     ));
+}
+
+/// A pass needs its cache for speed alone.
+#[test]
+fn a_cache_that_fills_the_disk_is_a_warning() {
+    let place = Workplace::new();
+    write_labels(&place.path("e.parquet"), 60_000);
+    place.partita(&["manifest", "e.parquet", "-o", "m.json"]).fine();
+    place.partita(&["fold", "m.json", "-m", "acv", "-k", "4", "-o", "fit"]).fine();
+    let pass = "pass m.json --model fit/round1.model --part 0";
+    let ended = limited(&place, 64, &format!("{pass} --cache rows"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let words = ["warning: rows/", "cannot write", "label rows that are not there yet are decoded in every pass"];
+    words.iter().for_each(|word| assert!(ended.stderr.contains(word), "{word}: {}", ended.stderr));
+    assert!(!place.files().iter().any(|name| name.starts_with("rows/")), "{:?}", place.files());
+    let sum = fs::read(place.path("fit/round1.0.sum")).expect("a sum");
+    fs::remove_file(place.path("fit/round1.0.sum")).expect("a sum");
+    place.partita(&pass.split(' ').collect::<Vec<_>>()).fine();
+    assert!(fs::read(place.path("fit/round1.0.sum")).expect("a sum") == sum);
+    told("disk full under a cache of label rows | 1 of 1 fine | same bytes and a warning | 0 temporary files");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod main_job;
 mod named_labels;
 mod number_of_clusters;
 mod outputs;
+mod part_cache;
 mod parts;
 mod prediction;
 mod presets;

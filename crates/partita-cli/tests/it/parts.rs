@@ -15,7 +15,7 @@ use crate::common::{Ended, Workplace, cells};
 const CUTS: [usize; 6] = [0, 1, 2050, 4100, 7777, 9000];
 
 /// Noisy copies of four groups, some labels missing.
-fn write_files(place: &Workplace, seed: u64) {
+pub(crate) fn write_files(place: &Workplace, seed: u64) {
     let mut state = 88_172_645_463_325_252_u64 + seed;
     let mut random = || {
         state ^= state << 13;

@@ -11,10 +11,10 @@ use rayon::prelude::*;
 
 use super::ensemble;
 use super::frame::Frame;
-use super::held_rows::{Held, Holding, LabelBlock, MOST_NIBBLE_CLUSTERS};
+use super::held_rows::{Held, Holding, LabelBlock, Packing};
 use super::input_warnings::about_bases;
 use super::label_column::LabelColumn;
-use super::label_rows::{self, Encoded, EncodedBase, MOST_BYTE_CLUSTERS, Place};
+use super::label_rows::{self, Encoded, EncodedBase, Place};
 use super::read_options::ReadOptions;
 use super::roles::Roles;
 use super::soft_columns;
@@ -165,10 +165,9 @@ impl LabelGroups {
     /// # Errors
     /// [`FileError`] if the file is damaged or was changed since it was opened.
     pub fn block(&self, group: usize) -> Result<LabelBlock, FileError> {
-        if self.bases.iter().all(|base| base.clusters() <= MOST_BYTE_CLUSTERS) {
-            self.decode(group).map(LabelBlock::Bytes)
-        } else {
-            self.decode(group).map(LabelBlock::Words)
+        match Packing::of(&self.bases) {
+            Packing::Nibbles | Packing::Bytes => self.decode(group).map(LabelBlock::Bytes),
+            Packing::Words => self.decode(group).map(LabelBlock::Words),
         }
     }
 
@@ -206,10 +205,10 @@ impl RowBlocks for LabelGroups {
         let failed = |error: FileError| SourceError { first: self.rows_of(group).start, reason: error.to_string() };
         let block = self.block(group).map_err(failed)?;
         take(GroupRows { labels: block.rows(), weights: None });
-        let few = self.bases.iter().all(|base| base.clusters() <= MOST_NIBBLE_CLUSTERS);
-        if self.holding.has_room(Held::bytes(&block, few)) {
+        let packing = Packing::of(&self.bases);
+        if self.holding.has_room(packing.bytes((self.rows[group], self.bases.len())) as u64) {
             // Another thread may have read it meanwhile: the same rows.
-            let _ = self.held[group].set(Held::new(block, few));
+            let _ = self.held[group].set(Held::new(block, packing));
         }
         Ok(())
     }

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use partita_core::ndarray::{Array2, ArrayView2};
-use partita_core::{GroupRows, LabelRows};
+use partita_core::{BaseClustering, GroupRows, LabelRows};
+
+use super::label_rows::MOST_BYTE_CLUSTERS;
 
 /// Label rows of a group, rows × M: clusters, or the largest code where a label is missing.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,17 +25,69 @@ impl LabelBlock {
             Self::Words(labels) => LabelRows::Words(labels.view()),
         }
     }
-
-    pub(super) fn bytes(&self) -> u64 {
-        match self {
-            Self::Bytes(labels) => labels.len() as u64,
-            Self::Words(labels) => 2 * labels.len() as u64,
-        }
-    }
 }
 
 /// The most clusters that leave one value of four bits for "missing".
-pub(super) const MOST_NIBBLE_CLUSTERS: usize = 15;
+const MOST_NIBBLE_CLUSTERS: usize = 15;
+
+/// In how many bytes labels are packed: the fewest that the clusters of all base clusterings fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// Two labels a byte, the first in the low bits.
+    Nibbles,
+    Bytes,
+    Words,
+}
+
+impl Packing {
+    pub(super) fn of(bases: &[BaseClustering]) -> Self {
+        match bases.iter().map(BaseClustering::clusters).max().unwrap_or(0) {
+            ..=MOST_NIBBLE_CLUSTERS => Self::Nibbles,
+            ..=MOST_BYTE_CLUSTERS => Self::Bytes,
+            _ => Self::Words,
+        }
+    }
+
+    /// Bytes of rows × M labels.
+    pub(super) fn bytes(self, (rows, bases): (usize, usize)) -> usize {
+        match self {
+            Self::Nibbles => (rows * bases).div_ceil(2),
+            Self::Bytes => rows * bases,
+            Self::Words => 2 * rows * bases,
+        }
+    }
+
+    /// Hands out rows × M labels that are packed.
+    pub(super) fn read(
+        self,
+        shape: (usize, usize),
+        packed: &[u8],
+        holding: &Holding,
+        take: &mut dyn FnMut(GroupRows<'_>),
+    ) {
+        match self {
+            Self::Nibbles => holding.lend(2 * packed.len(), |bytes| {
+                // 15 becomes 255, all others stay.
+                let byte = |label: u8| label | (((label + 1) & 16) * 15);
+                for (out, two) in bytes.chunks_exact_mut(2).zip(packed) {
+                    out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
+                }
+                Self::Bytes.read(shape, &bytes[..shape.0 * shape.1], holding, take);
+            }),
+            Self::Bytes => {
+                if let Ok(labels) = ArrayView2::from_shape(shape, packed) {
+                    take(GroupRows { labels: LabelRows::Bytes(labels), weights: None });
+                }
+            }
+            Self::Words => {
+                let words: Vec<u16> = bytemuck::pod_collect_to_vec(packed);
+                if let Ok(labels) = ArrayView2::from_shape(shape, &words) {
+                    take(GroupRows { labels: LabelRows::Words(labels), weights: None });
+                }
+            }
+        }
+    }
+}
 
 /// What the files of a manifest share.
 #[derive(Debug, Default)]
@@ -56,6 +110,15 @@ impl Holding {
         self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes)).is_ok()
     }
 
+    /// Lends a buffer of so many bytes, whatever they are.
+    pub(super) fn lend<T>(&self, bytes: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
+        let mut buffer = self.buffers().pop().unwrap_or_default();
+        buffer.resize(bytes, 0);
+        let made = work(&mut buffer);
+        self.buffers().push(buffer);
+        made
+    }
+
     fn buffers(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,24 +131,26 @@ pub(super) enum Held {
 }
 
 impl Held {
-    /// `few`: no base clustering has more than [`MOST_NIBBLE_CLUSTERS`].
-    pub(super) fn new(block: LabelBlock, few: bool) -> Self {
+    pub(super) fn new(block: LabelBlock, packing: Packing) -> Self {
         match block {
-            LabelBlock::Bytes(labels) if few => {
+            LabelBlock::Bytes(labels) if packing == Packing::Nibbles => {
                 let (shape, (labels, _)) = (labels.dim(), labels.into_raw_vec_and_offset());
                 let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
-                let pair = |two: &[u8]| low(two[0]) | (low(*two.get(1).unwrap_or(&0)) << 4);
-                Self::Nibbles { shape, labels: labels.chunks(2).map(pair).collect() }
+                let pairs = labels.chunks_exact(2);
+                let last = pairs.remainder().iter().map(|&label| low(label));
+                let pairs = pairs.map(|two| low(two[0]) | (low(two[1]) << 4));
+                Self::Nibbles { shape, labels: pairs.chain(last).collect() }
             }
             other => Self::Whole(other),
         }
     }
 
-    /// Bytes of a block that is held.
-    pub(super) fn bytes(block: &LabelBlock, few: bool) -> u64 {
-        match block {
-            LabelBlock::Bytes(labels) if few => labels.len().div_ceil(2) as u64,
-            other => other.bytes(),
+    /// The packed labels, as [`Packing::read`] takes them.
+    pub(super) fn packed(&self) -> &[u8] {
+        match self {
+            Self::Whole(LabelBlock::Bytes(labels)) => labels.as_slice().unwrap_or_default(),
+            Self::Whole(LabelBlock::Words(labels)) => bytemuck::cast_slice(labels.as_slice().unwrap_or_default()),
+            Self::Nibbles { labels, .. } => labels,
         }
     }
 
@@ -93,19 +158,7 @@ impl Held {
     pub(super) fn read(&self, holding: &Holding, take: &mut dyn FnMut(GroupRows<'_>)) {
         match self {
             Self::Whole(block) => take(GroupRows { labels: block.rows(), weights: None }),
-            Self::Nibbles { shape, labels } => {
-                // 15 becomes 255, all others stay.
-                let byte = |label: u8| label | (((label + 1) & 16) * 15);
-                let mut bytes = holding.buffers().pop().unwrap_or_default();
-                bytes.resize(2 * labels.len(), 0);
-                for (out, two) in bytes.chunks_exact_mut(2).zip(labels) {
-                    out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
-                }
-                if let Ok(labels) = ArrayView2::from_shape(*shape, &bytes[..shape.0 * shape.1]) {
-                    take(GroupRows { labels: LabelRows::Bytes(labels), weights: None });
-                }
-                holding.buffers().push(bytes);
-            }
+            Self::Nibbles { shape, labels } => Packing::Nibbles.read(*shape, labels, holding, take),
         }
     }
 }
@@ -118,15 +171,18 @@ mod tests {
     fn what_is_held_in_half_the_bytes_is_read_as_it_was() {
         let holding = Holding::default();
         // Each is unpacked into the buffer of the one before.
-        for (rows, most, few) in [(5, 15, true), (4, 3, true), (9, 2, true), (5, 16, false), (0, 2, true)] {
+        for (rows, most) in [(5, 15), (4, 3), (9, 2), (5, 16), (0, 2)] {
+            let base = |most: usize| BaseClustering::new("b", (0..most).map(|label| label.to_string()).collect());
+            let (packing, few) = (Packing::of(&[base(2), base(most), base(1)]), most <= 15);
             let label = |(row, base): (usize, usize)| match (row * 3 + base) % 17 {
                 16 => u8::MAX,
                 label => label.min(most - 1) as u8,
             };
             let labels = Array2::from_shape_fn((rows, 3), label);
             let block = LabelBlock::Bytes(labels.clone());
-            assert_eq!(Held::bytes(&block, few), if few { (rows * 3).div_ceil(2) } else { rows * 3 } as u64);
-            let held = Held::new(block, few);
+            assert_eq!(packing.bytes((rows, 3)), if few { (rows * 3).div_ceil(2) } else { rows * 3 });
+            let held = Held::new(block, packing);
+            assert_eq!(held.packed().len(), packing.bytes((rows, 3)));
             assert_eq!(matches!(&held, Held::Nibbles { labels, .. } if labels.len() == (rows * 3).div_ceil(2)), few);
             let mut read = 0;
             held.read(&holding, &mut |found| {
