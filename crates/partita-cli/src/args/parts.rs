@@ -51,7 +51,7 @@ pub(crate) struct MachineArgs {
 #[command(after_help = "\
 Examples:
   partita pass m.json --model fit/round1.model --part 0
-  partita pass m.json --model fit/round1.model --part 0..9 --cache /tmp/rows
+  partita pass m.json --model fit/round1.model --part 0..9 --cache rows
   partita pass m.json --model fit/round1.model --part all")]
 pub(crate) struct PassArgs {
     /// The manifest.

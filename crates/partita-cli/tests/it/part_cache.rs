@@ -6,9 +6,13 @@ use std::process::Stdio;
 use crate::common::{Ended, Workplace};
 use crate::parts::write_files;
 
+fn ends_in(name: &str, ending: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, own)| own == ending)
+}
+
 /// The files of a cache, without what a kill may leave.
 fn cached(place: &Workplace, folder: &str) -> Vec<String> {
-    place.files().into_iter().filter(|name| name.starts_with(folder) && name.ends_with(".rows")).collect()
+    place.files().into_iter().filter(|name| name.starts_with(folder) && ends_in(name, "rows")).collect()
 }
 
 /// Does all passes of a round; what they said.
@@ -20,7 +24,7 @@ fn pass(place: &Workplace, model: &str, more: &[&str]) -> String {
 
 /// Lets rounds begin anew: no sum of a round is there.
 fn forget_sums(place: &Workplace) {
-    let sums = place.files().into_iter().filter(|name| name.ends_with(".sum"));
+    let sums = place.files().into_iter().filter(|name| ends_in(name, "sum"));
     sums.for_each(|name| fs::remove_file(place.path(&name)).expect("a sum"));
 }
 

@@ -42,8 +42,8 @@ pub(super) enum Packing {
 impl Packing {
     pub(super) fn of(bases: &[BaseClustering]) -> Self {
         match bases.iter().map(BaseClustering::clusters).max().unwrap_or(0) {
-            ..=MOST_NIBBLE_CLUSTERS => Self::Nibbles,
-            ..=MOST_BYTE_CLUSTERS => Self::Bytes,
+            most if most <= MOST_NIBBLE_CLUSTERS => Self::Nibbles,
+            most if most <= MOST_BYTE_CLUSTERS => Self::Bytes,
             _ => Self::Words,
         }
     }

@@ -26,7 +26,7 @@ const MAGIC: &[u8; 8] = b"PTRows\x00\x01";
 /// ```
 /// The manifest's SHA-256 stands for its files, whose own are in it, for their labels and for how they are read; that they were not
 /// changed since is checked where they are opened. Numbers lie as in this machine's memory: on a machine with the other order of bytes the
-/// header is another one. A CRC sees what disks do to files, at some 10 GB/s; SHA-256 would take longer than unpacking.
+/// header is another one. A CRC sees what disks do to files, at some 10 GB/s; SHA-256 would take longer than reading and unpacking.
 pub(super) struct RowCache {
     folder: PathBuf,
     manifest: [u8; 32],
