@@ -51,8 +51,8 @@ pub(crate) struct MachineArgs {
 #[command(after_help = "\
 Examples:
   partita pass m.json --model fit/round1.model --part 0
-  partita pass m.json --model fit/round1.model --part 0..9 --cache rows
-  partita pass m.json --model fit/round1.model --part all")]
+  partita pass m.json --model fit/round1.model --part all
+  partita pass m.json --model fit/round1.model --part all --cache rows")]
 pub(crate) struct PassArgs {
     /// The manifest.
     pub(crate) manifest: PathBuf,
