@@ -195,3 +195,34 @@ impl Rows for Weighted<'_> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_core::Seed;
+    use rand::RngExt;
+
+    #[test]
+    fn quotients_are_rounded_as_whole_numbers_are() {
+        let mut rng = Seed::new(2).rng();
+        for draw in 0..2_000 {
+            let unit = if draw % 3 == 0 { 1 << 31 } else { rng.random_range(1..=1u32 << 31) };
+            let all = rng.random_range(1..=1u32 << if draw % 2 == 0 { 31 } else { 8 });
+            let shared: Vec<u32> = (0..70)
+                .map(|place| match place {
+                    0 => 0,
+                    1 => all,
+                    2 => all / 2,
+                    3 => all - 1,
+                    _ => rng.random_range(0..=all),
+                })
+                .collect();
+            let mut row = vec![0; shared.len()];
+            dispatch(Apart { shared: &shared, all, unit, row: &mut row });
+            for (&shared, &found) in shared.iter().zip(&row) {
+                let quotient = (u64::from(shared) * u64::from(unit) + u64::from(all) / 2) / u64::from(all);
+                assert_eq!(u64::from(found), u64::from(unit) - quotient, "{shared} {unit} {all}");
+            }
+        }
+    }
+}

@@ -73,15 +73,43 @@ fn rows_are_those_of_the_naive_twin() {
         assert_eq!(next, ensemble.objects());
 
         let weights: Vec<u32> = (0..ensemble.bases().len() as u32).map(|u| u * u + 1).collect();
-        rows.for_each_weighted(object, &weights, |j, s, n| {
+        for (j, (s, n)) in weighted_row(&rows, object, &weights).into_iter().enumerate() {
             let shared = |u: &usize| {
                 let label = ensemble.label(object, *u);
                 label.is_some() && label == ensemble.label(j, *u)
             };
             let expected: u32 = (0..weights.len()).filter(shared).map(|u| weights[u]).sum();
             assert_eq!((s, n), (expected, naive(&ensemble, object, j).1), "seed {seed}");
-        });
+        }
     }
+}
+
+/// What an object shares with every other by weight, and N.
+fn weighted_row(rows: &EvidenceRows, object: usize, weights: &[u32]) -> Vec<(u32, u32)> {
+    let (mut sums, mut seen) = (vec![0; rows.objects()], vec![0; rows.objects()]);
+    rows.fill_weighted(object, weights, &mut sums, |s, _, row| row.copy_from_slice(s));
+    rows.fill_weighted(object, weights, &mut seen, |_, n, row| row.copy_from_slice(n));
+    sums.into_iter().zip(seen).collect()
+}
+
+#[test]
+fn long_rows_are_filled_in_pieces() {
+    // 6 million labels: three pieces of 2,000 objects each, and a rest.
+    let (objects, bases) = (6_150, 1_000);
+    let mut builder = EnsembleBuilder::new(objects);
+    for u in 0..bases {
+        let label = |i: usize| ((i + u) % 11 > 0).then_some((i * 7 + u * i / 3) % 3);
+        builder.push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>()).unwrap();
+    }
+    let ensemble = builder.finish().unwrap();
+    let rows = EvidenceRows::new(&ensemble).unwrap();
+    let weighted = in_pool(2, || weighted_row(&rows, 4_000, &vec![2; bases]));
+    let mut next = 0;
+    rows.for_each(4_000, |j, c, n| {
+        assert_eq!(weighted[j], (2 * c, n));
+        next += 1;
+    });
+    assert_eq!(next, objects);
 }
 
 #[test]

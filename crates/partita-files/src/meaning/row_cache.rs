@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use flate2::Crc;
-use partita_core::{BaseClustering, GroupRows};
+use partita_core::ndarray::ArrayView2;
+use partita_core::{BaseClustering, GroupRows, Label, LabelRows};
 
 use super::held_rows::{Held, Holding, LabelBlock, Packing};
 use super::manifest::hex;
@@ -31,6 +32,8 @@ pub(super) struct RowCache {
     folder: PathBuf,
     manifest: [u8; 32],
     packing: Packing,
+    /// Clusters of every base clustering.
+    clusters: Vec<u16>,
     /// Set when a file could not be written: no other is tried.
     full: AtomicBool,
     warnings: Mutex<Vec<String>>,
@@ -40,7 +43,8 @@ impl RowCache {
     /// The cache in a folder for the rows of the manifest with this SHA-256.
     pub(super) fn new(folder: &Path, manifest: [u8; 32], bases: &[BaseClustering]) -> Self {
         let (folder, packing) = (folder.to_path_buf(), Packing::of(bases));
-        Self { folder, manifest, packing, full: AtomicBool::new(false), warnings: Mutex::default() }
+        let clusters = bases.iter().map(|base| base.clusters() as u16).collect();
+        Self { folder, manifest, packing, clusters, full: AtomicBool::new(false), warnings: Mutex::default() }
     }
 
     /// Hands out the rows × M labels of a group from the folder, or from `decode`, after which they are in the folder.
@@ -104,8 +108,17 @@ impl RowCache {
             if sum != checksum(header, packed) {
                 return Err(io::Error::other("it is damaged: its checksum does not fit"));
             }
-            self.packing.read(shape, packed, holding, take);
-            Ok(true)
+            let mut known = false;
+            self.packing.read(shape, packed, holding, &mut |rows| {
+                known = match rows.labels {
+                    LabelRows::Bytes(labels) => all_known(labels, &self.clusters),
+                    LabelRows::Words(labels) => all_known(labels, &self.clusters),
+                };
+                if known {
+                    take(rows);
+                }
+            });
+            if known { Ok(true) } else { Err(io::Error::other("it holds labels that no base clustering has")) }
         })
     }
 
@@ -134,6 +147,17 @@ impl RowCache {
     }
 }
 
+/// Whether all labels are clusters of their base clusterings, or missing.
+fn all_known<L: Label>(rows: ArrayView2<'_, L>, clusters: &[u16]) -> bool {
+    /// Rows that are compared at once: enough for vectors whatever M is.
+    const ROWS: usize = 16;
+    let limits = clusters.repeat(ROWS);
+    let strange =
+        |(label, &limit): (&L, &u16)| u8::from(label.index() >= usize::from(limit)) & u8::from(*label != L::MISSING);
+    let labels = rows.as_slice().unwrap_or_default();
+    labels.chunks(limits.len().max(1)).all(|labels| labels.iter().zip(&limits).map(strange).fold(0, |a, b| a | b) == 0)
+}
+
 fn checksum(header: &[u8], packed: &[u8]) -> [u8; 4] {
     let mut sum = Crc::new();
     sum.update(header);
@@ -143,7 +167,6 @@ fn checksum(header: &[u8], packed: &[u8]) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
-    use partita_core::LabelRows;
     use partita_core::ndarray::Array2;
 
     use super::*;
@@ -154,7 +177,7 @@ mod tests {
     fn block(group: usize, clusters: usize) -> LabelBlock {
         let label = |(row, base): (usize, usize)| match group + row * 3 + base {
             place if place.is_multiple_of(4) => u16::MAX,
-            place => (place * 7919 % clusters) as u16,
+            place => (place * 7919 % [2, clusters, 1][base]) as u16,
         };
         let words = Array2::from_shape_fn((ROWS, 3), label);
         if clusters > 255 { LabelBlock::Words(words) } else { LabelBlock::Bytes(words.mapv(|label| label as u8)) }
@@ -227,6 +250,26 @@ mod tests {
             assert_eq!(read(&own, 0, 15), (block(0, 15), false));
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn labels_that_no_base_clustering_has_are_not_believed() {
+        for clusters in [14, 200, 300] {
+            let folder = tempfile::tempdir().unwrap();
+            let own = cache(folder.path(), 1, clusters);
+            read(&own, 0, clusters);
+            let path = folder.path().join("0101010101010101.0.rows");
+            let (mut bytes, header) = (fs::read(&path).unwrap(), own.header(0, (ROWS, 3)));
+            // The first label of the third base clustering, which has one cluster.
+            bytes[header.len() + [1, 2, 4][[14, 200, 300].iter().position(|&all| all == clusters).unwrap()]] = 14;
+            let end = bytes.len() - size_of::<u32>();
+            let sum = checksum(&header, &bytes[header.len()..end]);
+            bytes[end..].copy_from_slice(&sum);
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(read(&own, 0, clusters), (block(0, clusters), true));
+            let warnings = own.take_warnings();
+            assert!(warnings.len() == 1 && warnings[0].contains("no base clustering has"), "{warnings:?}");
+        }
     }
 
     #[test]
