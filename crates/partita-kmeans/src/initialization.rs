@@ -216,6 +216,7 @@ struct Sum<'a>(&'a [f32]);
 impl Kernel for Sum<'_> {
     type Output = f64;
 
+    #[expect(clippy::inline_always, reason = "it is compiled anew for every instruction set")]
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> f64 {
         let mut sums = [0.0f64; 8];

@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cell;
 mod condensed;
 mod cut;
 mod generic;

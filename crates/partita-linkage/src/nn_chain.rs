@@ -3,7 +3,8 @@
 use partita_core::{Dendrogram, Monitor};
 
 use crate::LinkageError;
-use crate::lazy_matrix::{Cell, LazyMatrix, chain_limit};
+use crate::cell::Cell;
+use crate::lazy_matrix::{LazyMatrix, chain_limit};
 use crate::merges::{Merged, in_order};
 use crate::rows::report;
 

@@ -7,10 +7,10 @@ use partita_core::{Flow, Monitor, ProgressCounter, Seed};
 use rand::{RngExt, seq::index};
 
 use crate::aligned_labels::MISSING;
+use crate::alternating::fit_in_turn;
 use crate::design::Design;
-use crate::fit::fit;
 use crate::loss::{Loss, probabilities};
-use crate::{Solver, SsceError, SsceSettings};
+use crate::{SsceError, SsceSettings};
 
 /// Ties that are tried, the strongest first.
 const GAMMAS: [f64; 5] = [100.0, 10.0, 1.0, 0.1, 0.01];
@@ -71,7 +71,7 @@ impl<'a> Task<'a> {
 
     /// Units of progress that choosing is worth, where a round over all objects is worth `round`.
     pub(crate) fn units(&self, settings: &SsceSettings, round: u64) -> u64 {
-        let rounds = GAMMAS.len() * self.held() * settings.most().min(ROUNDS) as usize;
+        let rounds = GAMMAS.len() * self.held() * settings.alternating_rounds().min(ROUNDS) as usize;
         let share = self.design.rows().min(TRIED) as f64 / self.design.rows().max(1) as f64;
         if settings.gamma.is_some() { 0 } else { (rounds as f64 * share * round as f64).ceil() as u64 }
     }
@@ -131,8 +131,8 @@ impl<'a> Task<'a> {
         settings: &SsceSettings,
         monitor: &dyn Monitor,
     ) -> Result<f64, SsceError> {
-        let mut short = SsceSettings { solver: Solver::Alternating, ..settings.clone() };
-        short.rounds = NonZeroU32::new(settings.most().min(ROUNDS));
+        let mut short = settings.clone();
+        short.rounds = NonZeroU32::new(settings.alternating_rounds().min(ROUNDS));
         let (mut sum, mut all) = (0.0, 0.0);
         let progress = ProgressCounter::new(monitor, parts.held as u64 * UNITS);
         for held in 0..parts.held {
@@ -155,7 +155,7 @@ impl<'a> Task<'a> {
                 _ => seen.len() as f64 / self.design.rows() as f64,
             };
             let gamma = gamma * share;
-            let centre = fit(&some.loss(), gamma, &short, &part)?.centre;
+            let centre = fit_in_turn(&some.loss(), gamma, &short, &part)?.centre;
             let unseen = parts.unseen(held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());
             for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {

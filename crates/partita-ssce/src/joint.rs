@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use partita_core::ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use partita_core::{Flow, Monitor, Stopped};
 
+use crate::alternating::Fit;
 use crate::curvature::Curvature;
-use crate::fit::Fit;
 use crate::lbfgs::{Limits, Point, descend, norm};
 use crate::loss::Loss;
 use crate::prior::{Prior, RIDGE};
@@ -29,7 +29,7 @@ pub(crate) fn fit_jointly(
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
-    let (shrink, most) = (settings.shrink, settings.most() as usize);
+    let (shrink, most) = (settings.shrink, settings.joint_steps() as usize);
     let task = Joint { loss, shrink, prior: RefCell::new(Prior::start((gamma, gamma), loss.base_weights, RIDGE)?) };
     let at = Array2::zeros((loss.design.width(), (loss.bases() + 1) * loss.classes));
     let (value, gradient) = task.evaluate(&at);
@@ -122,7 +122,6 @@ impl Joint<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Solver;
     use crate::aligned_labels::Targets;
     use crate::design::Design;
     use partita_core::{EnsembleBuilder, Seed, Silent};
@@ -157,7 +156,7 @@ mod tests {
                 soft: None,
                 objects: None,
             };
-            let settings = SsceSettings { shrink: 0.1, solver: Solver::Joint, ..SsceSettings::default() };
+            let settings = SsceSettings { shrink: 0.1, ..SsceSettings::default() };
             let gamma = [0.1, 1.0, 30.0][seed as usize % 3];
             let fit = fit_jointly(&loss, gamma, &settings, &Silent).unwrap();
             assert_eq!(fit.stopped, Stopped::Converged);
@@ -208,7 +207,7 @@ mod tests {
         };
         let many = std::num::NonZeroU32::new(20_000);
         let settings = SsceSettings { shrink: 1.0, rounds: many, tolerance: 1e-13, ..SsceSettings::default() };
-        let slow = crate::fit::fit(&loss, 1.0, &settings, &Silent).unwrap().trace;
+        let slow = crate::alternating::fit_in_turn(&loss, 1.0, &settings, &Silent).unwrap().trace;
         let quick = fit_jointly(&loss, 1.0, &settings, &Silent).unwrap().trace;
         let (slow, quick) = (slow[slow.len() - 1], quick[quick.len() - 1]);
         assert!(quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001, "{slow} {quick}");

@@ -56,13 +56,13 @@
 //! with [`Solver::Joint`]; docs/decisions/0015 compares them.
 
 mod aligned_labels;
+mod alternating;
 mod choose;
 mod columns;
 mod curvature;
 mod design;
 mod distance;
 mod error;
-mod fit;
 mod joint;
 mod lbfgs;
 mod linear;
@@ -70,13 +70,14 @@ mod loss;
 mod method;
 mod model;
 mod prior;
+mod settings;
 mod ssce;
 mod target;
 
 pub use distance::{CentroidModel, NeighbourModel};
 pub use error::SsceError;
-pub use fit::{Solver, SsceSettings};
 pub use linear::LinearModel;
 pub use method::{SSCE, SSCE_P};
 pub use model::{FORMATS, Predictor, UnknownPredictor, learn, learn_soft, read_model};
+pub use settings::{Solver, SsceSettings};
 pub use ssce::{SsceDiagnostics, ssce, ssce_p};

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::aligned_labels::MISSING;
+use crate::alternating::fit_in_turn;
 use crate::columns::{SavedScaling, damaged, opened, sealed, table, unread};
 use crate::design::{Design, Scaling, check_table};
-use crate::fit::fit;
 use crate::loss::{Loss, probabilities};
 use crate::target::Target;
 use crate::{SsceError, SsceSettings};
@@ -78,7 +78,7 @@ impl LinearModel {
         let loss = Loss { design: &design, codes: codes.view(), classes, base_weights: &[1.0], soft, objects: None };
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.
         let rounds = NonZeroU32::new(100);
-        let fit = fit(&loss, 0.01, &SsceSettings { rounds, ..SsceSettings::default() }, &Silent)?;
+        let fit = fit_in_turn(&loss, 0.01, &SsceSettings { rounds, ..SsceSettings::default() }, &Silent)?;
         Ok(Self { scaling, intercept: true, weights: fit.centre })
     }
 

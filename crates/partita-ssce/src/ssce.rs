@@ -10,12 +10,13 @@ use partita_core::{
 use serde::Serialize;
 
 use crate::aligned_labels::{MISSING, Targets};
+use crate::alternating::{Fit, fit_in_turn};
 use crate::choose::{Choice, Task};
 use crate::design::{Design, Scaling, check_table};
-use crate::fit::{Fit, fit};
+use crate::joint::fit_jointly;
 use crate::linear::LinearModel;
 use crate::loss::probabilities;
-use crate::{SsceError, SsceSettings};
+use crate::{Solver, SsceError, SsceSettings};
 
 /// Self-supervised consensus on a table: one multinomial logistic regression for each base clustering, tied by a
 /// shared mean and a covariance between base clusterings; the mean is the consensus, and labels new objects.
@@ -156,13 +157,16 @@ fn solve(
         base_weights: &base_weights,
         clusters,
     };
-    let (before, last) = (task.units(settings, UNITS), UNITS * u64::from(settings.most()));
+    let (before, last) = (task.units(settings, UNITS), UNITS * u64::from(settings.alternating_rounds()));
     let progress = ProgressCounter::new(monitor, before + last);
     let Choice { gamma, tried } = match settings.gamma {
         Some(gamma) => Choice { gamma, tried: Vec::new() },
         None => task.choose(seed, settings, &progress.part(before))?,
     };
-    let Fit { centre, trace, rounds, stopped, gradient } = fit(&task.loss(), gamma, settings, &progress.part(last))?;
+    let Fit { centre, trace, rounds, stopped, gradient } = match settings.solver {
+        Solver::Alternating => fit_in_turn(&task.loss(), gamma, settings, &progress.part(last))?,
+        Solver::Joint => fit_jointly(&task.loss(), gamma, settings, &progress.part(last))?,
+    };
     let soft = SoftPartition::new(probabilities(design, centre.view())).expect("a softmax is on the simplex");
     let mut outcome = Outcome::soft(soft, stopped);
     outcome.rounds = rounds;

@@ -1,0 +1,93 @@
+//! Block coordinate descent: the classifiers W, their centre μ and their covariance Ω in turn.
+
+use std::cell::Cell;
+
+use partita_core::ndarray::Array2;
+use partita_core::{Flow, Monitor, ProgressCounter, Stopped};
+
+use crate::curvature::Curvature;
+use crate::lbfgs::{Limits, Point, descend};
+use crate::loss::Loss;
+use crate::prior::{Prior, RIDGE};
+use crate::{SsceError, SsceSettings};
+
+/// Units of progress of a round.
+const UNITS: u64 = 100;
+
+/// Descent on W for one μ and Ω.
+const DESCENT: Limits = Limits { steps: 5, share: 1e-2, memory: 8, rounding: 0.0 };
+
+/// A fit of all classifiers.
+pub(crate) struct Fit {
+    /// μ, p × K.
+    pub(crate) centre: Array2<f64>,
+    pub(crate) trace: Vec<f64>,
+    /// Rounds, or steps of a joint descent.
+    pub(crate) rounds: u64,
+    pub(crate) stopped: Stopped,
+    /// Norm of the gradient over that at zero, of a joint minimum.
+    pub(crate) gradient: Option<f64>,
+}
+
+/// Fits all classifiers of a loss in rounds.
+pub(crate) fn fit_in_turn(
+    loss: &Loss<'_>,
+    gamma: f64,
+    settings: &SsceSettings,
+    monitor: &dyn Monitor,
+) -> Result<Fit, SsceError> {
+    let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
+    let mut prior = Prior::start((gamma, gamma), loss.base_weights, RIDGE)?;
+    let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
+    let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
+    let progress = ProgressCounter::new(monitor, u64::from(settings.alternating_rounds()) * UNITS);
+    for _ in 0..settings.alternating_rounds() {
+        let (likelihood, next) = classifiers(loss, &prior, &centre, w, &progress.part(UNITS))?;
+        w = next;
+        centre = prior.centre(&w, settings.shrink, settings.exact);
+        prior = prior.adapted(&w, &centre, RIDGE, settings.exact)?;
+        let tied = prior.evaluate(&w, &centre).0;
+        let value = likelihood + tied + settings.shrink * (&centre * &centre).sum();
+        let still = trace.last().is_some_and(|last| last - value <= settings.tolerance * value.abs());
+        trace.push(value);
+        if still {
+            stopped = Stopped::Converged;
+            break;
+        }
+        if progress.stopped() {
+            stopped = Stopped::Interrupted;
+            break;
+        }
+    }
+    Ok(Fit { centre, rounds: trace.len() as u64, trace, stopped, gradient: None })
+}
+
+/// Better W for this μ and Ω, with its negative log likelihood. The descent is that of W diag(√ω).
+fn classifiers(
+    loss: &Loss<'_>,
+    prior: &Prior,
+    centre: &Array2<f64>,
+    w: Array2<f64>,
+    monitor: &dyn Monitor,
+) -> Result<(f64, Array2<f64>), SsceError> {
+    let evaluations = Cell::new(0);
+    let evaluate = |scaled: &Array2<f64>| {
+        let w = &prior.unscaled(scaled.clone());
+        let _ = monitor.tick(evaluations.replace(evaluations.get() + 1), DESCENT.steps as u64 + 1);
+        let ((likelihood, mut gradient), (tied, pull)) = (loss.evaluate(w), prior.evaluate(w, centre));
+        gradient += &pull;
+        (likelihood + tied, prior.unscaled(gradient))
+    };
+    let w = prior.scaled(w);
+    let curvature = Curvature::new(loss, centre)?;
+    let (value, gradient) = evaluate(&w);
+    let (end, _) = descend(
+        Point { at: w, value, gradient },
+        DESCENT,
+        evaluate,
+        |g| curvature.solve(g, (&prior.eigen.0, &prior.eigen.1)),
+        || monitor.flow() == Flow::Stop,
+    );
+    let w = prior.unscaled(end.at);
+    Ok((end.value - prior.evaluate(&w, centre).0, w))
+}
