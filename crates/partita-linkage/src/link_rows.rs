@@ -110,7 +110,7 @@ mod tests {
         let rows = Mixed(1500, AtomicUsize::new(0));
         let weights: Vec<u32> = (0..1500).map(|_| rng.random_range(1..4)).collect();
         for linkage in [Linkage::Average, Linkage::Complete, Linkage::Ward] {
-            let mut within = |limit| {
+            let within = |limit| {
                 rows.1.store(0, Ordering::Relaxed);
                 (link_within(&rows, &weights, linkage, limit, &Silent).unwrap(), rows.1.load(Ordering::Relaxed))
             };

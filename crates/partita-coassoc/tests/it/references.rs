@@ -98,7 +98,7 @@ fn long_rows_are_filled_in_pieces() {
     let (objects, bases) = (6_150, 1_000);
     let mut builder = EnsembleBuilder::new(objects);
     for u in 0..bases {
-        let label = |i: usize| ((i + u) % 11 > 0).then_some((i * 7 + u * i / 3) % 3);
+        let label = |i: usize| (!(i + u).is_multiple_of(11)).then_some((i * 7 + u * i / 3) % 3);
         builder.push(format!("u{u}"), (0..objects).map(label).collect::<Vec<_>>()).unwrap();
     }
     let ensemble = builder.finish().unwrap();
