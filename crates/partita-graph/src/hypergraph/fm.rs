@@ -22,6 +22,13 @@ pub(crate) struct Bounds {
     pub(crate) least: [usize; 2],
 }
 
+/// What moving each vertex would gain. Of vertices that have moved in a pass it means nothing.
+struct Gains {
+    of: Vec<i64>,
+    /// Vertices whose gain may be another one, in the order in which they were met.
+    changed: Vec<u32>,
+}
+
 impl<'a> Bisection<'a> {
     /// The cut that puts every vertex on the side that `side` says.
     pub(crate) fn new(graph: &'a Hypergraph, side: Vec<bool>) -> Self {
@@ -61,8 +68,8 @@ impl<'a> Bisection<'a> {
         self.graph.nets_of(v).iter().map(of).sum()
     }
 
-    /// Moves a vertex to the other side; `changed` is told of every vertex whose gain is another one now.
-    fn shift(&mut self, v: usize, mut changed: impl FnMut(&Self, u32)) {
+    /// Moves a vertex to the other side, and keeps the gains of all others right.
+    fn shift(&mut self, v: usize, mut gains: Option<&mut Gains>) {
         let from = usize::from(self.side[v]);
         let to = 1 - from;
         self.side[v] = to == 1;
@@ -73,16 +80,21 @@ impl<'a> Bisection<'a> {
         self.vertices[to] += 1;
         for &net in self.graph.nets_of(v) {
             let count = &mut self.counts[net as usize];
+            let before = *count;
             count[from] -= 1;
             count[to] += 1;
             let weight = self.graph.net_weight(net as usize);
-            self.cut += i64::from(count[to] == 1) * weight - i64::from(count[from] == 0) * weight;
-        }
-        for &net in self.graph.nets_of(v) {
-            let count = self.counts[net as usize];
-            // Only a net that just left or entered the cut, or is a pin away from that, changes gains.
-            if count[from] <= 1 || count[to] <= 2 {
-                self.graph.pins(net as usize).iter().for_each(|&w| changed(self, w));
+            self.cut += i64::from(before[to] == 0) * weight - i64::from(before[from] == 1) * weight;
+            let Some(gains) = &mut gains else { continue };
+            // Of those that stay behind one may be alone now, and all would have put the net into the cut; of those that are joined
+            // one was alone, and all put the net into the cut that has just left it.
+            let behind = weight * (i64::from(before[from] == 2) + i64::from(before[to] == 0));
+            let joined = weight * (i64::from(before[to] == 1) + i64::from(before[from] == 1));
+            if behind > 0 || joined > 0 {
+                for &w in self.graph.pins(net as usize) {
+                    gains.of[w as usize] += if usize::from(self.side[w as usize]) == from { behind } else { -joined };
+                    gains.changed.push(w);
+                }
             }
         }
     }
@@ -103,21 +115,18 @@ impl<'a> Bisection<'a> {
     fn pass(&mut self, bounds: &Bounds, range: i64, patience: usize, stop: Stop<'_>) -> bool {
         let n = self.graph.len();
         let mut buckets = [Buckets::new(n, range), Buckets::new(n, range)];
-        let mut gains: Vec<i64> = (0..n).map(|v| self.gain(v)).collect();
-        (0..n).for_each(|v| buckets[usize::from(self.side[v])].insert(v as u32, gains[v]));
+        let mut gains = Gains { of: (0..n).map(|v| self.gain(v)).collect(), changed: Vec::new() };
+        (0..n).for_each(|v| buckets[usize::from(self.side[v])].insert(v as u32, gains.of[v]));
         let start = self.cost(bounds);
         let (mut best, mut kept) = (start, 0);
         let mut moved: Vec<u32> = Vec::new();
-        while let Some(v) = self.choose(bounds, &mut buckets, &gains) {
+        while let Some(v) = self.choose(bounds, &mut buckets, &gains.of) {
             buckets[usize::from(self.side[v as usize])].remove(v);
             moved.push(v);
-            self.shift(v as usize, |state, w| {
-                let gain = state.gain(w as usize);
-                if gain != gains[w as usize] {
-                    gains[w as usize] = gain;
-                    buckets[usize::from(state.side[w as usize])].update(w, gain);
-                }
-            });
+            self.shift(v as usize, Some(&mut gains));
+            for w in gains.changed.drain(..) {
+                buckets[usize::from(self.side[w as usize])].update(w, gains.of[w as usize]);
+            }
             let cost = self.cost(bounds);
             if cost < best {
                 (best, kept) = (cost, moved.len());
@@ -126,7 +135,7 @@ impl<'a> Bisection<'a> {
             }
         }
         for v in moved.drain(kept..).rev() {
-            self.shift(v as usize, |_, _| {});
+            self.shift(v as usize, None);
         }
         best < start
     }
@@ -192,6 +201,22 @@ mod tests {
             assert!(state.cost(&bounds) <= before);
             let again = Bisection::new(&graph, state.side.clone());
             assert_eq!((again.cut, again.weights, &again.counts), (state.cut, state.weights, &state.counts));
+        }
+    }
+
+    #[test]
+    fn gains_are_those_that_are_counted_anew() {
+        for seed in 0..50 {
+            let graph = drawn(seed);
+            let mut rng = Seed::new(seed).child(1).rng();
+            let mut state = Bisection::new(&graph, (0..20).map(|_| rng.random_bool(0.5)).collect());
+            let mut gains = Gains { of: (0..20).map(|v| state.gain(v)).collect(), changed: Vec::new() };
+            for v in 0..20 {
+                state.shift(v, Some(&mut gains));
+                for w in v + 1..20 {
+                    assert_eq!(gains.of[w], state.gain(w), "{seed}: {w} after {v}");
+                }
+            }
         }
     }
 
