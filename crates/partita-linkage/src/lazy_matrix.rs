@@ -140,6 +140,7 @@ impl<'a, T: Cell> LazyMatrix<'a, T> {
             while (self.stored().count() * self.slots.len()) as u64 > fit && self.drop_rows() {}
             self.pack();
         }
+        self.cells.shrink_to_fit();
         LazyMatrix {
             cells: self.cells.iter().map(|cell| cell.exact()).collect(),
             rows: self.rows,

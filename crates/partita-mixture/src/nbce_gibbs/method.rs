@@ -9,6 +9,7 @@ use super::sampler::nbce_gibbs;
 use super::settings::{NbceGibbsSettings, Summary};
 use crate::nbce::info::NBCE;
 use crate::nbce::truncation::truncated;
+use crate::shared::initialization::initial_bytes;
 
 /// [`nbce_gibbs`] as a method. `Clusters::Auto` allows twice as many clusters as the largest base clustering has.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ impl Method for NbceGibbs {
     }
 }
 
-/// Label rows, kept draws five times over, memberships, tables of every chain, overlaps of the draws with the answer, traces, and the pairs of
+/// Label rows, kept draws five times over, memberships, tables of every chain and of its start, overlaps of the draws with the answer, traces, and the pairs of
 /// the average-link summary.
 fn bytes(size: &ProblemSize, settings: &NbceGibbsSettings) -> u64 {
     let [n, m, side, k] = size.saturating();
@@ -65,5 +66,6 @@ fn bytes(size: &ProblemSize, settings: &NbceGibbsSettings) -> u64 {
         Summary::AverageLink => n * (n * Saturating(4) + kept * Saturating(2) + k * Saturating(4) + Saturating(24)),
         _ => Saturating(0),
     };
-    (draws + pairs + chains * ((side + m) * k * Saturating(24) + length * Saturating(160))).0
+    let chain = (side + m) * k * Saturating(24) + initial_bytes(size) + length * Saturating(160);
+    (draws + pairs + chains * chain).0
 }

@@ -1,7 +1,9 @@
 //! Initialization of mixtures: k-means++ into many small clusters that are merged, and Dirichlet draws.
 
+use std::num::Saturating;
+
 use partita_core::ndarray::{ArrayView1, ArrayView2};
-use partita_core::{Label, LabelRows, Seed};
+use partita_core::{Label, LabelRows, ProblemSize, Seed};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1};
 
@@ -40,6 +42,14 @@ pub(crate) fn initial_statistics(rows: &WeightedRows<'_>, clusters: usize, seed:
         labels.iter_mut().for_each(|k| *k = place[*k as usize]);
     }
     rows.given_hard(&labels, clusters)
+}
+
+/// Bytes that [`initial_statistics`] holds at once, at most, besides labels: sums of two parts of the rows, shares, and their logarithms, for
+/// small clusters.
+pub(crate) fn initial_bytes(size: &ProblemSize) -> Saturating<u64> {
+    let [_, m, side, k] = size.saturating();
+    let small = (k * Saturating(SMALL_A_CLUSTER as u64)).min(Saturating(MOST_SMALL as u64)).max(k);
+    (side + m + Saturating(1)) * small * Saturating(4 * 8)
 }
 
 /// What the rows of one of several starts add up to: of every four one is made by merges, the others of memberships drawn at random,
