@@ -40,7 +40,6 @@ pub(crate) fn fit_jointly(
     let left = |point: &Point| if all > 0.0 { norm(&point.gradient) / all } else { 0.0 };
     while done < most {
         if left(&point) <= GOAL {
-            stopped = Stopped::Converged;
             break;
         }
         if monitor.tick(done as u64, most as u64) == Flow::Stop {
@@ -61,6 +60,9 @@ pub(crate) fn fit_jointly(
             break;
         }
         look *= 2;
+    }
+    if left(&point) <= GOAL {
+        stopped = Stopped::Converged;
     }
     Ok(Fit {
         centre: task.split(&point.at).1.to_owned(),

@@ -7,7 +7,7 @@ use partita_core::{
     SoftBases, Weights,
 };
 
-use crate::{SsceDiagnostics, SsceError, SsceSettings, ssce, ssce_p};
+use crate::{Solver, SsceDiagnostics, SsceError, SsceSettings, ssce, ssce_p};
 
 /// [`ssce`] as a method.
 #[derive(Debug)]
@@ -70,6 +70,11 @@ fn label_bytes(size: &ProblemSize) -> Saturating<u64> {
     table_bytes(size) + side * m * k * Saturating(320) + gram * gram * Saturating(8)
 }
 
+/// Bytes a number of W that the joint solver holds beyond rounds in turn: more steps of descent, and changes of the gradient.
+fn remembered(settings: &SsceSettings) -> Saturating<u64> {
+    Saturating(if settings.solver == Solver::Joint { 256 } else { 0 })
+}
+
 impl Method for Ssce {
     type Settings = SsceSettings;
     type Diagnostics = SsceDiagnostics;
@@ -79,8 +84,9 @@ impl Method for Ssce {
         &SSCE_INFO
     }
 
-    fn bytes(&self, size: &ProblemSize, _settings: &SsceSettings) -> u64 {
-        table_bytes(size).0
+    fn bytes(&self, size: &ProblemSize, settings: &SsceSettings) -> u64 {
+        let [_, m, _, k] = size.saturating();
+        (table_bytes(size) + remembered(settings) * m * k * Saturating(1024)).0
     }
 
     fn fit(
@@ -109,8 +115,9 @@ impl Method for SsceP {
         &SSCE_P_INFO
     }
 
-    fn bytes(&self, size: &ProblemSize, _settings: &SsceSettings) -> u64 {
-        label_bytes(size).0
+    fn bytes(&self, size: &ProblemSize, settings: &SsceSettings) -> u64 {
+        let [_, m, side, k] = size.saturating();
+        (label_bytes(size) + remembered(settings) * side * m * k).0
     }
 
     fn fit(
