@@ -64,13 +64,7 @@ pub(crate) fn fit_jointly(
     if left(&point) <= GOAL {
         stopped = Stopped::Converged;
     }
-    Ok(Fit {
-        centre: task.split(&point.at).1.to_owned(),
-        trace,
-        rounds: done as u64,
-        stopped,
-        gradient: Some(left(&point)),
-    })
+    Ok(Fit { centre: task.centre(&point.at)?, trace, rounds: done as u64, stopped, gradient: Some(left(&point)) })
 }
 
 /// The objective as a function of W diag(√ω) and μ beside each other, p × (M + 1) K.
@@ -84,6 +78,14 @@ struct Joint<'a, 'b> {
 impl Joint<'_, '_> {
     fn split<'a>(&self, both: &'a Array2<f64>) -> (ArrayView2<'a, f64>, ArrayView2<'a, f64>) {
         both.view().split_at(Axis(1), self.loss.bases() * self.loss.classes)
+    }
+
+    /// The best centre for the W and Ω of a point: where ties are so weak that the gradient hardly knows of them, descent leaves it behind.
+    fn centre(&self, both: &Array2<f64>) -> Result<Array2<f64>, SsceError> {
+        let (scaled, centre) = self.split(both);
+        let w = self.prior.borrow().unscaled(scaled.to_owned());
+        let prior = self.prior.borrow().adapted(&w, &centre.to_owned(), RIDGE, true)?;
+        Ok(prior.centre(&w, self.shrink, true))
     }
 
     /// Value and gradient; infinity where numbers overflow.
