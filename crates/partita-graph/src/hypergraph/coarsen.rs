@@ -1,5 +1,7 @@
 //! Coarsening: vertices that share heavy small nets become one.
 
+use std::cmp::Reverse;
+
 use rand::Rng;
 use rand::seq::SliceRandom;
 
@@ -76,8 +78,8 @@ fn join(
     let least = ((n as f64 * LEAST_LEFT) as usize).max(target);
     let mut left = n;
     let window = (LOOKED_AT / graph.all_pins().max(1)).max(WINDOW);
-    let mut shared = vec![0.0; n];
-    let mut touched: Vec<u32> = Vec::new();
+    let (places, starts) = graph.places();
+    let mut shared = Shared::new(n);
     for v in order.into_iter().map(|v| v as usize) {
         if left <= least || stop() {
             break;
@@ -85,20 +87,16 @@ fn join(
         if joined[v] {
             continue;
         }
-        share(graph, v, window, &head, &mut shared, &mut touched);
+        shared.add_up(graph, v, &places[starts[v]..], window, &head);
         let fits = |&&g: &&u32| {
             let together = weights[g as usize] + weights[v] <= heaviest;
             together && parts.is_none_or(|parts| parts[g as usize] == parts[v])
         };
-        let score = |g: u32| shared[g as usize] / weights[g as usize].max(1) as f64;
-        let better = |best: u32, g: u32| match score(g).total_cmp(&score(best)) {
-            std::cmp::Ordering::Greater => g,
-            std::cmp::Ordering::Equal => best.min(g),
-            std::cmp::Ordering::Less => best,
-        };
-        let best = touched.iter().filter(|&&g| g as usize != v).filter(fits).copied().reduce(better);
-        touched.drain(..).for_each(|g| shared[g as usize] = 0.0);
-        if let Some(g) = best {
+        let score = |&g: &u32| (shared.with[g as usize] / weights[g as usize].max(1) as f64, Reverse(g));
+        let better = |best: (f64, Reverse<u32>), next| if next > best { next } else { best };
+        let best = shared.groups().iter().filter(|&&g| g as usize != v).filter(fits).map(score).reduce(better);
+        shared.clear();
+        if let Some((_, Reverse(g))) = best {
             head[v] = g;
             (joined[v], joined[g as usize]) = (true, true);
             weights[g as usize] += weights[v];
@@ -108,26 +106,63 @@ fn join(
     numbered(&head)
 }
 
-/// Adds up what a vertex shares with every group in its nets, and lists those groups.
-fn share(graph: &Hypergraph, v: usize, window: usize, head: &[u32], shared: &mut [f64], touched: &mut Vec<u32>) {
-    for &net in graph.nets_of(v) {
-        let pins = graph.pins(net as usize);
-        let weight = graph.net_weight(net as usize) as f64 / (pins.len() - 1) as f64;
-        let seen = if pins.len() > window {
-            let at = pins.partition_point(|&w| (w as usize) < v);
-            let start = at.saturating_sub(window / 2).min(pins.len() - window);
-            &pins[start..start + window]
-        } else {
-            pins
-        };
-        for &w in seen {
-            let g = head[w as usize];
-            if shared[g as usize] == 0.0 {
-                touched.push(g);
-            }
-            shared[g as usize] += weight;
+/// What a vertex shares with every group, and which groups these are.
+struct Shared {
+    with: Vec<f64>,
+    /// The first `count` are groups that share something.
+    groups: Vec<u32>,
+    count: usize,
+    /// The pins of every net of the vertex that are looked at.
+    windows: Vec<(f64, usize, usize)>,
+}
+
+impl Shared {
+    fn new(vertices: usize) -> Self {
+        Self { with: vec![0.0; vertices], groups: vec![0; vertices + 1], count: 0, windows: Vec::new() }
+    }
+
+    /// Adds up what a vertex shares with the groups of its nets' pins. `places` are those of the vertex among the pins of its nets.
+    fn add_up(&mut self, graph: &Hypergraph, v: usize, places: &[u32], window: usize, head: &[u32]) {
+        self.windows.clear();
+        let mut touched = 0;
+        for (&net, &place) in graph.nets_of(v).iter().zip(places) {
+            let pins = graph.pins(net as usize);
+            let weight = graph.net_weight(net as usize) as f64 / (pins.len() - 1) as f64;
+            let start = (place as usize).saturating_sub(window / 2).min(pins.len().saturating_sub(window));
+            let end = pins.len().min(start + window);
+            self.windows.push((weight, start, end));
+            // All windows are fetched from memory at once, not one after the other.
+            touched ^= pins[start..end].iter().step_by(16).fold(pins[end - 1], |all, &w| all ^ w);
+        }
+        std::hint::black_box(touched);
+        for (&net, &(weight, start, end)) in graph.nets_of(v).iter().zip(&self.windows) {
+            let pins = &graph.pins(net as usize)[start..end];
+            self.count = add(pins, weight, head, &mut self.with, &mut self.groups, self.count);
         }
     }
+
+    fn groups(&self) -> &[u32] {
+        &self.groups[..self.count]
+    }
+
+    fn clear(&mut self) {
+        self.groups[..self.count].iter().for_each(|&g| self.with[g as usize] = 0.0);
+        self.count = 0;
+    }
+}
+
+/// Adds a weight to the group of every pin; puts groups that had nothing behind the `count` first and returns how many there are.
+#[inline(never)]
+fn add(pins: &[u32], weight: f64, head: &[u32], with: &mut [f64], groups: &mut [u32], mut count: usize) -> usize {
+    for &w in pins {
+        let g = head[w as usize];
+        let with = &mut with[g as usize];
+        // Written always and kept when new: no branch to predict.
+        groups[count] = g;
+        count += usize::from(*with == 0.0);
+        *with += weight;
+    }
+    count
 }
 
 /// Groups numbered in the order of their first vertices, so that neighbours in number stay neighbours.

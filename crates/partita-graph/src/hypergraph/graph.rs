@@ -67,6 +67,20 @@ impl Hypergraph {
         &self.nets_of[self.net_starts[vertex]..self.net_starts[vertex + 1]]
     }
 
+    /// For every vertex and each of its nets, one after the other as [`nets_of`](Self::nets_of) lists them, the place of the vertex
+    /// among the net's pins; and where those of each vertex start.
+    pub(crate) fn places(&self) -> (Vec<u32>, &[usize]) {
+        let mut free = self.net_starts.clone();
+        let mut places = vec![0; self.pins.len()];
+        for net in 0..self.nets() {
+            for (place, &v) in self.pins(net).iter().enumerate() {
+                places[free[v as usize]] = place as u32;
+                free[v as usize] += 1;
+            }
+        }
+        (places, &self.net_starts)
+    }
+
     /// Weight of all vertices.
     pub(crate) fn total(&self) -> i64 {
         self.vertices.iter().sum()
@@ -173,6 +187,12 @@ mod tests {
         assert_eq!((graph.pins(0), graph.pins(2)), (&[0, 1, 2][..], &[0, 3, 4][..]));
         assert_eq!((graph.nets_of(0), graph.nets_of(3)), (&[0, 2][..], &[1, 2][..]));
         assert_eq!((graph.total(), graph.heaviest()), (15, 5));
+        let (places, starts) = graph.places();
+        for v in 0..5 {
+            for (&net, &place) in graph.nets_of(v).iter().zip(&places[starts[v]..]) {
+                assert_eq!(graph.pins(net as usize)[place as usize], v as u32);
+            }
+        }
     }
 
     #[test]
