@@ -77,7 +77,7 @@ impl Default for HgpaSettings {
 /// monitor asks to stop before the first partition.
 ///
 /// # Cost
-/// O(n M (K + 48)) time a level and pass, the levels being of geometrically falling size; 8 n M bytes a level, and ΣJ K
+/// O(n M (K + 48)) time a level and pass, the levels being of geometrically falling size; 8 n M bytes a level, and (n + ΣJ) K
 /// numbers.
 ///
 /// # Differences from the paper
@@ -240,9 +240,10 @@ impl Method for Hgpa {
     }
 
     fn bytes(&self, size: &ProblemSize, _settings: &HgpaSettings) -> u64 {
-        // Rows, pins both ways on all levels and in the halves of a cut, counts.
+        // Rows, pins both ways on all levels and in the halves of a cut, gains; counts.
         let [n, m, side, k] = size.saturating();
-        (n * (m * Saturating(33) + Saturating(200)) + side * (k * Saturating(12) + Saturating(100))).0
+        let of_rows = n * (m * Saturating(33) + k * Saturating(8) + Saturating(200));
+        (of_rows + side * (k * Saturating(16) + Saturating(100))).0
     }
 
     fn fit(

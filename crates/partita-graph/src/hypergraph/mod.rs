@@ -84,8 +84,12 @@ pub(crate) fn partition(
     let most = ((share * (1.0 + imbalance)) as i64).max(graph.heaviest());
     let labels = recursive(graph, parts, most, objective, seed.child(0), stop)?;
     let mut state = Parts::new(graph, labels, parts, objective, most);
-    state.refine(PASSES, PATIENCE.max(graph.len() / 50), stop);
+    let settled = state.refine(PASSES, PATIENCE.max(graph.len() / 50), stop);
     let mut best = Found { cost: state.cost(), labels: state.into_labels() };
+    if settled && graph.len() <= COARSEST * parts {
+        // Nothing to coarsen: a cycle would be one more pass, which gains nothing.
+        return Some(best);
+    }
     for cycle in 1..=CYCLES {
         let Some(next) = v_cycle(graph, &best.labels, (parts, objective, most), seed.child(cycle), stop) else { break };
         let better = next.cost < best.cost;
