@@ -63,10 +63,15 @@ impl Buckets {
         self.bucket[v] = NONE;
     }
 
+    /// Whether a vertex is in the bucket of this gain, or not there at all.
+    pub(crate) fn holds(&self, vertex: u32, gain: i64) -> bool {
+        let at = self.bucket[vertex as usize];
+        at == NONE || i64::from(at) == (gain + self.range) / self.step
+    }
+
     /// Puts a vertex into the bucket of its new gain, if it is there.
     pub(crate) fn update(&mut self, vertex: u32, gain: i64) {
-        let at = self.bucket[vertex as usize];
-        if at != NONE && i64::from(at) != (gain + self.range) / self.step {
+        if !self.holds(vertex, gain) {
             self.remove(vertex);
             self.insert(vertex, gain);
         }
