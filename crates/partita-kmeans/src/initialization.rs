@@ -163,18 +163,16 @@ impl<P: PanelRows> DistanceField for PanelField<'_, P> {
             here
         });
         let first = chunk.unwrap_or(self.totals.len() - 1) * CHUNK;
-        let mut last = None;
-        for row in first..(first + CHUNK).min(self.rows.objects()) {
-            let mass = f64::from(self.near[row]) * self.weight(row);
-            if mass > 0.0 {
-                last = Some(row);
-                if left < mass {
-                    break;
-                }
-                left -= mass;
-            }
-        }
-        last.or_else(|| Some(self.draw_any(rng)))
+        let here = first..(first + CHUNK).min(self.rows.objects());
+        let mass = |row: &usize| f64::from(self.near[*row]) * self.weight(*row);
+        let passed = here.clone().find(|row| {
+            let mass = mass(row);
+            let here = left < mass;
+            left -= mass;
+            here
+        });
+        // Rounding may leave the sum below.
+        passed.or_else(|| here.rev().find(|row| mass(row) > 0.0)).or_else(|| Some(self.draw_any(rng)))
     }
 }
 
