@@ -5,6 +5,7 @@
 //! | what | time | memory |
 //! |---|---|---|
 //! | [`CoAssociation`]: all pairs | n²M / 2 byte comparisons, 32 or 64 at once | n² / 2 bytes (n² with missing labels; up to 4 times that with weights) |
+//! | [`pair_histogram`]: how many pairs have which counts | n²M / 2 byte comparisons | nM, 16 M² a thread |
 //! | [`EvidenceRows`]: one object with all others, when asked for | nM a row | nM |
 //! | [`SparseEvidence::sample`]: pairs drawn without replacement | m (M + log m) | about 30 m bytes |
 //! | [`SparseEvidence::strongest`]: the strongest neighbours of every object | n²M, or n log n for candidates | 50 n q bytes |
@@ -39,6 +40,7 @@ mod eci_of_overlap;
 mod error;
 mod nearest_neighbours;
 mod overlap;
+mod pair_histogram;
 mod pairs;
 mod rows;
 mod sample;
@@ -58,6 +60,7 @@ pub use eci::{cluster_overlaps, cluster_weights, trusted_cluster_weights};
 pub use error::{CoassocError, most_that_fit};
 pub use nearest_neighbours::{StrongestSettings, recall};
 pub use overlap::{Overlap, OverlapError, PASSES};
+pub use pair_histogram::pair_histogram;
 pub use rows::EvidenceRows;
 pub use sample::sample_pairs;
 pub use shares::share_products;

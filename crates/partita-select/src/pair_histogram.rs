@@ -1,7 +1,7 @@
 //! Histogram of co-association: the consensus CDF, PAC and disagreement of the pairs of an ensemble.
 
-use partita_coassoc::{CoAssociation, Counts, EvidenceRows, Seen};
-use partita_core::{Ensemble, Flow, MemoryBudget, Monitor, Seed, chunks};
+use partita_coassoc::{EvidenceRows, pair_histogram};
+use partita_core::{Ensemble, Flow, Monitor, Seed};
 use rand::RngExt;
 use rayon::prelude::*;
 
@@ -22,22 +22,16 @@ pub(crate) struct PairHistogram {
 
 impl PairHistogram {
     /// Counts all pairs if there are no more than `most`, else all pairs of some objects drawn evenly.
-    pub(crate) fn of(
-        ensemble: &Ensemble,
-        most: u64,
-        seed: Seed,
-        budget: MemoryBudget,
-        monitor: &dyn Monitor,
-    ) -> Result<Self, SelectError> {
+    pub(crate) fn of(ensemble: &Ensemble, most: u64, seed: Seed, monitor: &dyn Monitor) -> Result<Self, SelectError> {
         let all = ensemble.bases().len();
         if all > MOST_BASES {
             let objects: Vec<u32> = (0..ensemble.objects() as u32).collect();
             let bases = draw(all, MOST_BASES, seed.child(1));
-            return Self::of(&ensemble.select(&objects, &bases), most, seed, budget, monitor);
+            return Self::of(&ensemble.select(&objects, &bases), most, seed, monitor);
         }
         let n = ensemble.objects() as u64;
         if n * n.saturating_sub(1) / 2 <= most {
-            Self::whole(ensemble, budget, monitor)
+            Ok(Self { bases: all, counts: pair_histogram(ensemble, monitor)? })
         } else {
             let rows = (most / (n - 1)).clamp(1, n) as usize;
             Self::part(ensemble, &draw(n as usize, rows, seed), monitor)
@@ -46,24 +40,6 @@ impl PairHistogram {
 
     fn new(bases: usize) -> Self {
         Self { bases, counts: vec![0; (bases + 1) * (bases + 2) / 2] }
-    }
-
-    fn whole(ensemble: &Ensemble, budget: MemoryBudget, monitor: &dyn Monitor) -> Result<Self, SelectError> {
-        const CHUNK: usize = 1 << 17;
-        let pairs = CoAssociation::count(ensemble, budget, monitor)?;
-        let (together, seen) = (pairs.together(), pairs.seen());
-        let all = pairs.objects() * (pairs.objects() - 1) / 2;
-        let ranges: Vec<_> = chunks(all, CHUNK).collect();
-        let part = |range: std::ops::Range<usize>| {
-            let mut histogram = Self::new(ensemble.bases().len());
-            match (together, seen) {
-                (Counts::Bytes(c), Seen::Counts(Counts::Bytes(n))) => histogram.add_all(&c[range.clone()], &n[range]),
-                _ => range.for_each(|pair| histogram.add(together.at(pair), seen.at(pair))),
-            }
-            histogram
-        };
-        let new = || Self::new(ensemble.bases().len());
-        Ok(ranges.into_par_iter().map(part).reduce(new, Self::and))
     }
 
     fn part(ensemble: &Ensemble, rows: &[u32], monitor: &dyn Monitor) -> Result<Self, SelectError> {
@@ -89,23 +65,6 @@ impl PairHistogram {
 
     fn add(&mut self, c: u32, n: u32) {
         self.counts[(n * (n + 1) / 2 + c) as usize] += 1;
-    }
-
-    /// Adds fewer than 2³² pairs, in turn to tables of their own: many pairs of a row have the same c and N, and a count that is raised again
-    /// at once waits for itself.
-    fn add_all(&mut self, c: &[u8], n: &[u8]) {
-        const TABLES: usize = 4;
-        let mut tables = vec![[0u32; TABLES]; self.counts.len()];
-        for (c, n) in c.chunks(TABLES).zip(n.chunks(TABLES)) {
-            for (table, (&c, &n)) in c.iter().zip(n).enumerate() {
-                let n = u32::from(n);
-                tables[(n * (n + 1) / 2 + u32::from(c)) as usize][table] += 1;
-            }
-        }
-        self.counts
-            .iter_mut()
-            .zip(&tables)
-            .for_each(|(count, parts)| *count += parts.map(u64::from).iter().sum::<u64>());
     }
 
     /// Whole numbers: the order of adding does not matter.
@@ -179,12 +138,13 @@ pub(crate) fn draw(below: usize, count: usize, seed: Seed) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita_coassoc::CoAssociation;
     use partita_conformance::draw as draw_ensemble;
-    use partita_core::{EnsembleBuilder, Silent};
+    use partita_core::{EnsembleBuilder, MemoryBudget, Silent};
     use partita_metrics::ConsensusCdf;
 
     fn histogram(ensemble: &Ensemble, most: u64) -> PairHistogram {
-        PairHistogram::of(ensemble, most, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).unwrap()
+        PairHistogram::of(ensemble, most, Seed::new(1), &Silent).unwrap()
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl<'a> Look<'a> {
     }
 
     fn histogram(&self, ensemble: &Ensemble, seed: Seed) -> Result<PairHistogram, SelectError> {
-        PairHistogram::of(ensemble, self.settings.pairs, seed, self.budget, &self.progress)
+        PairHistogram::of(ensemble, self.settings.pairs, seed, &self.progress)
     }
 
     /// Standard error of the log disagreement, from parts of the base clusterings.

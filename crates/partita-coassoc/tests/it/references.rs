@@ -1,7 +1,7 @@
 //! Counts against a twin that is written for clarity, over drawn ensembles with missing labels.
 
 use partita_coassoc::{
-    CoAssociation, CoassocError, Counts, EvidenceRows, Seen, SparseEvidence, StrongestSettings, recall,
+    CoAssociation, CoassocError, Counts, EvidenceRows, Seen, SparseEvidence, StrongestSettings, pair_histogram, recall,
 };
 use partita_core::{BaseWeights, Ensemble, EnsembleBuilder, MemoryBudget, Seed, Silent, WeightedEnsemble};
 use rand::RngExt;
@@ -56,6 +56,22 @@ fn dense_counts_are_those_of_the_naive_twin() {
                 assert_eq!(counts.pair(j, i), naive(&ensemble, i, j), "seed {seed}, pair {i} {j}");
             }
         }
+    }
+}
+
+#[test]
+fn a_histogram_counts_each_pair_once() {
+    for seed in 0..ENSEMBLES {
+        let ensemble = draw(seed);
+        let (n, bases) = (ensemble.objects(), ensemble.bases().len());
+        let mut expected = vec![0; (bases + 1) * (bases + 2) / 2];
+        for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+            let (c, n) = naive(&ensemble, i, j);
+            expected[(n * (n + 1) / 2 + c) as usize] += 1;
+        }
+        let count = || pair_histogram(&ensemble, &Silent).unwrap();
+        assert_eq!(in_pool(1, count), expected, "seed {seed}");
+        assert_eq!(in_pool(2, count), expected, "seed {seed}");
     }
 }
 
