@@ -60,7 +60,7 @@ pub use held_out::{HeldOut, held_out};
 pub use mm::{MM, MmDiagnostics, MmSettings, mm, mm_from, mm_named, mm_rows};
 pub use nbce::likelihood::{NbceDiagnostics, RowLikelihood};
 pub use nbce::prior::NbcePrior;
-pub use nbce_cvb::{NBCE_CVB, NbceCvbSettings, nbce_cvb};
+pub use nbce_cvb::{NBCE_CVB, NbceCvbSettings, nbce_cvb, nbce_cvb_rows};
 pub use nbce_gibbs::{
     Mode, NBCE_GIBBS, NbceDraws, NbceGibbsDiagnostics, NbceGibbsSettings, PartitionLoss, PartitionSamples, Summary,
     effective_samples, nbce_draws, nbce_gibbs, r_hat,

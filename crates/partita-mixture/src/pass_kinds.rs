@@ -3,12 +3,14 @@
 use partita_core::{LabellerKind, PassKind};
 
 use crate::bce::row_fit::RowInference;
+use crate::nbce_cvb::row_update::{Collapsed, Update};
 use crate::shared::expectation::Expectation;
 use crate::shared::row_passes::{MostProbable, Usage};
 
 /// The passes of this crate.
 pub const PASSES: &[PassKind] =
-    &[PassKind::of::<Expectation>(), PassKind::of::<Usage>(), PassKind::of::<RowInference>()];
+    &[PassKind::of::<Expectation>(), PassKind::of::<Usage>(), PassKind::of::<RowInference>(), PassKind::of::<Update>()];
 
 /// What labels rows after a fit of this crate.
-pub const LABELLERS: &[LabellerKind] = &[LabellerKind::of::<MostProbable>(), LabellerKind::of::<RowInference>()];
+pub const LABELLERS: &[LabellerKind] =
+    &[LabellerKind::of::<MostProbable>(), LabellerKind::of::<RowInference>(), LabellerKind::of::<Collapsed>()];

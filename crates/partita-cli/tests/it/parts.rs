@@ -64,6 +64,7 @@ fn rounds_of_tasks_write_the_bytes_of_one_process() {
         &["-m", "lwgp", "--set", "restarts=2"][..],
         &["-m", "mm", "--set", "restarts=2", "--seed", "3"],
         &["-m", "nbce-vb", "--set", "restarts=2", "--set", "rounds=3"],
+        &["-m", "nbce-cvb", "--set", "restarts=1", "--set", "rounds=3"],
         &["-m", "bce", "--set", "restarts=1", "--set", "rounds=2"],
         &["-m", "kc", "--base-weights", "agreement", "--set", "restarts=2"],
         &["-m", "acv"],

@@ -106,7 +106,7 @@ fn labels_do_not_depend_on_where_rows_are_on_threads_or_on_memory() {
     for method in ["hbgf", "mcla", "ecpcs-mc", "lce", "gp-mgla", "urcv", "rcv", "acv", "sec"] {
         same_labels(&place, NOT_HELD, method, MANY, &[]);
     }
-    for method in ["mm", "bce", "nbce-vb", "kcc", "qmi", "ipvc", "soft-mean"] {
+    for method in ["mm", "bce", "nbce-vb", "nbce-cvb", "kcc", "qmi", "ipvc", "soft-mean"] {
         same_labels(&place, NOT_HELD, method, MANY, &["--set", "restarts=1", "--set", "rounds=1"]);
     }
     for method in ["median-vi", "median-binder"] {

@@ -19,7 +19,7 @@ use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
 /// Rounds between two looks at α0 and β.
-const LEARN_EVERY: usize = 5;
+pub(crate) const LEARN_EVERY: usize = 5;
 
 /// Settings of [`nbce_cvb`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
@@ -94,8 +94,8 @@ impl NbceCvbSettings {
 /// # Cost
 /// O(distinct rows · M · K) time a round, in parallel over restarts and rows; rows · K and 64 ΣJ K numbers a restart.
 ///
-/// It is not read by blocks: the update of a row leaves out its own last memberships, which follow from the sums of all
-/// rounds before, so that rows · K numbers have to be held. [`nbce_vb`](fn@crate::nbce_vb) holds none.
+/// Rows that are not held have no memberships to be left out: [`nbce_cvb_rows`](crate::nbce_cvb_rows) finds those that agree with the
+/// expected counts, of which the fixed points are the same.
 ///
 /// # Differences from the paper
 /// Eq. 10 lacks the δ: only the observed label's count is in the product. Stick-breaking is truncated at v_K = 1, so
@@ -119,17 +119,35 @@ pub fn nbce_cvb(
     let _span = tracing::info_span!("nbce-cvb", rows = rows.weights().len(), clusters).entered();
     MixtureError::check(settings, &rows.size(clusters))?;
     let progress = settings.limits().progress(monitor, 1);
-    let relax_on = |rows: &WeightedRows<'_>, sums: &SufficientStatistics| {
-        let mut nearest = rows.nearest(initialization::model(rows, sums).logs());
-        order_by_size(rows, &mut nearest, clusters);
-        relax(rows, Memberships::of_hard(rows, &nearest, clusters), settings, &progress)
-    };
-    let compete = |rows: &WeightedRows<'_>| {
-        let start = |restart| initial_statistics(rows, clusters, restart, seed);
-        best_of(settings.restarts, &progress, |restart| relax_on(rows, &start(restart)))
-    };
-    let (run, objectives) = best_on(rows, seed, compete, |best| relax_on(rows, &best.sums));
+    let compete = |rows: &WeightedRows<'_>| compete(rows, (clusters, seed), settings, &progress);
+    let (run, objectives) =
+        best_on(rows, seed, compete, |best| relax_from(rows, (&best.sums, clusters), settings, &progress));
     Ok(outcome(rows, run, objectives, settings.prior))
+}
+
+/// The best of all initializations, and the objectives of all.
+pub(crate) fn compete(
+    rows: &WeightedRows<'_>,
+    (clusters, seed): (usize, Seed),
+    settings: &NbceCvbSettings,
+    progress: &ProgressCounter<'_>,
+) -> (Run<Memberships>, Vec<f64>) {
+    best_of(settings.restarts, progress, |restart| {
+        let sums = initial_statistics(rows, clusters, restart, seed);
+        relax_from(rows, (&sums, clusters), settings, progress)
+    })
+}
+
+/// Updates from every row's most probable cluster under expected counts.
+fn relax_from(
+    rows: &WeightedRows<'_>,
+    (sums, clusters): (&SufficientStatistics, usize),
+    settings: &NbceCvbSettings,
+    progress: &ProgressCounter<'_>,
+) -> Run<Memberships> {
+    let mut nearest = rows.nearest(initialization::model(rows, sums).logs());
+    order_by_size(rows, &mut nearest, clusters);
+    relax(rows, Memberships::of_hard(rows, &nearest, clusters), settings, progress)
 }
 
 /// Updates until nothing moves: memberships, and α0 and β where they are learned. Where rounds go to and
@@ -172,7 +190,7 @@ fn relax(
 }
 
 /// Looks for rounds that go to and fro: steps of the expected counts that point against those before them.
-struct Oscillation {
+pub(crate) struct Oscillation {
     sums: SufficientStatistics,
     step: Vec<f64>,
     rounds: u32,
@@ -184,12 +202,12 @@ impl Oscillation {
     /// The cosine of the angle between two steps below which the second turns back.
     const BACK: f64 = -0.5;
 
-    fn new(sums: &SufficientStatistics) -> Self {
+    pub(crate) fn new(sums: &SufficientStatistics) -> Self {
         Self { sums: sums.clone(), step: Vec::new(), rounds: 0 }
     }
 
     /// Whether the counts have turned back in each of the last rounds.
-    fn found(&mut self, sums: &SufficientStatistics) -> bool {
+    pub(crate) fn found(&mut self, sums: &SufficientStatistics) -> bool {
         let differences = |now: &[f64], before: &[f64]| now.iter().zip(before).map(|(a, b)| a - b).collect::<Vec<_>>();
         let mut step = differences(&sums.sizes, &self.sums.sizes);
         step.extend(differences(&sums.labels, &self.sums.labels));
@@ -220,14 +238,14 @@ fn outcome(
     let shares = prior.expected_shares(&sums.sizes, hyperparameters.alpha0);
     let mut outcome = likelihood::outcome(rows, soft, (&shares, &theta), run.stopped);
     outcome.rounds = run.trace.len() as u64;
-    outcome.objective = Some(Objective {
-        name: "log joint at expected counts plus entropy, nats",
-        sense: Sense::Maximise,
-        value: run.trace[run.trace.len() - 1],
-        trace: run.trace,
-    });
+    outcome.objective = Some(reported(run.trace));
     let (alpha0, beta) = (hyperparameters.alpha0, hyperparameters.beta);
     outcome.map_details(|fit| NbceDiagnostics { fit, alpha0, beta, objective_by_restart })
+}
+
+pub(crate) fn reported(trace: Vec<f64>) -> Objective {
+    let (name, sense) = ("log joint at expected counts plus entropy, nats", Sense::Maximise);
+    Objective { name, sense, value: trace[trace.len() - 1], trace }
 }
 
 #[cfg(test)]

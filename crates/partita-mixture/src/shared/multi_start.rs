@@ -198,9 +198,7 @@ pub(crate) fn best_on<T>(
     }
 }
 
-/// A fit over label rows that are not held: checks the settings, lets initializations `compete` on a sample of the rows,
-/// and ascends from the best of them on all rows, unless the sample has all rows that differ. The run, and the objectives
-/// of all initializations on the sample.
+/// A fit over label rows that are not held: [`best_of_sample`] of a fit that ascends by rounds.
 pub(crate) fn best_over_rows<T: Kept>(
     (rows, weights): (&PassRunner<'_>, Option<&BaseWeights>),
     (clusters, seed): (usize, Seed),
@@ -209,14 +207,33 @@ pub(crate) fn best_over_rows<T: Kept>(
     compete: impl FnOnce(&WeightedRows<'_>, &ProgressCounter<'_>) -> (Run<T>, Vec<f64>),
     round: impl Fn(&T) -> Result<(f64, T), PassError>,
 ) -> Result<(Run<T>, Vec<f64>), MixtureError> {
+    let progress = limits.progress_of_finalists(monitor, 1);
+    best_of_sample(
+        (rows, weights),
+        (clusters, seed),
+        settings,
+        |sample| compete(sample, &progress),
+        |best| try_ascend(best, limits, &progress, &round),
+    )
+}
+
+/// A fit over label rows that are not held: checks the settings, lets initializations `compete` on a sample of the rows,
+/// and goes on from the best of them with all rows, unless the sample has all rows that differ. The run, and the objectives
+/// of all initializations on the sample.
+pub(crate) fn best_of_sample<T: Kept>(
+    (rows, weights): (&PassRunner<'_>, Option<&BaseWeights>),
+    (clusters, seed): (usize, Seed),
+    settings: &impl Settings,
+    compete: impl FnOnce(&WeightedRows<'_>) -> (Run<T>, Vec<f64>),
+    go_on: impl FnOnce(T) -> Result<Run<T>, PassError>,
+) -> Result<(Run<T>, Vec<f64>), MixtureError> {
     let (objects, bases) = (rows.source().rows() as usize, rows.source().bases());
     MixtureError::check(settings, &ProblemSize::of_bases(objects, bases, Clusters::Exactly(clusters)))?;
-    let progress = limits.progress_of_finalists(monitor, 1);
     let weights = weights.map(BaseWeights::copies);
     let RowSample { ensemble, weights: of_rows, whole, .. } = RowSample::draw(rows, SAMPLE_ROWS, seed.child(u64::MAX))?;
     let sample = WeightedRows::weighted(&ensemble, &of_rows)?.with_base_weights(weights.map(<[f64]>::to_vec));
     let made = || {
-        let (best, objectives) = compete(&sample, &progress);
+        let (best, objectives) = compete(&sample);
         (best.result.keep(), best.trace, best.stopped, objectives)
     };
     let (form, trace, stopped, objectives) = rows.once("mixture/starts", |_| true, made)?;
@@ -227,5 +244,5 @@ pub(crate) fn best_over_rows<T: Kept>(
     }
     drop(sample);
     drop((ensemble, of_rows));
-    Ok((try_ascend(result, limits, &progress, round)?, objectives))
+    Ok((go_on(result)?, objectives))
 }

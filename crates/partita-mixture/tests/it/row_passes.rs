@@ -9,7 +9,7 @@ use partita_core::{
     RowBlocks, RowOutcome, RowProblem, Seed, SettingMap, Silent, SourceError, consense_rows,
 };
 use partita_mixture::{
-    BCE, BceSettings, MM, MmSettings, NBCE_VB, NbceVbSettings, WeightedRows, bce, mm, nbce_vb, nbce_vb_rows,
+    BCE, BceSettings, MM, MmSettings, NBCE_CVB, NBCE_VB, NbceVbSettings, WeightedRows, bce, mm, nbce_vb, nbce_vb_rows,
 };
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -124,6 +124,7 @@ fn neither_threads_nor_groups_change_a_bit() {
     assert!(ensemble.fragments().weights().len() > 33_000, "{}", ensemble.fragments().weights().len());
     for (method, settings) in [
         (&NBCE_VB as &dyn Consensus, ["restarts=2", "rounds=20"]),
+        (&NBCE_CVB, ["restarts=1", "rounds=12"]),
         (&MM, ["restarts=2", "rounds=20"]),
         (&BCE, ["restarts=1", "rounds=4"]),
     ] {
@@ -133,7 +134,9 @@ fn neither_threads_nor_groups_change_a_bit() {
         };
         let (one, labels, certainty) = on(1, 60_000);
         let trace = &one.objective.as_ref().unwrap().trace;
-        assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()), "{trace:?}");
+        // That of nbce-cvb is no bound.
+        let ascends = method.info().name != NBCE_CVB.info().name;
+        assert!(!ascends || trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9 * pair[0].abs()), "{trace:?}");
         for (threads, size) in [(3, 60_000), (1, 777), (8, 5000)] {
             let (found, again, sure) = on(threads, size);
             assert_eq!((&found.objective, &again, &sure), (&one.objective, &labels, &certainty));
@@ -149,7 +152,7 @@ fn few_different_rows_are_fitted_as_in_memory() {
     let mut order: Vec<u32> = (0..2000).collect();
     order.shuffle(&mut Seed::new(4).rng());
     let shuffled = ensemble.select(&order, &(0..9).collect::<Vec<_>>());
-    for method in [&MM as &dyn Consensus, &BCE, &NBCE_VB] {
+    for method in [&MM as &dyn Consensus, &BCE, &NBCE_VB, &NBCE_CVB] {
         let (found, labels, _) = consensus(method, &Cut::new(&ensemble, 500), 4);
         let (same, moved, _) = consensus(method, &Cut::new(&shuffled, 333), 4);
         assert_eq!(found.objective, same.objective);
@@ -167,7 +170,7 @@ fn one_cluster_and_an_object_without_labels_are_fitted() {
         builder.push(format!("u{u}"), (0..300).map(|i: u32| (i != 200).then_some((i / 7 + u) % 2))).unwrap();
     }
     let ensemble = builder.finish().unwrap();
-    for method in [&MM as &dyn Consensus, &BCE, &NBCE_VB] {
+    for method in [&MM as &dyn Consensus, &BCE, &NBCE_VB, &NBCE_CVB] {
         for clusters in [1, 2] {
             let (found, labels, certainty) = consensus(method, &Cut::new(&ensemble, 90), clusters);
             assert!(labels.iter().all(|&label| (label as usize) < clusters), "{:?}", found.sizes);

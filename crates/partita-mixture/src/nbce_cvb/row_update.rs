@@ -1,0 +1,102 @@
+//! CVB0 as a row pass: memberships that follow from expected counts alone, and what they add up to.
+
+use partita_core::ndarray::ArrayView1;
+use partita_core::{Assigned, Label, Mergeable, RowBlock, RowLabeller, RowMap, RowPass};
+use serde::{Deserialize, Serialize};
+
+use super::counts::{Counts, SettleScratch};
+use crate::shared::log_probabilities::{largest, lines};
+use crate::shared::sufficient_statistics::SufficientStatistics;
+
+/// The update of all rows under expected counts.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Update {
+    pub(crate) offsets: Vec<usize>,
+    /// The counts of the round before, from which the change of memberships is known.
+    pub(crate) before: Option<Counts>,
+    pub(crate) now: Counts,
+}
+
+/// What an [`Update`] adds up to.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Updated {
+    /// Expected counts, and the entropy of memberships as `log_sum`.
+    pub(crate) sums: SufficientStatistics,
+    /// How far the row that moved farthest moved.
+    pub(crate) change: f64,
+    /// Whether a cluster is some row's most probable one.
+    pub(crate) chosen: Vec<bool>,
+}
+
+impl Mergeable for Updated {
+    fn merge(&mut self, other: Self) {
+        self.sums.merge(other.sums);
+        self.change = self.change.max(other.change);
+        self.chosen.iter_mut().zip(&other.chosen).for_each(|(a, b)| *a |= b);
+    }
+}
+
+impl RowPass for Update {
+    type Sum = Updated;
+    const KIND: &'static str = "mixture/collapsed";
+
+    fn zero(&self) -> Updated {
+        let clusters = self.now.clusters();
+        let sums = SufficientStatistics::zero(self.offsets[self.offsets.len() - 1], clusters);
+        Updated { sums, change: 0.0, chosen: vec![false; clusters] }
+    }
+
+    fn add<L: Label>(&self, block: &RowBlock<'_, L>, updated: &mut Updated) {
+        let clusters = self.now.clusters();
+        let (mut old, mut own, mut scratch) = (vec![0.0; clusters], vec![0.0; clusters], SettleScratch::new(clusters));
+        for (row, weight) in block.rows() {
+            let (labels, one) = (ArrayView1::from(row), weight.min(1.0));
+            own.fill(0.0);
+            if let Some(before) = &self.before {
+                before.settle(labels, one, &mut own, &mut scratch);
+                old.copy_from_slice(&own);
+            }
+            self.now.settle(labels, one, &mut own, &mut scratch);
+            if self.before.is_some() {
+                let moved = old.iter().zip(&own).map(|(old, new)| (old - new).abs());
+                updated.change = moved.fold(updated.change, f64::max);
+            }
+            updated.chosen[largest(&own)] = true;
+            let entropy: f64 = own.iter().filter(|p| **p > 1e-12).map(|p| -p * p.ln()).sum();
+            updated.sums.log_sum += weight * entropy;
+            own.iter_mut().for_each(|p| *p *= weight);
+            updated.sums.add(lines(row, &self.offsets), &own);
+        }
+    }
+}
+
+/// The most probable cluster of every row under expected counts, when memberships are summed into the places of their clusters.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Collapsed {
+    pub(crate) counts: Counts,
+    /// For every cluster of the counts, its place in the result.
+    pub(crate) place: Vec<usize>,
+}
+
+impl RowLabeller for Collapsed {
+    const KIND: &'static str = "mixture/collapsed-labels";
+}
+
+impl RowMap for Collapsed {
+    type Out = Assigned;
+
+    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Assigned {
+        let places = self.place.iter().max().map_or(1, |most| most + 1);
+        let clusters = self.counts.clusters();
+        let (mut own, mut scratch) = (vec![0.0; clusters], SettleScratch::new(clusters));
+        let mut all = Vec::with_capacity(block.len() * places);
+        for (row, weight) in block.rows() {
+            own.fill(0.0);
+            self.counts.settle(ArrayView1::from(row), weight.min(1.0), &mut own, &mut scratch);
+            let start = all.len();
+            all.resize(start + places, 0.0);
+            own.iter().zip(&self.place).for_each(|(p, &place)| all[start + place] += p);
+        }
+        Assigned::of_soft(all, places)
+    }
+}
