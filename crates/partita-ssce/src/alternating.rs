@@ -29,15 +29,15 @@ pub(crate) struct Fit {
     pub(crate) gradient: Option<f64>,
 }
 
-/// Fits all classifiers of a loss in rounds.
+/// Fits all classifiers of a loss in rounds, tied to their centre by the first γ and by their covariance with the second.
 pub(crate) fn fit_in_turn(
     loss: &Loss<'_>,
-    gamma: f64,
+    gammas: (f64, f64),
     settings: &SsceSettings,
     monitor: &dyn Monitor,
 ) -> Result<Fit, SsceError> {
     let (p, k, bases) = (loss.design.width(), loss.classes, loss.bases());
-    let mut prior = Prior::start((gamma, gamma), loss.base_weights, RIDGE)?;
+    let mut prior = Prior::start(gammas, loss.base_weights, RIDGE)?;
     let (mut w, mut centre) = (Array2::zeros((p, bases * k)), Array2::zeros((p, k)));
     let (mut trace, mut stopped): (Vec<f64>, Stopped) = (Vec::new(), Stopped::RoundLimit);
     let progress = ProgressCounter::new(monitor, u64::from(settings.alternating_rounds()) * UNITS);

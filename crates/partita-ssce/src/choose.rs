@@ -20,6 +20,9 @@ const GAMMAS: [f64; 5] = [100.0, 10.0, 1.0, 0.1, 0.01];
 const TRIED: usize = 1000;
 const FOLDS: usize = 3;
 
+/// Base clusterings that classifiers learn while ties are tried. Held-out labels are those of all.
+const BASES: usize = 20;
+
 /// Units of progress of a trial.
 const UNITS: u64 = 1000;
 
@@ -51,10 +54,11 @@ pub(crate) struct Choice {
     pub(crate) tried: Vec<(f64, f64)>,
 }
 
-/// Some objects and the parts in which they are held out.
+/// Some objects with the parts in which they are held out, and the base clusterings that are learned.
 struct Parts {
     objects: Vec<(usize, usize)>,
     held: usize,
+    bases: Vec<usize>,
 }
 
 impl<'a> Task<'a> {
@@ -119,7 +123,9 @@ impl<'a> Task<'a> {
         let mut chosen = index::sample(&mut rng, rows, rows.min(TRIED)).into_vec();
         chosen.sort_unstable();
         let objects = chosen.into_iter().map(|object| (object, rng.random_range(0..FOLDS))).collect();
-        Parts { objects, held: self.held() }
+        let mut bases = index::sample(&mut rng, self.base_weights.len(), self.base_weights.len().min(BASES)).into_vec();
+        bases.sort_unstable();
+        Parts { objects, held: self.held(), bases }
     }
 
     /// The mean log probability of held-out labels, in nats. The share of labels predicted rightly would say less:
@@ -134,6 +140,10 @@ impl<'a> Task<'a> {
         let mut short = settings.clone();
         short.rounds = NonZeroU32::new(settings.alternating_rounds().min(ROUNDS));
         let (mut sum, mut all) = (0.0, 0.0);
+        let k = self.clusters;
+        let base_weights: Vec<f64> = parts.bases.iter().map(|&u| self.base_weights[u]).collect();
+        let fewer = self.base_weights.iter().sum::<f64>() / base_weights.iter().sum::<f64>();
+        let columns: Vec<usize> = parts.bases.iter().flat_map(|u| u * k..(u + 1) * k).collect();
         let progress = ProgressCounter::new(monitor, parts.held as u64 * UNITS);
         for held in 0..parts.held {
             if progress.flow() == Flow::Stop {
@@ -144,18 +154,25 @@ impl<'a> Task<'a> {
             if seen.is_empty() {
                 continue;
             }
-            let (design, codes) = (self.design.select(&seen), self.codes.select(Axis(0), &seen));
-            let soft = self.soft.map(|soft| soft.select(Axis(0), &seen));
+            let (design, codes) = (self.design.select(&seen), some_of(self.codes, &seen, &parts.bases));
+            let soft = self.soft.map(|soft| some_of(soft, &seen, &columns));
             let objects: Option<Vec<f64>> = self.objects.map(|objects| seen.iter().map(|&i| objects[i]).collect());
-            let some =
-                Task { design: &design, codes: &codes, soft: soft.as_ref(), objects: objects.as_deref(), ..*self };
+            let some = Task {
+                design: &design,
+                codes: &codes,
+                soft: soft.as_ref(),
+                objects: objects.as_deref(),
+                base_weights: &base_weights,
+                clusters: k,
+            };
             // The tie of all objects, for the share of them that is seen.
             let share = match (self.objects, &objects) {
                 (Some(all), Some(seen)) => seen.iter().sum::<f64>() / all.iter().sum::<f64>(),
                 _ => seen.len() as f64 / self.design.rows() as f64,
             };
-            let gamma = gamma * share;
-            let centre = fit_in_turn(&some.loss(), gamma, &short, &part)?.centre;
+            // The trace of Ω is 1 for some base clusterings as for all.
+            let gammas = (gamma * share, gamma * share * fewer);
+            let centre = fit_in_turn(&some.loss(), gammas, &short, &part)?.centre;
             let unseen = parts.unseen(held);
             let predicted = probabilities(&self.design.select(&unseen), centre.view());
             for (&object, row) in unseen.iter().zip(predicted.outer_iter()) {
@@ -210,4 +227,9 @@ impl Parts {
     fn unseen(&self, held: usize) -> Vec<usize> {
         self.objects.iter().filter(|(_, part)| *part == held).map(|(object, _)| *object).collect()
     }
+}
+
+/// Some rows and columns of a matrix.
+fn some_of<T: Clone>(all: &Array2<T>, rows: &[usize], columns: &[usize]) -> Array2<T> {
+    all.select(Axis(1), columns).select(Axis(0), rows)
 }

@@ -7,7 +7,7 @@ use crate::SsceError;
 use crate::loss::Loss;
 
 /// Inputs up to which the curvature of the loss is known by its eigenvectors, beyond by its diagonal.
-const EIGEN_WIDTH: usize = 400;
+pub(crate) const EIGEN_WIDTH: usize = 400;
 
 /// An approximate Hessian, `H ⊗ I + 2 A`: all classifiers are taken to curve as μ does times
 /// their weights, and their classes alike.

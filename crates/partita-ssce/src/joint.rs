@@ -211,7 +211,7 @@ mod tests {
         };
         let many = std::num::NonZeroU32::new(20_000);
         let settings = SsceSettings { shrink: 1.0, rounds: many, tolerance: 1e-13, ..SsceSettings::default() };
-        let slow = crate::alternating::fit_in_turn(&loss, 1.0, &settings, &Silent).unwrap().trace;
+        let slow = crate::alternating::fit_in_turn(&loss, (1.0, 1.0), &settings, &Silent).unwrap().trace;
         let quick = fit_jointly(&loss, 1.0, &settings, &Silent).unwrap().trace;
         let (slow, quick) = (slow[slow.len() - 1], quick[quick.len() - 1]);
         assert!(quick <= slow * (1.0 + 1e-9) && slow <= quick * 1.001, "{slow} {quick}");

@@ -59,6 +59,7 @@ mod aligned_labels;
 mod alternating;
 mod choose;
 mod columns;
+mod compact;
 mod curvature;
 mod design;
 mod distance;

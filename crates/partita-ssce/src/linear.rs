@@ -78,7 +78,7 @@ impl LinearModel {
         let loss = Loss { design: &design, codes: codes.view(), classes, base_weights: &[1.0], soft, objects: None };
         // One classifier has nothing to be tied to: a loose tie lets the centre follow it quickly.
         let rounds = NonZeroU32::new(100);
-        let fit = fit_in_turn(&loss, 0.01, &SsceSettings { rounds, ..SsceSettings::default() }, &Silent)?;
+        let fit = fit_in_turn(&loss, (0.01, 0.01), &SsceSettings { rounds, ..SsceSettings::default() }, &Silent)?;
         Ok(Self { scaling, intercept: true, weights: fit.centre })
     }
 

@@ -227,8 +227,8 @@ fn a_fit_that_is_replayed_does_long_steps_once_and_refuses_those_of_others() {
     let other = planted(9000, 7, 4, Seed::new(4));
     let others = Cut::new(&other.ensemble, 9, 1);
     let keeping = |rows| Keeping { passes: Bytes::new(rows, 3, Fault::None), kept: Mutex::default(), next: 0.into() };
-    for method in
-        ["lwgp", "hbgf", "kc", "qmi", "ipvc", "median-vi", "soft-mean", "mm", "bce", "nbce-vb", "nbce-cvb"].map(method_named)
+    for method in ["lwgp", "hbgf", "kc", "qmi", "ipvc", "median-vi", "soft-mean", "mm", "bce", "nbce-vb", "nbce-cvb"]
+        .map(method_named)
     {
         let name = method.info().name;
         let engine = keeping(&rows);
