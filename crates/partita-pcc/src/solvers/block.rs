@@ -24,8 +24,11 @@ const KEEP: f64 = 0.1;
 const SLOW: f64 = 0.6;
 /// Longer steps: between 1 (Newton) and 2 (where the quadratic model stops falling).
 const LONGER: f64 = 1.4;
-/// The same where pairs are few, from the first round that is not early on.
-const LONGER_OF_FEW: f64 = 1.3;
+/// The same where pairs are few, from the first round that is not early on: of steep divergences and of squares.
+const LONGER_OF_FEW: [f64; 2] = [1.3, 1.7];
+/// Where pairs are few, objects of a group move together if what they do to each other leaves this share of what each alone gains. Two
+/// objects that see much of each other would otherwise step to and fro for ever, and gain nothing that rounding lets one see.
+const LEFT: f64 = 0.5;
 /// Where pairs are few a run is early while a round lowers the objective by more than this share of it. The largest gap does not
 /// tell: it is that of a handful of objects for long.
 const FAST: f64 = 0.01;
@@ -47,6 +50,8 @@ pub(crate) struct Block {
     gap: f64,
     /// The objective before the last round.
     before: f64,
+    /// By how much the last round lowered the objective, at least; with squared differences by exactly so much.
+    pub(crate) fall: f64,
     over: f64,
     gram: Option<Gram>,
     active: ActiveSet,
@@ -68,6 +73,7 @@ impl Block {
             steps: vec![StepOutcome::default(); group],
             gap: f64::INFINITY,
             before: f64::INFINITY,
+            fall: 0.0,
             over: 1.0,
             gram: None,
             active,
@@ -83,6 +89,7 @@ impl Block {
         if extrapolates(iterate) {
             self.anderson.start(&iterate.table.values);
         }
+        self.fall = 0.0;
         let mut worst = 0.0;
         let groups = chunks(iterate.evidence.count(), self.group);
         let share = 1.0 / groups.len().max(1) as f64;
@@ -112,7 +119,8 @@ impl Block {
         let early = self.before - iterate.objective > FAST * iterate.objective;
         let keep = if iterate.bregman.steep() { KEEP } else { 0.0 };
         let keep_above = if early { 0.0 } else { EARLY * iterate.scale };
-        StepLimits { small, keep, keep_above, over: if early { 1.0 } else { LONGER_OF_FEW } }
+        let longer = LONGER_OF_FEW[usize::from(iterate.bregman.squared())];
+        StepLimits { small, keep, keep_above, over: if early { 1.0 } else { longer } }
     }
 
     /// Visits everybody in the next round.
@@ -143,10 +151,20 @@ impl Block {
         self.move_apart(iterate, limits);
         let worst = self.steps[..size].iter().fold(0.0, |worst, step| f64::max(worst, step.gap));
         let fall: f64 = self.steps[..size].iter().map(|step| step.fall).sum();
-        let together = || interaction(iterate, &self.active_objects, &self.steps, &self.old, &self.new);
-        if size > 1 && fall > 0.0 && together() > fall + 1e-13 * iterate.objective {
-            self.move_in_turn(iterate, limits);
+        let bearable = match iterate.evidence.layout() {
+            Layout::Columns => fall + 1e-13 * iterate.objective,
+            Layout::Rows => (1.0 - LEFT) * fall,
+        };
+        let together = if size > 1 && fall > 0.0 {
+            interaction(iterate, &self.active_objects, &self.steps, &self.old, &self.new)
         } else {
+            0.0
+        };
+        if together > bearable {
+            self.move_in_turn(iterate, limits);
+            self.fall += self.steps[..size].iter().map(|step| step.fall).sum::<f64>();
+        } else {
+            self.fall += fall - together;
             for at in (0..size).filter(|&at| self.steps[at].fall > 0.0) {
                 let (old, new) = (row(&self.old, at, clusters), row(&self.new, at, clusters));
                 place(iterate, &mut self.gram, self.active_objects[at], old, new);

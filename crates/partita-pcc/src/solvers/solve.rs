@@ -117,7 +117,10 @@ pub(crate) fn run<D: Bregman>(
         if !matches!(state, State::Block(_)) {
             iterate.costs.all_moved();
         }
-        iterate.objective = iterate.costs.objective(bregman, evidence, &iterate.table);
+        iterate.objective = match &state {
+            State::Block(block) if iterate.exact_falls() => iterate.objective - block.fall,
+            _ => iterate.costs.objective(bregman, evidence, &iterate.table),
+        };
         if let (State::Block(block), Round::More) = (&mut state, round) {
             block.extrapolate(&mut iterate);
         }
@@ -140,6 +143,12 @@ pub(crate) fn run<D: Bregman>(
         }
     }
     let violation = certificate.unwrap_or_else(|| gap(bregman, evidence, &iterate.table));
+    if iterate.exact_falls() {
+        // What falls add up to has been rounded many times.
+        iterate.objective = iterate.costs.objective(bregman, evidence, &iterate.table);
+        trace.pop();
+        trace.push(iterate.objective);
+    }
     let soft = SoftPartition::new(iterate.table.to_rows()).expect("solvers keep rows on the simplex");
     let rounds = trace.len() as u64 - 1;
     Descent { soft, objective: iterate.objective, trace, kkt_gap: violation / iterate.scale, rounds, stopped }
