@@ -18,7 +18,7 @@ use crate::settings::PccSettings;
 use crate::solvers::{Descent, check, run};
 use crate::solvers::{objective, sampled_objective};
 use crate::split_empty_clusters::split_empty_clusters;
-use crate::starts::{Start, base_starts, label_kmeans_start, level, starts};
+use crate::starts::{LabelStart, Start, base_labels, label_kmeans, level, starts};
 
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
@@ -86,12 +86,14 @@ fn with_best<D: Bregman>(
     let alone = starts.is_empty();
     let most = if alone { 1 } else { 2 };
     let sampled = alone && evidence.layout() == Layout::Rows;
-    let worth = |start: &Start| {
-        let table = Memberships::of(start.soft.rows(), evidence.layout());
-        if sampled { sampled_objective(bregman, evidence, &table) } else { objective(bregman, evidence, &table) }
+    let worth = |start: &LabelStart| {
+        if sampled {
+            return sampled_objective(bregman, evidence, start.together());
+        }
+        objective(bregman, evidence, &Memberships::of(start.start().soft.rows(), evidence.layout()))
     };
-    let mut kept: Vec<(f64, Start)> = Vec::new();
-    for start in base_starts(source.ensemble, clusters).chain([label_kmeans_start(source, clusters, seed)]) {
+    let mut kept: Vec<(f64, LabelStart)> = Vec::new();
+    for start in base_labels(source.ensemble, clusters).chain([label_kmeans(source, clusters, seed)]) {
         if !kept.is_empty() && monitor.flow() == Flow::Stop {
             break;
         }
@@ -100,7 +102,7 @@ fn with_best<D: Bregman>(
         kept.insert(place, (value, start));
         kept.truncate(most);
     }
-    kept.into_iter().map(|(_, start)| start).chain(starts).collect()
+    kept.into_iter().map(|(_, labels)| labels.start()).chain(starts).collect()
 }
 
 /// [`pcc`] under any divergence, from given starts. Objects that are in no pair of the evidence keep uniform rows;

@@ -126,38 +126,74 @@ pub(crate) fn level(evidence: &dyn Evidence, start: &mut Start) {
 /// Soft versions of the base clusterings with the numbers of clusters nearest to K, a few of them. Where a base
 /// clustering has more than K clusters the largest are kept; objects without a label in it have uniform rows.
 pub fn base_starts(ensemble: &Ensemble, clusters: usize) -> impl Iterator<Item = Start> + '_ {
-    let mut order: Vec<usize> = (0..ensemble.bases().len()).collect();
-    order.sort_by_key(|&u| (ensemble.bases()[u].clusters().abs_diff(clusters), u));
-    order.into_iter().take(CANDIDATES).map(move |u| base_start(ensemble, u, clusters))
+    base_labels(ensemble, clusters).map(|labels| labels.start())
 }
 
-/// A soft version of k-means on label rows: a consensus that is cheap at any size.
-pub(crate) fn label_kmeans_start(source: WeightedEnsemble<'_>, clusters: usize, seed: Seed) -> Start {
+/// A start as labels below K, or none where the row is uniform: a sixteenth of the memory.
+#[derive(Clone, Debug)]
+pub(crate) struct LabelStart {
+    name: String,
+    labels: Vec<Option<u32>>,
+    clusters: usize,
+}
+
+impl LabelStart {
+    pub(crate) fn start(&self) -> Start {
+        let hard: Vec<u32> = self.labels.iter().map(|label| label.unwrap_or(0)).collect();
+        let partition = Partition::new(hard, self.clusters).expect("labels are below K");
+        let mut rows = Start::softened("", &partition, self.clusters).soft.rows().to_owned();
+        for (i, _) in self.labels.iter().enumerate().filter(|(_, label)| label.is_none()) {
+            rows.row_mut(i).fill(1.0 / self.clusters as f64);
+        }
+        Start::new(&self.name, SoftPartition::new(rows).expect("rows are soft or uniform"))
+    }
+
+    /// The probability that objects `i` and `j` are together.
+    pub(crate) fn together(&self) -> impl Fn(usize, usize) -> f64 + Sync + '_ {
+        let others = (self.clusters.max(2) - 1) as f64;
+        let rest = (1.0 - OWN) / others;
+        let (one, two) = (OWN * OWN + others * rest * rest, 2.0 * OWN * rest + (others - 1.0) * rest * rest);
+        let uniform = 1.0 / self.clusters as f64;
+        move |i, j| match (self.labels[i], self.labels[j]) {
+            _ if self.clusters == 1 => 1.0,
+            (Some(i), Some(j)) => {
+                if i == j {
+                    one
+                } else {
+                    two
+                }
+            }
+            _ => uniform,
+        }
+    }
+}
+
+/// The labels of [`base_starts`].
+pub(crate) fn base_labels(ensemble: &Ensemble, clusters: usize) -> impl Iterator<Item = LabelStart> + '_ {
+    let mut order: Vec<usize> = (0..ensemble.bases().len()).collect();
+    order.sort_by_key(|&u| (ensemble.bases()[u].clusters().abs_diff(clusters), u));
+    order.into_iter().take(CANDIDATES).map(move |u| {
+        let base = &ensemble.bases()[u];
+        let mut sizes = vec![0usize; base.clusters()];
+        ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
+        let mut largest: Vec<usize> = (0..sizes.len()).collect();
+        largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
+        let mut rank = vec![0; sizes.len()];
+        largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
+        let label = |j: Option<usize>| j.map(|j| rank[j] as u32).filter(|&k| (k as usize) < clusters);
+        LabelStart { name: format!("base {}", base.name()), labels: ensemble.column(u).map(label).collect(), clusters }
+    })
+}
+
+/// k-means on label rows: a consensus that is cheap at any size.
+pub(crate) fn label_kmeans(source: WeightedEnsemble<'_>, clusters: usize, seed: Seed) -> LabelStart {
     let partition = quick_partition(source, clusters, seed.child(LABEL_KMEANS));
-    Start::softened("k-means on labels", &partition, clusters)
+    let labels = partition.labels().iter().map(|&label| Some(label)).collect();
+    LabelStart { name: "k-means on labels".to_owned(), labels, clusters }
 }
 
 /// The child of the seed that starts k-means on labels; random starts have small numbers.
 const LABEL_KMEANS: u64 = u64::MAX - 1;
-
-fn base_start(ensemble: &Ensemble, u: usize, clusters: usize) -> Start {
-    let base = &ensemble.bases()[u];
-    let mut sizes = vec![0usize; base.clusters()];
-    ensemble.column(u).flatten().for_each(|j| sizes[j] += 1);
-    let mut largest: Vec<usize> = (0..sizes.len()).collect();
-    largest.sort_by_key(|&j| (std::cmp::Reverse(sizes[j]), j));
-    let mut rank = vec![0; sizes.len()];
-    largest.iter().enumerate().for_each(|(at, &j)| rank[j] = at);
-    let labels: Vec<Option<u32>> =
-        ensemble.column(u).map(|j| j.map(|j| rank[j] as u32).filter(|&k| (k as usize) < clusters)).collect();
-    let hard: Vec<u32> = labels.iter().map(|label| label.unwrap_or(0)).collect();
-    let partition = Partition::new(hard, clusters).expect("ranks beyond K were dropped");
-    let mut rows = Start::softened("", &partition, clusters).soft.rows().to_owned();
-    for (i, _) in labels.iter().enumerate().filter(|(_, label)| label.is_none()) {
-        rows.row_mut(i).fill(1.0 / clusters as f64);
-    }
-    Start::new(format!("base {}", base.name()), SoftPartition::new(rows).expect("rows are soft or uniform"))
-}
 
 struct Dot<'a>(&'a [f64], &'a [f64]);
 
@@ -235,4 +271,22 @@ fn nearest_of_plus_plus(evidence: &dyn Evidence, clusters: usize, seed: Seed, mo
     let chosen = plus_plus(&mut field, clusters, 1, &mut seed.rng());
     chosen.last().iter().for_each(|&&last| field.add(last));
     Partition::new(field.into_nearest(), clusters).expect("labels count the clusters")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_how_probable_it_is_to_be_together() {
+        for clusters in 1..5u32 {
+            let labels = (0..9).map(|i| (i % 4 > 0).then_some(i % clusters)).collect();
+            let labels = LabelStart { name: String::new(), labels, clusters: clusters as usize };
+            let (start, together) = (labels.start(), labels.together());
+            let rows = start.soft.rows();
+            for (i, j) in (0..9).flat_map(|i| (0..9).map(move |j| (i, j))) {
+                assert!((together(i, j) - rows.row(i).dot(&rows.row(j))).abs() < 1e-12, "{clusters}: {i} {j}");
+            }
+        }
+    }
 }

@@ -123,18 +123,29 @@ impl Costs {
     }
 }
 
-/// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts.
-pub(crate) fn sampled_objective<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
+/// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts. They are given by what two
+/// objects are together with: `together(i, j)`.
+///
+/// # Cost
+/// O(pairs / 16).
+pub(crate) fn sampled_objective<D: Bregman>(
+    bregman: &D,
+    evidence: &dyn Evidence,
+    together: impl Fn(usize, usize) -> f64 + Sync,
+) -> f64 {
     const ONE_OF: usize = 16;
-    let cost = |worker: &mut Worker, at: usize| {
-        table.read(at * ONE_OF, &mut worker.y);
-        support(&worker.y, &mut worker.scratch.entries);
-        let (others, counts) = evidence.pairs_of(at * ONE_OF, table, &mut worker.near);
-        let others = dispatch(Cost { bregman, others, counts, y: &worker.scratch.entries, from: 0 });
-        others + 2.0 * evidence.copy_pairs(at * ONE_OF).cost(bregman, &worker.y)
+    let nowhere = Memberships::zeros(evidence.count(), 1, evidence.layout());
+    let cost = |near: &mut LocalPairs, at: usize| -> f64 {
+        let i = at * ONE_OF;
+        let (_, counts) = evidence.pairs_of(i, &nowhere, near);
+        let partner = |at: usize| evidence.partners(i).map_or(at, |partners| partners[at] as usize);
+        let seen = (0..counts.n.len()).filter(|&at| counts.n[at] > 0.0);
+        let others: f64 = seen.map(|at| bregman.cost(counts.c[at], counts.n[at], together(i, partner(at)))).sum();
+        let copies = evidence.copy_pairs(i);
+        others + if copies.none() { 0.0 } else { bregman.cost(copies.c, copies.n, together(i, i)) }
     };
     let chosen = (0..evidence.count().div_ceil(ONE_OF)).into_par_iter();
-    let costs: Vec<f64> = chosen.map_init(|| Worker::new(table.clusters), cost).collect();
+    let costs: Vec<f64> = chosen.map_init(|| LocalPairs::new(1), cost).collect();
     costs.iter().sum()
 }
 
