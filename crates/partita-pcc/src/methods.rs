@@ -15,6 +15,7 @@ use crate::divergence::Divergence;
 use crate::error::PccError;
 use crate::evidence::{Dense, REMEDY};
 use crate::on_ensemble::solve;
+use crate::pcc::RANDOM_FOR_SQUARES;
 use crate::settings::PccSettings;
 use crate::starts::TREE;
 
@@ -118,6 +119,11 @@ pub(crate) const fn info(name: &'static str, summary: &'static str) -> MethodInf
 /// Dense: counts, laid out twice for a moment, and a tree where one is grown. Sparse: the sampled pairs. Tables of every
 /// start besides.
 pub(crate) fn bytes(size: &ProblemSize, settings: &PccSettings) -> u64 {
+    bytes_with_starts(size, settings, 0)
+}
+
+/// The same with so many starts more.
+fn bytes_with_starts(size: &ProblemSize, settings: &PccSettings, more: u64) -> u64 {
     let size = settings.size(size);
     let [n, _, _, k] = size.saturating();
     let evidence = if let Some(partners) = settings.sampled(size.objects) {
@@ -128,7 +134,7 @@ pub(crate) fn bytes(size: &ProblemSize, settings: &PccSettings) -> u64 {
         let tree = if size.objects <= TREE { n * n * Saturating(2) } else { Saturating(0) };
         counts.max((Saturating(counts / 3 * 2) + tree).0)
     };
-    let starts = Saturating(u64::from(settings.random(size.objects, true)) + 2);
+    let starts = Saturating(u64::from(settings.random(size.objects, true)) + 2 + more);
     (Saturating(evidence) + starts * n * (k * Saturating(32) + Saturating(64))).0
 }
 
@@ -181,7 +187,8 @@ impl Method for Pcc {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &AnyPccSettings) -> u64 {
-        bytes(size, &settings.common)
+        let more = if matches!(settings.divergence, Divergence::Beta(_)) { RANDOM_FOR_SQUARES + 1 } else { 0 };
+        bytes_with_starts(size, &settings.common, more)
     }
 
     fn fit(
