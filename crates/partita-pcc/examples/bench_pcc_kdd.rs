@@ -3,7 +3,8 @@
 //! The labels are those of 120,000 connections, made by
 //! `partita generate kddcup99-10percent.csv.gz --label label --encode one-hot --max-categories 100
 //! --filter-labels smurf.,neptune.,normal. --max-per-label 40000 --preset kdd --seed 1 -o LABELS.csv`. Pairs are 0.25 ‰
-//! of all, K = 3. Both solvers start from the base clustering with the lowest objective, and looking for it counts. Times are until a round ended: for `greedy` after nK steps, where the papers stop, and after
+//! of all, K = 3. Both solvers start from the base clustering with the lowest objective, and looking for it
+//! counts. Times are until a round ended: for `greedy` after nK steps, where the papers stop, and after
 //! 3nK; for `block` the first round that ends at or below the lower of these, and the end, a relative gap of 1e-5.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
