@@ -24,8 +24,11 @@ const KEEP: f64 = 0.1;
 const SLOW: f64 = 0.6;
 /// Longer steps: between 1 (Newton) and 2 (where the quadratic model stops falling).
 const LONGER: f64 = 1.4;
-/// The same where pairs are few, from the first round that is not early on: of steep divergences and of squares.
-const LONGER_OF_FEW: [f64; 2] = [1.3, 1.7];
+/// The same where pairs are few, from the first round that is not early on.
+const LONGER_OF_FEW: f64 = 1.3;
+/// And of squares, after so many rounds: runs that end before would take half as many again.
+const LONGEST_OF_FEW: f64 = 1.7;
+const LONGEST_AFTER: f64 = 15.0;
 /// Where pairs are few, objects of a group move together if what they do to each other leaves this share of what each alone gains. Two
 /// objects that see much of each other would otherwise step to and fro for ever, and gain nothing that rounding lets one see.
 const LEFT: f64 = 0.5;
@@ -119,7 +122,8 @@ impl Block {
         let early = self.before - iterate.objective > FAST * iterate.objective;
         let keep = if iterate.bregman.steep() { KEEP } else { 0.0 };
         let keep_above = if early { 0.0 } else { EARLY * iterate.scale };
-        let longer = LONGER_OF_FEW[usize::from(iterate.bregman.squared())];
+        let late = iterate.bregman.squared() && iterate.rounds > LONGEST_AFTER;
+        let longer = if late { LONGEST_OF_FEW } else { LONGER_OF_FEW };
         StepLimits { small, keep, keep_above, over: if early { 1.0 } else { longer } }
     }
 

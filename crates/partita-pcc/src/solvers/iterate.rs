@@ -33,7 +33,7 @@ pub(crate) struct Iterate<'a, D> {
     pub(crate) costs: Costs,
     monitor: &'a dyn Monitor,
     /// Rounds done, and the share of one that is.
-    rounds: f64,
+    pub(super) rounds: f64,
 }
 
 /// Rounds after which half of a run passes for done.
