@@ -23,9 +23,9 @@ use crate::starts::{LabelStart, Start, base_labels, label_kmeans, level, starts}
 /// Probabilistic consensus of pair counts under one of the divergences.
 ///
 /// Runs from every start of [`starts`], and where no tree was grown from the two best of the base clusterings of `bases` (see
-/// [`base_starts`](crate::base_starts)) and of k-means on their labels (beyond 10,000 objects from the best alone, unless the settings ask for random
-/// starts), and under `beta:p` from the lowest
-/// minimum of squared differences that these and a dozen random starts lead to, to a relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is within 1 % of the first), and the
+/// [`base_starts`](crate::base_starts)) and of k-means on their labels (beyond 10,000 objects from the best alone, unless the settings ask
+/// for random starts), and under `beta:p` from the lowest minimum of squared differences that these and a dozen random starts lead to, to a
+/// relative gap of 1e-3. The two lowest objectives go on to the tolerance (the second only where it is within 1 % of the first), and the
 /// lower one is kept. On sampled pairs a start that is alone is the best by one object of 16, and goes to the tolerance at once.
 /// Where all pairs are known and the lowest leaves clusters empty, splits of the others are tried in their place, and kept if
 /// they are lower. `details.restarts` has the objective of every run and whether it was finished; `details.spread` is that of

@@ -59,6 +59,12 @@ pub(crate) fn in_use_by_size(sizes: &[f64], chosen: &[bool]) -> Vec<usize> {
     order
 }
 
+/// The place of each of K clusters in a result, and how many places there are: clusters that are not in use are one last cluster together.
+pub(crate) fn places(order: &[usize], clusters: usize) -> (Vec<usize>, usize) {
+    let place = |k: usize| order.iter().position(|&cluster| cluster == k).unwrap_or(order.len());
+    ((0..clusters).map(place).collect(), order.len() + usize::from(order.len() < clusters))
+}
+
 /// Sums the columns of clusters that are not in use into a last one, where there are some.
 fn merged(soft: ArrayView2<'_, f64>, order: &[usize]) -> Array2<f64> {
     let rest: Vec<usize> = (0..soft.ncols()).filter(|k| !order.contains(k)).collect();

@@ -75,8 +75,7 @@ impl Counts {
         product: &mut ScaledProduct,
     ) {
         let clusters = own.len();
-        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
-        self.prior.shares(sizes, self.total - one, self.alpha0, product);
+        self.shares(own, one, product);
         if let Some(weights) = &self.base_weights {
             let labels =
                 row.iter().enumerate().filter_map(|(u, label)| Some((u, self.offsets[u] + label.cluster()?, 1.0)));
@@ -97,6 +96,12 @@ impl Counts {
             }
         }
         product.renormalise();
+    }
+
+    /// The factors of the clusters' sizes without the row's own memberships, which the others go on from.
+    fn shares(&self, own: &[f64], one: f64, product: &mut ScaledProduct) {
+        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
+        self.prior.shares(sizes, self.total - one, self.alpha0, product);
     }
 
     /// The factors of a row's labels or shares where these are raised to weights: of any size, so that logarithms are added. Entries are
@@ -131,8 +136,7 @@ impl Counts {
         product: &mut ScaledProduct,
     ) {
         let clusters = own.len();
-        let sizes = self.sizes.iter().zip(own).map(|(size, own)| (size - one * own).max(0.0));
-        self.prior.shares(sizes, self.total - one, self.alpha0, product);
+        self.shares(own, one, product);
         let base = |line: u32| self.offsets.partition_point(|&start| start <= line as usize) - 1;
         if let Some(weights) = &self.base_weights {
             let entries = lines.iter().zip(shares).map(|(&line, &share)| (base(line), line as usize, share));

@@ -12,7 +12,7 @@ use super::memberships::{Memberships, objective};
 use super::row_update::{Collapsed, Update};
 use crate::error::MixtureError;
 use crate::nbce::hyperparameters::{Hyperparameters, maximise_collapsed};
-use crate::nbce::likelihood::{NbceDiagnostics, RowLikelihood, in_use_by_size, merged_model};
+use crate::nbce::likelihood::{NbceDiagnostics, RowLikelihood, in_use_by_size, merged_model, places};
 use crate::shared::kept::{Kept, KeptOf};
 use crate::shared::log_probabilities::normalise_by_base;
 use crate::shared::multi_start::{Run, best_of_sample};
@@ -78,10 +78,8 @@ pub fn nbce_cvb_rows(
         clusters_at_most: clusters,
     };
     let details = NbceDiagnostics { fit: likelihood, alpha0, beta, objective_by_restart };
-    // Clusters that are not in use are one last cluster together.
-    let place = |k: usize| order.iter().position(|&cluster| cluster == k).unwrap_or(order.len());
-    let places = order.len() + usize::from(order.len() < clusters);
-    let labels = Collapsed { counts: now, place: (0..clusters).map(place).collect() };
+    let (place, places) = places(&order, clusters);
+    let labels = Collapsed { counts: now, place };
     let mut fit = RowFit::new(places, run.stopped, labels, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(reported(run.trace)));
     fit.model = Some(Arc::new(model));

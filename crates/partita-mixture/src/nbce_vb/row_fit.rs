@@ -7,7 +7,7 @@ use partita_core::{BaseClustering, BaseWeights, Monitor, PassRunner, RowFit, See
 use super::posterior::advance;
 use super::variational::{NbceVbSettings, compete, objective};
 use crate::error::MixtureError;
-use crate::nbce::likelihood::{NbceDiagnostics, RowLikelihood, in_use_by_size, merged_model};
+use crate::nbce::likelihood::{NbceDiagnostics, RowLikelihood, in_use_by_size, merged_model, places};
 use crate::shared::expectation::expect;
 use crate::shared::multi_start::best_over_rows;
 use crate::shared::row_passes::{MostProbable, Usage};
@@ -61,10 +61,8 @@ pub fn nbce_vb_rows(
     };
     let (alpha0, beta) = (posterior.hyperparameters.alpha0, posterior.hyperparameters.beta);
     let details = NbceDiagnostics { fit: likelihood, alpha0, beta, objective_by_restart };
-    // Clusters that are not in use are one last cluster together.
-    let place = |k: usize| order.iter().position(|&cluster| cluster == k).unwrap_or(order.len());
-    let places = order.len() + usize::from(order.len() < clusters);
-    let assign = MostProbable { offsets: offsets.clone(), logs, place: (0..clusters).map(place).collect() };
+    let (place, places) = places(&order, clusters);
+    let assign = MostProbable { offsets: offsets.clone(), logs, place };
     let mut fit = RowFit::new(places, run.stopped, assign, details);
     (fit.rounds, fit.objective) = (run.trace.len() as u64, Some(objective(run.trace)));
     fit.model = Some(Arc::new(model));
