@@ -1,14 +1,16 @@
 //! Labels of a file against the true labels of another.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use partita::files::{FileError, LabelGroups, Labels, ManifestRows, Truth};
-use partita::metrics::{Contingency, Scores};
-use partita::{BaseClustering, Label, MemoryBudget, PassRunner, RowBlock, RowBlocks, RowMap};
+use partita::metrics::{RowCounts, Scores};
+use partita::ndarray::{Array1, Axis};
+use partita::{BaseClustering, Ensemble, Label, MemoryBudget, PassRunner, RowBlocks, sums_under_way};
 
 use crate::label_files::read_labels;
 use crate::matching::{are_numbers_of_rows, codes, score_objects};
+use crate::paired_columns::{Column, HeldRows, PairedColumns};
 use crate::{AppError, Observer, ReadOptions, default_budget};
 
 /// The column of labels where none is named and there are several.
@@ -35,7 +37,7 @@ impl EvaluationInput {
     /// [`AppError`] for files that cannot be read, or whose objects cannot be matched.
     ///
     /// # Cost
-    /// O(n log n) for n objects. Block by block O(n) time, and memory for 2 bytes an object where the labels are in two files.
+    /// O(n log n) for n objects. Block by block O(n) time, and memory for some groups of rows and tables of clusters.
     pub fn scores(&self, observer: &dyn Observer) -> Result<Scores, AppError> {
         let given = [&self.labels, &self.truth].map(|given| file_and_column(given));
         if given.iter().any(|(file, _)| ManifestRows::is_manifest(file)) {
@@ -57,90 +59,45 @@ impl EvaluationInput {
         [labels, truth]: &[(PathBuf, Option<String>); 2],
         observer: &dyn Observer,
     ) -> Result<Scores, AppError> {
-        if self.common {
-            let reason = "--common matches objects by name; those of a manifest have none, and are matched by place";
-            return Err(AppError::request(reason));
-        }
-        let (found, known) = (self.column(labels, observer)?, self.column(truth, observer)?);
-        let (n, m) = (found.objects(), known.objects());
-        if n != m {
-            let reason = format!("it labels {n} objects, {} has {m}; score the same objects", truth.0.display());
-            return Err(AppError::content(&labels.0, reason));
-        }
-        let (rows, columns) = (found.clusters(), known.clusters());
-        let budget = self.read.clone().within(default_budget()).budget;
-        let needed = MemoryBudget::new((rows as u64).saturating_mul(columns as u64).saturating_mul(8));
-        if needed.bytes() > budget.bytes() {
-            let reason = format!(
-                "a table of its {rows} clusters and the {columns} of {} takes {needed}, more than there is; compare labels of \
-                 fewer clusters",
-                truth.0.display()
-            );
-            return Err(AppError::content(&labels.0, reason));
-        }
-        let mut table = vec![0_u64; rows * columns];
-        let mut without = 0_u64;
-        let mut count = |label: u16, true_label: u16| {
-            without += u64::from(true_label == u16::MISSING);
-            if label != u16::MISSING && true_label != u16::MISSING {
-                table[usize::from(label) * columns + usize::from(true_label)] += 1;
-            }
+        self.check_places()?;
+        let found = self.column(labels, observer)?;
+        let known = match &truth.1 {
+            truth_column if labels.0 == truth.0 => found.beside(truth_column.as_deref())?,
+            _ => self.column(truth, observer)?,
         };
-        match (&found.source, &known.source) {
-            (LabelSource::Blocks(rows, label), LabelSource::Blocks(_, true_label)) if labels.0 == truth.0 => {
-                each_label(&**rows, &[*label, *true_label], &labels.0, observer, &mut |rows| {
-                    rows.chunks_exact(2).for_each(|both| count(both[0], both[1]));
-                })?;
-            }
-            _ => {
-                let all = known.held(budget, observer)?;
-                let mut rest = &all[..];
-                found.each(observer, &mut |rows| {
-                    let (here, after) = rest.split_at(rows.len());
-                    rows.iter().zip(here).for_each(|(&label, &true_label)| count(label, true_label));
-                    rest = after;
-                })?;
-            }
-        }
-        if without > 0 {
-            observer.note(&format!("{}: {without} objects have no true label and do not count", truth.0.display()));
-        }
-        let table = Contingency::of_counts(rows, columns, |row, column| table[row * columns + column]);
-        let table = table.ok().filter(|table| table.objects() > 0);
-        let none = || AppError::content(&truth.0, "no object has both a label and a true label");
-        table.as_ref().map(Scores::from).ok_or_else(none)
+        let budget = self.read.clone().within(default_budget()).budget;
+        let columns = (found.column(), known.column());
+        check_pair((&labels.0, columns.0), (&truth.0, columns.1), budget)?;
+        let paired = PairedColumns::new(columns.0, columns.1);
+        let monitor = observer.begin("reading labels");
+        let counts = RowCounts::of(&PassRunner::new(&paired, &*monitor));
+        scores_of_counts(&counts.map_err(|error| AppError::of_pass(&labels.0, &error))?, &truth.0, observer)
+    }
+
+    /// Refuses what matches objects by their names.
+    pub(crate) fn check_places(&self) -> Result<(), AppError> {
+        let reason = "--common matches objects by name; those of a manifest have none, and are matched by place";
+        if self.common { Err(AppError::request(reason)) } else { Ok(()) }
     }
 
     /// A column of labels: read block by block, or held where its file cannot be.
     fn column(&self, given: &(PathBuf, Option<String>), observer: &dyn Observer) -> Result<EvaluatedLabels, AppError> {
         let (path, column) = given;
         let mut options = self.read.clone().within(default_budget());
-        let rows: Box<dyn RowBlocks> = if ManifestRows::is_manifest(path) {
+        if ManifestRows::is_manifest(path) {
             let rows = ManifestRows::open(path, options.budget)?;
             rows.open_files()?;
-            Box::new(rows)
-        } else {
-            // Without such a column all are read.
-            options.data = vec![column.clone().unwrap_or_else(|| LABEL.into())];
-            options.truth = Truth::None;
-            match LabelGroups::open(path, &options) {
-                Ok(Some(groups)) => Box::new(groups),
-                // Text, and labels that are words. A column that is not there is named too.
-                _ => return self.held_column(given, observer),
-            }
-        };
-        let names = || rows.bases().iter().map(BaseClustering::name);
-        let base = match column {
-            Some(column) => names().position(|name| name == column),
-            None if names().len() == 1 => Some(0),
-            None => names().position(|name| name == LABEL),
-        };
-        let Some(base) = base else {
-            let known: Vec<&str> = names().take(20).collect();
-            let reason = format!("name one column of labels as FILE:COLUMN; there are {}", known.join(", "));
-            return Err(AppError::content(path, reason));
-        };
-        Ok(EvaluatedLabels { path: path.clone(), source: LabelSource::Blocks(rows, base) })
+            rows.hold(options.budget.bytes() / 8);
+            return EvaluatedLabels::of(path, Arc::new(rows), column.as_deref());
+        }
+        // Without such a column all are read.
+        options.data = vec![column.clone().unwrap_or_else(|| LABEL.into())];
+        options.truth = Truth::None;
+        match LabelGroups::open(path, &options) {
+            Ok(Some(groups)) => EvaluatedLabels::of(path, Arc::new(groups), column.as_deref()),
+            // Text, and labels that are words. A column that is not there is named too.
+            _ => self.held_column(given, observer),
+        }
     }
 
     fn held_column(
@@ -158,8 +115,12 @@ impl EvaluationInput {
             let reason = format!("{clusters} different labels; block by block 65,535 are compared at most");
             return Err(AppError::content(path, reason));
         }
-        let codes = codes.into_iter().map(|code| code.map_or(u16::MISSING, u16::of)).collect();
-        Ok(EvaluatedLabels { path: path.clone(), source: LabelSource::Held(codes, clusters) })
+        let labels = codes.into_iter().map(|code| code.map_or(u16::MISSING, u16::of)).collect();
+        let name = given.1.as_deref().unwrap_or(LABEL);
+        let base = BaseClustering::new(name, (0..clusters).map(|code| code.to_string()).collect());
+        let labels = Ensemble::from_words(Array1::from_vec(labels).insert_axis(Axis(1)), vec![base]);
+        let rows = labels.map_err(|error| AppError::content(path, error.to_string()))?;
+        EvaluatedLabels::of(path, Arc::new(HeldRows(rows)), None)
     }
 
     /// Labels of a column of a file, and whether the file has the column of names that is asked for.
@@ -180,88 +141,75 @@ impl EvaluationInput {
     }
 }
 
-/// Labels of a file.
+/// Labels of a file: a base clustering of label rows.
 struct EvaluatedLabels {
     path: PathBuf,
-    source: LabelSource,
-}
-
-enum LabelSource {
-    /// A base clustering of label rows on the disk.
-    Blocks(Box<dyn RowBlocks>, usize),
-    /// The cluster of every object, and the number of clusters.
-    Held(Vec<u16>, usize),
+    rows: Arc<dyn RowBlocks>,
+    base: usize,
 }
 
 impl EvaluatedLabels {
-    fn objects(&self) -> u64 {
-        match &self.source {
-            LabelSource::Blocks(rows, _) => rows.rows(),
-            LabelSource::Held(codes, _) => codes.len() as u64,
-        }
+    fn of(path: &Path, rows: Arc<dyn RowBlocks>, column: Option<&str>) -> Result<Self, AppError> {
+        let base = base_of(path, &*rows, column)?.base;
+        Ok(Self { path: path.to_owned(), rows, base })
     }
 
-    fn clusters(&self) -> usize {
-        match &self.source {
-            LabelSource::Blocks(rows, base) => rows.bases()[*base].clusters(),
-            LabelSource::Held(_, clusters) => *clusters,
-        }
+    /// Another column of the same rows.
+    fn beside(&self, column: Option<&str>) -> Result<Self, AppError> {
+        Self::of(&self.path, Arc::clone(&self.rows), column)
     }
 
-    /// Hands the labels to `take` in their order.
-    fn each(&self, observer: &dyn Observer, take: &mut dyn FnMut(&[u16])) -> Result<(), AppError> {
-        match &self.source {
-            LabelSource::Blocks(rows, base) => each_label(&**rows, &[*base], &self.path, observer, take),
-            LabelSource::Held(codes, _) => {
-                take(codes);
-                Ok(())
-            }
-        }
-    }
-
-    /// All labels, where they fit the budget.
-    fn held(&self, budget: MemoryBudget, observer: &dyn Observer) -> Result<Cow<'_, [u16]>, AppError> {
-        if let LabelSource::Held(codes, _) = &self.source {
-            return Ok(Cow::Borrowed(codes));
-        }
-        let needed = MemoryBudget::new(self.objects().saturating_mul(2));
-        if needed.bytes() > budget.bytes() {
-            let reason = format!("its labels take {needed}, which is more than there is; put both into one manifest");
-            return Err(AppError::content(&self.path, reason));
-        }
-        let mut all = Vec::with_capacity(self.objects() as usize);
-        self.each(observer, &mut |labels| all.extend_from_slice(labels))?;
-        Ok(Cow::Owned(all))
+    fn column(&self) -> Column<'_> {
+        Column { rows: &*self.rows, base: self.base }
     }
 }
 
-/// Hands the labels of some base clusterings to `take`, object by object.
-fn each_label(
-    rows: &dyn RowBlocks,
-    bases: &[usize],
-    path: &Path,
-    observer: &dyn Observer,
-    take: &mut dyn FnMut(&[u16]),
+/// The base clustering of this name, else the only one or the one called `label`.
+pub(crate) fn base_of<'a>(path: &Path, rows: &'a dyn RowBlocks, column: Option<&str>) -> Result<Column<'a>, AppError> {
+    let names = || rows.bases().iter().map(BaseClustering::name);
+    let base = match column {
+        Some(column) => names().position(|name| name == column),
+        None if names().len() == 1 => Some(0),
+        None => names().position(|name| name == LABEL),
+    };
+    base.map(|base| Column { rows, base }).ok_or_else(|| {
+        let known: Vec<&str> = names().take(20).collect();
+        let reason = format!("name one column of labels as FILE:COLUMN; there are {}", known.join(", "));
+        AppError::content(path, reason)
+    })
+}
+
+/// Refuses columns of another number of objects, and tables beyond the budget.
+pub(crate) fn check_pair(
+    (here, found): (&Path, Column<'_>),
+    (there, known): (&Path, Column<'_>),
+    budget: MemoryBudget,
 ) -> Result<(), AppError> {
-    let monitor = observer.begin("reading labels");
-    let passed = PassRunner::new(rows, &*monitor).each(&Chosen(bases), &mut |first, labels| {
-        let _ = monitor.tick(first, rows.rows());
-        take(&labels);
-        Ok(())
-    });
-    passed.map_err(|error| AppError::of_pass(path, &error))
+    let (n, m, there) = (found.rows.rows(), known.rows.rows(), there.display());
+    if n != m {
+        return Err(AppError::content(here, format!("it labels {n} objects, {there} has {m}; score the same objects")));
+    }
+    let [clusters, classes] = [found, known].map(|column| column.rows.bases()[column.base].clusters() as u64);
+    let places = clusters.saturating_mul(classes).saturating_mul(sums_under_way());
+    let needed = MemoryBudget::new(places.saturating_mul(8));
+    if needed.bytes() <= budget.bytes() {
+        return Ok(());
+    }
+    let reason = format!(
+        "tables of its {clusters} clusters and the {classes} of {there} take {needed}, more than there is; compare labels of fewer \
+         clusters"
+    );
+    Err(AppError::content(here, reason))
 }
 
-/// The labels of some base clusterings, row after row.
-struct Chosen<'a>(&'a [usize]);
-
-impl RowMap for Chosen<'_> {
-    type Out = Vec<u16>;
-
-    fn map<L: Label>(&self, block: &RowBlock<'_, L>) -> Vec<u16> {
-        let label = |label: L| label.cluster().map_or(u16::MISSING, u16::of);
-        block.rows().flat_map(|(row, _)| self.0.iter().map(move |&base| label(row[base]))).collect()
+/// The external indices of counted labels; the observer hears how many objects have no true label.
+pub(crate) fn scores_of_counts(counts: &RowCounts, truth: &Path, observer: &dyn Observer) -> Result<Scores, AppError> {
+    let without = counts.without_second;
+    if without > 0 {
+        observer.note(&format!("{}: {without} objects have no true label and do not count", truth.display()));
     }
+    let none = |_| AppError::content(truth, "no object has both a label and a true label");
+    counts.table().as_ref().map(Scores::from).map_err(none)
 }
 
 /// `FILE` or `FILE:COLUMN`; a file whose name has a colon wins over a column.

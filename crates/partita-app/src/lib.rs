@@ -15,6 +15,7 @@
 //! | [`choose_of_table`], [`choose_of_ensemble`] | how many clusters, if any | that of the choice | checked before it is taken |
 //! | [`consense_rows_with_confidence`] | labels of rows that are read block by block, and their confidence | that of the method, and a pass | O(K ΣJ) |
 //! | [`Fold`], [`PartTask`] | a consensus in rounds of tasks that share files alone | that of the method | one part |
+//! | [`EvaluationInput::scores_by_tasks`], [`PredictionInput::predict_by_tasks`] | the same for scores, and for labels by a saved model | O(n), the model's | one part |
 //! | [`make_ensemble`] | base clusterings of a table | that of the recipe | checked before it is taken |
 //! | [`PredictionInput::predict`] | labels of new objects by a saved model | the model's, O(n M K) | O(n M + n K) |
 //! | [`UpdateInput::update`] | base clusterings or objects added to an ensemble, overlaps and labels that go on | O(n M), the overlaps O(n M M') | O(n M + (ΣJ)²) |
@@ -83,6 +84,7 @@ mod number_of_clusters;
 mod observer;
 mod one_line;
 mod outputs;
+mod paired_columns;
 pub mod phases;
 mod posterior_files;
 mod prediction;
@@ -92,6 +94,7 @@ mod report;
 mod result_files;
 mod row_consensus;
 mod row_engine;
+mod row_predictor;
 mod row_record;
 mod row_report;
 mod run;
@@ -131,15 +134,17 @@ pub use model::{load_model, model_facts, model_json, model_of, with_origin};
 pub use modes::{FoundModes, ModesInput};
 pub use observer::{NoObserver, Observer};
 pub use partita::files::{Encode, Impute, ReadOptions, Truth};
-pub use prediction::{PredictedSink, Prediction, PredictionInput, RowPrediction, UnknownValues};
+pub use prediction::{Prediction, PredictionInput, RowPrediction};
 pub use recipes::{preset, recipe_from};
 pub use record::{COMMIT, MethodRecord, RECORD_VERSION, RunRecord, VERSION, score, written_at};
 pub use report::{RunFolder, figure_files};
 pub use result_files::{RECORD, REPORT, json_text, read_json, write_json, write_text};
 pub use row_consensus::{ConfidentSink, consense_rows_with_confidence};
 pub use row_engine::{
-    FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartTask, PlanAsked, Waiting, release_rows,
+    FitPlan, Fold, Folded, KeptRows, LabelEnding, PartDone, PartPredictions, PartTask, PlanAsked, Stage, Waiting,
+    release_rows,
 };
+pub use row_predictor::{PredictedSink, UnknownValues};
 pub use row_record::RowRun;
 pub use row_report::ReportRows;
 pub use run::Finished;

@@ -138,12 +138,17 @@ pub fn model_facts(path: &Path) -> Result<Value, AppError> {
         ModelReads::Labels => "label rows",
         ModelReads::Features => "a table",
     };
-    let per_cluster = ["prior", "weights", "centroids"].into_iter().find_map(|name| saved[name].as_array());
-    let clusters = per_cluster.map(Vec::len).map_or_else(|| saved["clusters"].clone(), Value::from);
+    let clusters = clusters_of(&saved);
     Ok(json!({
         "kind": "model", "reads": reads, "columns": columns_of(&saved), "clusters": clusters, "made": saved[MADE],
         "reading": saved[READING], "format": saved["format"], "written": written_at(path),
     }))
+}
+
+/// How many clusters a saved model tells apart, if its JSON says.
+pub(crate) fn clusters_of(saved: &Value) -> Value {
+    let per_cluster = ["prior", "weights", "centroids"].into_iter().find_map(|name| saved[name].as_array());
+    per_cluster.map(Vec::len).map_or_else(|| saved["clusters"].clone(), Value::from)
 }
 
 /// The JSON of a saved model itself, and of how its table was read.

@@ -12,6 +12,7 @@
 //! | [`ami`](Contingency::ami) | mutual information adjusted for chance, exact | O(distinct sizes² · √n) |
 //! | [`purity`](Contingency::purity), [`f1_best_class`](Contingency::f1_best_class), [`f1_best_cluster`](Contingency::f1_best_cluster) | each cluster or class picks its best partner | O(cells) |
 //! | [`Scores`] | all of these at once | |
+//! | [`RowCounts`] | the table of two columns of label rows that are not held, as a pass | O(n) |
 //! | [`jensen_shannon`] | divergence of two soft partitions under the best permutation | O(n K L) |
 //! | [`perplexity`] | surprise per observed label | |
 //! | [`matching`](matching()) | optimal assignment that maximises an overlap matrix | O(s² l) |
@@ -49,6 +50,7 @@ mod information;
 mod matching;
 mod pairs;
 mod relations;
+mod row_counts;
 mod scores;
 mod soft;
 mod stability;
@@ -67,6 +69,7 @@ pub use information::{Normalisation, nmi_of_counts};
 pub use matching::{Matching, matching};
 pub use pairs::{F1, PairCounts};
 pub use relations::{Relations, centres, relations};
+pub use row_counts::{PASSES, RowCounts};
 pub use scores::{NmiScores, Scores};
 pub use soft::{jensen_shannon, perplexity};
 pub use stability::ConsensusCdf;

@@ -89,6 +89,8 @@ fn _partita(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parts::write_manifest, module)?)?;
     module.add_function(wrap_pyfunction!(parts::fold, module)?)?;
     module.add_function(wrap_pyfunction!(parts::pass_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::predict_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::evaluate_parts, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::scores, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::jensen_shannon, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::match_rows, module)?)?;

@@ -4,28 +4,28 @@ use std::path::{Path, PathBuf};
 
 use partita::files::Manifest;
 use partita_app::{
-    Fold, Folded, KeptRows, LabelEnding, NoObserver, PartDone, PartTask, PlanAsked, ReadOptions, WeightSource,
-    json_text, release_rows,
+    EvaluationInput, Fold, Folded, KeptRows, LabelEnding, NoObserver, PartDone, PartPredictions, PartTask, PlanAsked,
+    PredictionInput, ReadOptions, Stage, UnknownValues, WeightSource, json_text, release_rows,
 };
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{Run, settings};
 use crate::call::run;
 use crate::errors::raised;
 
-/// Writes the manifest of files; the number of its parts.
+/// Writes the manifest of files, with columns to leave out and those that are read alone; the number of its parts.
 #[pyfunction]
 pub(crate) fn write_manifest(
     py: Python<'_>,
     files: Vec<PathBuf>,
     output: PathBuf,
     rows_a_part: u64,
-    skip: Vec<String>,
+    which: (Vec<String>, Vec<String>),
     how: Run,
 ) -> PyResult<usize> {
     let mut options = ReadOptions::default().within(how.budget());
-    options.skip = skip;
+    (options.skip, options.data) = which;
     let done = run(py, &how, |observer| {
         let folder = output.parent().unwrap_or(Path::new(""));
         let (manifest, notes) = Manifest::of(&files, folder, &options, rows_a_part.max(1))?;
@@ -49,25 +49,69 @@ pub(crate) fn fold(py: Python<'_>, manifest: PathBuf, folder: PathBuf, asked: As
         "agreement" => WeightSource::Agreement,
         _ => WeightSource::File(source.into()),
     });
-    let labels = match ending.as_str() {
-        "parquet" => LabelEnding::Parquet,
-        "npy" => LabelEnding::Npy,
-        _ => LabelEnding::Csv,
-    };
-    let asked = PlanAsked { method, settings, clusters, seed, base_weights, labels: Some(labels) };
+    let labels = Some(label_ending(&ending));
+    let asked = PlanAsked { method, settings, clusters, seed, base_weights, labels };
     let fold = Fold { manifest, folder, sums: Vec::new(), asked, report: true, budget: how.budget() };
     // A fit that is replayed does not stop halfway.
     let folded = run(py, &how, |_| fold.run(&partita::Silent))?.whole()?;
-    let answer = match folded {
-        Folded::Waiting(next) => {
-            json!({ "done": false, "round": next.round, "model": next.model, "parts": next.parts, "missing": next.missing })
-        }
-        Folded::Done { record, labels } => {
+    answer(py, folded, |Folded { record, labels }| json!({ "done": true, "labels": labels, "record": record }))
+}
+
+/// The labels of a saved model as far as tasks have made them: what comes next, or what was found, as JSON.
+#[pyfunction]
+pub(crate) fn predict_parts(
+    py: Python<'_>,
+    model: PathBuf,
+    manifest: PathBuf,
+    folder: PathBuf,
+    asked: (String, bool),
+    how: Run,
+) -> PyResult<String> {
+    let (ending, refuse) = asked;
+    let unknown = if refuse { UnknownValues::Refuse } else { UnknownValues::Missing };
+    let input = PredictionInput { model, input: manifest, read: ReadOptions::default().within(how.budget()), unknown };
+    let predicted =
+        run(py, &how, |observer| input.predict_by_tasks(&folder, label_ending(&ending), observer))?.whole()?;
+    answer(py, predicted, |PartPredictions { found, labels, .. }| {
+        json!({
+            "done": true, "labels": labels, "n": found.rows, "sizes": found.sizes, "mean_certainty": found.mean_certainty,
+            "unknown_values": found.unknown_values, "rows_without_values": found.empty_rows,
+        })
+    })
+}
+
+/// The scores of labels as far as tasks have counted them: what comes next, or the scores, as JSON.
+#[pyfunction]
+pub(crate) fn evaluate_parts(
+    py: Python<'_>,
+    labels: PathBuf,
+    truth: PathBuf,
+    folder: PathBuf,
+    how: Run,
+) -> PyResult<String> {
+    let input = EvaluationInput { labels, truth, common: false, read: ReadOptions::default().within(how.budget()) };
+    let scores = run(py, &how, |observer| input.scores_by_tasks(&folder, observer))?.whole()?;
+    answer(py, scores, |scores| json!({ "done": true, "scores": scores }))
+}
+
+/// What comes next, or what was found, as JSON.
+fn answer<T>(py: Python<'_>, stage: Stage<T>, done: impl FnOnce(T) -> Value) -> PyResult<String> {
+    let answer = match stage {
+        Stage::Waiting(next) => next.to_json(),
+        Stage::Done(found) => {
             release_rows();
-            json!({ "done": true, "labels": labels, "record": record })
+            done(found)
         }
     };
     json_text(&answer).map_err(|error| raised(py, &error))
+}
+
+fn label_ending(name: &str) -> LabelEnding {
+    match name {
+        "parquet" => LabelEnding::Parquet,
+        "npy" => LabelEnding::Npy,
+        _ => LabelEnding::Csv,
+    }
 }
 
 /// Does the task of one part; where its sum is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import shutil
 import signal
@@ -147,6 +148,61 @@ def test_what_an_engine_delivers_wrongly_is_caught(rows, expected, tmp_path, fau
 
 
 @pytest.fixture(scope="module")
+def saved(rows, tmp_path_factory, command) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "model.json"
+    command("consensus", rows.manifest, "-k", 4, "-m", "mm", "-o", path.with_suffix(".csv"), "--model", path)
+    return path
+
+
+def check_one_round(rows, saved, command, folder, engine):
+    """Prediction and scores on an engine are those of the command line in one process."""
+    predicted = pt.load_model(saved).predict_rows(rows, folder=folder / "predicted", engine=engine)
+    one = folder / "one.csv"
+    command("predict", saved, rows.manifest, "-o", one)
+    assert written(predicted) == one.read_bytes()
+    assert sum(predicted.sizes) == CUTS[-1] and predicted.unknown_values == predicted.rows_without_values == 0
+    names = [f"{rows.manifest}:{name}" for name in command_names(rows)[:2]]
+    assert pt.metrics.scores(*names, engine=engine, folder=folder / "scores") == pt.metrics.scores(*names)
+
+
+def command_names(rows) -> list[str]:
+    return [base["name"] for base in json.loads(rows.manifest.read_text())["bases"]]
+
+
+def test_prediction_and_scores_in_this_process_and_a_pool(rows, saved, command, tmp_path):
+    (tmp_path / "here").mkdir()
+    check_one_round(rows, saved, command, tmp_path / "here", None)
+    (tmp_path / "pool").mkdir()
+    with ProcessPoolExecutor(2) as pool:
+        check_one_round(rows, saved, command, tmp_path / "pool", pool)
+
+
+def test_labels_of_a_fit_are_scored_by_tasks(rows, tmp_path):
+    found = pt.consensus(rows, 4, "kc", folder=tmp_path / "fit", label_format="npy")
+    labels = pt.scan(found.label_files, tmp_path / "labels.json", rows_a_part=3000)
+    truth = f"{rows.manifest}:{command_names(rows)[0]}"
+    by_tasks = pt.metrics.scores(str(labels.manifest), truth, folder=tmp_path / "scores")
+    assert by_tasks == pt.metrics.scores(str(labels.manifest), truth)
+    assert by_tasks["h"] > 0.5
+
+
+def test_what_tasks_of_one_round_cannot_do_is_said(rows, saved, tmp_path):
+    model = pt.load_model(saved)
+    with pytest.raises(pt.InputError, match="label_format"):
+        model.predict_rows(rows, folder=tmp_path / "p", label_format="xlsx")
+    with pytest.raises(pt.InputError, match="unknown="):
+        model.predict_rows(rows, folder=tmp_path / "p", unknown="drop")
+    name = f"{rows.manifest}:{command_names(rows)[0]}"
+    with pytest.raises(pt.InputError, match="folder="):
+        pt.metrics.scores(name, name, engine=lambda task, parts: None)
+    with pytest.raises(pt.InputError, match="MANIFEST:COLUMN"):
+        pt.metrics.scores([0, 1], [0, 1], folder=tmp_path / "p")
+    pt.metrics.scores(name, name, folder=tmp_path / "p")
+    with pytest.raises(pt.InputError, match="take another folder"):
+        pt.metrics.scores(name, f"{rows.manifest}:{command_names(rows)[1]}", folder=tmp_path / "p")
+
+
+@pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
@@ -190,6 +246,19 @@ def test_workers_of_dask_may_be_killed(client, rows, expected, tmp_path, all_at_
     killer.join()
     assert slow.rounds > 1
     assert written(found) == expected("lwgp")
+
+
+def test_workers_of_dask_predict_and_score_while_they_are_killed(client, rows, saved, command, tmp_path):
+    from partita.dask import dask_engine
+
+    def victims() -> list[int]:
+        return [worker.pid for worker in client.cluster.workers.values() if getattr(worker, "pid", None)][:1]
+
+    killer = kill_some(victims, 2, 0.2)
+    slow = _Slow(dask_engine(client, retries=20, timeout=120))
+    check_one_round(rows, saved, command, tmp_path, slow)
+    killer.join()
+    assert slow.rounds == 2
 
 
 class _Slow:
@@ -255,6 +324,10 @@ def spark():
 def test_executors_of_spark_write_the_bytes_of_one_process(spark, rows, expected, tmp_path, method):
     found = pt.consensus(rows, 4, method, engine=spark, folder=tmp_path / "fit", n_jobs=1)
     assert written(found) == expected(method)
+
+
+def test_executors_of_spark_predict_and_score(spark, rows, saved, command, tmp_path):
+    check_one_round(rows, saved, command, tmp_path, spark)
 
 
 def test_an_executor_of_spark_may_be_killed(spark, rows, expected, tmp_path):

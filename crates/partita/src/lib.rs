@@ -60,7 +60,7 @@ pub use partita_core::{
     Seed, Sense, SettingChoice, SettingInfo, SettingMap, SettingRange, SettingType, SettingValues, Settings,
     SettingsError, Shares, SharesError, SharesLeftOut, Silent, SoftBases, SoftPartition, SourceError, Stopped,
     TakePart, Unread, WeightError, WeightedEnsemble, Weights, WeightsError, are_read_by_blocks, consense,
-    consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line, rand, serde_json,
+    consense_rows, consensus_bytes, fit_rows, ndarray, on_one_line, rand, serde_json, sums_under_way,
 };
 #[cfg(feature = "eac")]
 pub use partita_eac as eac;
@@ -144,9 +144,10 @@ methods! {
     "median" => partita_median::ACV,
 }
 
-/// The passes that methods make over label rows, by crate.
+/// The passes over label rows, by crate.
 const PASSES: &[&[PassKind]] = &[
     partita_core::PASSES,
+    partita_metrics::PASSES,
     #[cfg(feature = "coassoc")]
     partita_coassoc::PASSES,
     #[cfg(feature = "kmeans")]

@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use partita::files::ManifestRows;
 use partita::{BaseWeights, PassEngine, PassError, PassJob, RowBlocks, TakePart};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::fit_plan::FitPlan;
-use super::job::{Content, Job, PartResult, Round, Task, parts, sum_beside};
+use super::job::{Content, Job, PartResult, Purpose, Round, Task, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, seal, write};
-use crate::{AppError, json_text};
+use crate::AppError;
 
 /// A round that waits for its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,10 +26,19 @@ pub struct Waiting {
     pub missing: Vec<usize>,
 }
 
+/// How far a computation by tasks has come.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stage<T> {
+    /// Workers have to make parts.
+    Waiting(Waiting),
+    /// All parts were there.
+    Done(T),
+}
+
 /// Answers passes from the files of a folder.
 pub(super) struct FilesEngine<'a> {
     pub(super) rows: &'a ManifestRows,
-    pub(super) plan: &'a FitPlan,
+    purpose: Purpose,
     pub(super) folder: &'a Path,
     state: Mutex<State>,
 }
@@ -67,8 +76,8 @@ struct StepOf {
 }
 
 impl<'a> FilesEngine<'a> {
-    pub(super) fn new(rows: &'a ManifestRows, plan: &'a FitPlan, folder: &'a Path, given: Vec<PathBuf>) -> Self {
-        Self { rows, plan, folder, state: Mutex::new(State { given, ..State::default() }) }
+    pub(super) fn new(rows: &'a ManifestRows, purpose: Purpose, folder: &'a Path, given: Vec<PathBuf>) -> Self {
+        Self { rows, purpose, folder, state: Mutex::new(State { given, ..State::default() }) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -80,17 +89,41 @@ impl<'a> FilesEngine<'a> {
         self.state().weights = weights.cloned();
     }
 
-    /// Why there is no fit yet.
-    pub(super) fn ending(self) -> Option<Result<Waiting, AppError>> {
+    /// What was found, or why there is nothing yet.
+    pub(super) fn answer<T>(self, found: Result<Stage<T>, AppError>) -> Result<Stage<T>, AppError> {
         let State { waiting, error, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        error.map(Err).or(waiting.map(Ok))
+        found.or_else(|failed| match (error, waiting) {
+            (Some(first), _) => Err(first),
+            (None, Some(waiting)) => Ok(Stage::Waiting(waiting)),
+            (None, None) => Err(failed),
+        })
+    }
+
+    /// Makes the folder for this purpose alone: refuses one whose model of this round is another.
+    pub(super) fn claim(&self, round: Round, is_own: impl Fn(&Task) -> bool) -> Result<(), AppError> {
+        fs::create_dir_all(self.folder).map_err(|error| AppError::io(self.folder, "be made", error))?;
+        let path = round.model(self.folder);
+        if !path.exists() {
+            return Ok(());
+        }
+        let found = read::<Job>(Seal::Model, &path).ok().map(|(job, _)| job);
+        let own = |job: &Job| {
+            job.manifest == self.rows.hash()
+                && job.method == self.purpose.method
+                && job.round == round
+                && is_own(&job.task)
+        };
+        if found.as_ref().is_some_and(own) {
+            return Ok(());
+        }
+        Err(AppError::content(&path, "this is a model for something else; take another folder"))
     }
 
     /// The round of a task, its model written; the model's hash.
     pub(super) fn model(&self, round: Round, task: Task) -> Result<Hash, AppError> {
         let base_clusters = self.rows.bases().iter().map(|base| base.clusters() as u64).sum();
-        let (manifest, clusters) = (self.rows.hash(), self.plan.clusters as u64);
-        let job = Job { manifest, method: self.plan.method.clone(), clusters, base_clusters, round, task };
+        let (manifest, method, clusters) = (self.rows.hash(), self.purpose.method.clone(), self.purpose.clusters);
+        let job = Job { manifest, method, clusters, base_clusters, round, task };
         let (bytes, hash) = seal(Seal::Model, &job)?;
         let path = round.model(self.folder);
         if fs::read(&path).ok().as_ref() != Some(&bytes) {
@@ -169,11 +202,15 @@ impl<'a> FilesEngine<'a> {
         }
     }
 
+    fn sum_model(&self, round: Round, job: &PassJob<'_>) -> Result<Hash, AppError> {
+        let (kind, state, columns) = (job.kind.to_owned(), job.state.to_vec(), self.purpose.columns.clone());
+        self.model(round, Task::Sum { kind, state, columns })
+    }
+
     fn try_sums(&self, job: &PassJob<'_>, take: &mut TakePart<'_>) -> Result<Result<(), PassError>, AppError> {
         let number = self.state().rounds + 1;
         self.state().rounds = number;
-        let round = Round::Sums(number);
-        let hash = self.model(round, Task::Sum { kind: job.kind.to_owned(), state: job.state.to_vec() })?;
+        let (round, hash) = (Round::Sums(number), self.sum_model(Round::Sums(number), job)?);
         let whole = round.whole(self.folder);
         if whole.exists() {
             let result = self.checked(&whole, round, hash, None).map_err(|error| {
@@ -199,7 +236,7 @@ impl<'a> FilesEngine<'a> {
 
     fn try_keep(&self, job: &PassJob<'_>, whole: &[u8]) -> Result<(), AppError> {
         let round = Round::Sums(self.state().rounds);
-        let hash = self.model(round, Task::Sum { kind: job.kind.to_owned(), state: job.state.to_vec() })?;
+        let hash = self.sum_model(round, job)?;
         let (manifest, rows, content) = (self.rows.hash(), self.rows.rows(), Content::Sum(whole.to_vec()));
         let result = PartResult { job: hash, manifest, round, part: None, first: 0, rows, content };
         write(Seal::Sum, &round.whole(self.folder), &result)?;
@@ -210,15 +247,15 @@ impl<'a> FilesEngine<'a> {
     }
 
     /// The step that is done now, and its file.
-    fn step(&self, name: &str) -> Result<(StepOf, PathBuf), AppError> {
-        let (plan, state) = (json_text(self.plan)?, self.state());
+    fn step(&self, name: &str) -> (StepOf, PathBuf) {
+        let (plan, state) = (self.purpose.plan.clone(), self.state());
         let of = StepOf { plan, weights: state.weights.clone(), round: state.rounds, name: name.to_owned() };
-        Ok((of, self.folder.join(format!("step{}.kept", state.steps))))
+        (of, self.folder.join(format!("step{}.kept", state.steps)))
     }
 
     fn try_recall(&self, name: &str) -> Result<Option<Vec<u8>>, AppError> {
         self.state().steps += 1;
-        let (of, path) = self.step(name)?;
+        let (of, path) = self.step(name);
         if !path.exists() {
             return Ok(None);
         }
@@ -233,7 +270,7 @@ impl<'a> FilesEngine<'a> {
     }
 
     fn try_remember(&self, name: &str, made: &[u8]) -> Result<(), AppError> {
-        let (of, path) = self.step(name)?;
+        let (of, path) = self.step(name);
         write(Seal::Step, &path, &Step { of, made: made.to_vec() }).map(|_| ())
     }
 
@@ -249,7 +286,7 @@ impl<'a> FilesEngine<'a> {
 fn taken(content: &Content, take: &mut TakePart<'_>) -> Result<(), PassError> {
     match content {
         Content::Sum(bytes) => take(bytes),
-        Content::Labels { .. } => Err(PassError::Parts("these are labels, not a sum".into())),
+        _ => Err(PassError::Parts("these are labels, not a sum".into())),
     }
 }
 
@@ -272,6 +309,12 @@ impl PassEngine for FilesEngine<'_> {
 }
 
 impl Waiting {
+    /// What comes next as a JSON object.
+    pub fn to_json(&self) -> serde_json::Value {
+        let Self { round, model, parts, missing } = self;
+        json!({ "done": false, "round": round, "model": model, "parts": parts, "missing": missing })
+    }
+
     /// The parts that are not there, the first of them by number.
     pub fn missing_text(&self) -> String {
         const SHOWN: usize = 10;

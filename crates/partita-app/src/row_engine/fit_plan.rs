@@ -6,12 +6,12 @@ use partita::SettingMap;
 use partita::files::ManifestRows;
 use serde::{Deserialize, Serialize};
 
-use super::job::LabelEnding;
+use super::job::{LabelEnding, Purpose};
 use super::sealed::hex;
-use crate::AppError;
 use crate::experiment::WeightSource;
 use crate::methods::DEFAULT;
 use crate::result_files::{read_json, write_json};
+use crate::{AppError, json_text};
 
 /// The version of the form of [`FitPlan`] that this library writes and reads.
 const FIT_VERSION: u32 = 1;
@@ -60,6 +60,12 @@ pub struct PlanAsked {
 }
 
 impl FitPlan {
+    /// What the models of its folder are for.
+    pub(super) fn purpose(&self) -> Result<Purpose, AppError> {
+        let (method, clusters) = (self.method.clone(), self.clusters as u64);
+        Ok(Purpose { method, clusters, plan: json_text(self)?, columns: None })
+    }
+
     /// Writes the plan of a new folder.
     pub(super) fn save(&self, folder: &Path) -> Result<(), AppError> {
         let path = folder.join(PLAN);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use partita::files::ManifestRows;
 use partita::{Clusters, MemoryBudget, Monitor, RowBlocks, RowOutcome, RowProblem, Seed, fit_rows};
 
-use super::files_engine::{FilesEngine, Waiting};
+use super::files_engine::{FilesEngine, Stage};
 use super::fit_plan::{FitPlan, PlanAsked};
 use super::label_parts::{LabelParts, label_parts};
 use crate::result_files::{RECORD, REPORT, write_json, write_text};
@@ -29,18 +29,13 @@ pub struct Fold {
     pub budget: MemoryBudget,
 }
 
-/// What a fold found.
+/// A fit whose labels are all there.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Folded {
-    /// Workers have to make parts.
-    Waiting(Waiting),
-    /// All labels are there.
-    Done {
-        /// What was found.
-        record: serde_json::Value,
-        /// The files with the labels, in the order of their rows.
-        labels: Vec<PathBuf>,
-    },
+pub struct Folded {
+    /// What was found.
+    pub record: serde_json::Value,
+    /// The files with the labels, in the order of their rows.
+    pub labels: Vec<PathBuf>,
 }
 
 impl Fold {
@@ -48,19 +43,13 @@ impl Fold {
     ///
     /// # Errors
     /// [`AppError`] for sums that are not those of this fit, each part once; for a fit that the method refuses.
-    pub fn run(&self, monitor: &dyn Monitor) -> Result<Folded, AppError> {
+    pub fn run(&self, monitor: &dyn Monitor) -> Result<Stage<Folded>, AppError> {
         let stopwatch = Stopwatch::start();
         let rows = ManifestRows::open(&self.manifest, self.budget)?;
         let plan = self.asked.plan(&self.folder, &rows)?;
-        let engine = FilesEngine::new(&rows, &plan, &self.folder, self.sums.clone());
-        match self.fit(&engine, &plan, &stopwatch, monitor) {
-            Ok(folded) => Ok(folded),
-            Err(error) => match engine.ending() {
-                Some(Ok(waiting)) => Ok(Folded::Waiting(waiting)),
-                Some(Err(first)) => Err(first),
-                None => Err(error),
-            },
-        }
+        let engine = FilesEngine::new(&rows, plan.purpose()?, &self.folder, self.sums.clone());
+        let folded = self.fit(&engine, &plan, &stopwatch, monitor);
+        engine.answer(folded)
     }
 
     fn fit(
@@ -69,7 +58,7 @@ impl Fold {
         plan: &FitPlan,
         stopwatch: &Stopwatch,
         monitor: &dyn Monitor,
-    ) -> Result<Folded, AppError> {
+    ) -> Result<Stage<Folded>, AppError> {
         let (rows, method) = (engine.rows, methods::find(&plan.method)?);
         let mut problem = RowProblem::new(rows, Clusters::Exactly(plan.clusters));
         (problem.seed, problem.budget, problem.soft) = (seeds::consensus(Seed::new(plan.seed)), self.budget, false);
@@ -88,7 +77,7 @@ impl Fold {
         let (job, sizes) = (fit.label_job().map_err(of_pass)?, counts.sizes.clone());
         let LabelParts { files, confidence, report } = match label_parts(engine, plan, job, counts, problem.weights)? {
             Ok(parts) => parts,
-            Err(waiting) => return Ok(Folded::Waiting(waiting)),
+            Err(waiting) => return Ok(Stage::Waiting(waiting)),
         };
         let found = RowOutcome::of(method, &problem, fit, settings, sizes);
         let run = RowRun {
@@ -110,6 +99,6 @@ impl Fold {
             let page = report.page(format!("{data} by {}", plan.method), record.clone(), method, rows)?;
             write_text(&self.folder.join(REPORT), &page.html)?;
         }
-        Ok(Folded::Done { record, labels: files })
+        Ok(Stage::Done(Folded { record, labels: files }))
     }
 }

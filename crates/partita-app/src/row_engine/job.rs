@@ -1,5 +1,6 @@
 //! What goes to workers and what comes back: the content of sealed files, and where they lie.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use partita::files::ManifestRows;
@@ -7,12 +8,16 @@ use partita::{BaseWeights, LabelCounts};
 use serde::{Deserialize, Serialize};
 
 use super::sealed::Hash;
+use super::task_columns::TaskColumns;
+use crate::AppError;
+use crate::row_predictor::PredictedCounts;
 use crate::row_report::ShownRows;
 
 /// A task for the workers of all parts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     pub(super) manifest: Hash,
+    /// The method of a fit; else [`EVALUATE`] or [`PREDICT`].
     pub(super) method: String,
     /// K.
     pub(super) clusters: u64,
@@ -20,6 +25,24 @@ pub(super) struct Job {
     pub(super) base_clusters: u64,
     pub(super) round: Round,
     pub(super) task: Task,
+}
+
+/// What [`Job::method`] says of an evaluation.
+pub(super) const EVALUATE: &str = "evaluate";
+
+/// What [`Job::method`] says of a prediction.
+pub(super) const PREDICT: &str = "predict";
+
+/// What all models of a folder are for.
+pub(super) struct Purpose {
+    /// As [`Job::method`].
+    pub(super) method: String,
+    /// K.
+    pub(super) clusters: u64,
+    /// JSON of the plan, to which the steps between passes are bound.
+    pub(super) plan: String,
+    /// What sums are over, if not all base clusterings.
+    pub(super) columns: Option<TaskColumns>,
 }
 
 /// Which pass of a fit.
@@ -33,8 +56,8 @@ pub(super) enum Round {
 /// What a worker does with the rows of its part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Task {
-    /// A pass by its kind and state.
-    Sum { kind: String, state: Vec<u8> },
+    /// A pass by its kind and state, over all base clusterings or these.
+    Sum { kind: String, state: Vec<u8>, columns: Option<TaskColumns> },
     /// Labels by a labeller's kind and state, what confidence is counted from, and the seed of the run, by which objects are drawn for the
     /// report.
     Label {
@@ -45,6 +68,18 @@ pub(super) enum Task {
         ending: LabelEnding,
         seed: u64,
     },
+    /// Labels by a saved model, its JSON. Values that are unknown to it are refused, or taken as missing.
+    Predict { model: String, refuse: bool, ending: LabelEnding },
+}
+
+impl Task {
+    /// The format of the labels that it writes.
+    pub(super) fn ending(&self) -> Option<LabelEnding> {
+        match self {
+            Self::Sum { .. } => None,
+            Self::Label { ending, .. } | Self::Predict { ending, .. } => Some(*ending),
+        }
+    }
 }
 
 /// The format of the files that labels of parts go to.
@@ -85,12 +120,41 @@ pub(super) struct PartResult {
     pub(super) content: Content,
 }
 
+impl PartResult {
+    /// The file with the labels of the part whose result this is; refuses one that was changed.
+    pub(super) fn label_file(&self, sum: &Path, ending: LabelEnding) -> Result<PathBuf, AppError> {
+        let Some(bytes) = self.content.label_bytes() else {
+            return Err(AppError::content(sum, "this is a sum, not labels"));
+        };
+        let labels = labels_beside(sum, ending);
+        let found = fs::metadata(&labels).map_err(|error| AppError::io(&labels, "be read", error))?.len();
+        if found == bytes {
+            return Ok(labels);
+        }
+        let part = self.part.unwrap_or_default();
+        let reason = format!("{found} bytes, where part {part} wrote {bytes}; run `partita pass --force` for it again");
+        Err(AppError::content(&labels, reason))
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Content {
     /// The sum, as `PassKind::sum` gives it.
     Sum(Vec<u8>),
     /// Labels are in a file of so many bytes beside this one; the sum of their confidences, and what the report shows of them.
     Labels { bytes: u64, confidence: f64, shown: ShownRows },
+    /// The same for labels of a saved model, with what was counted of them.
+    Predicted { bytes: u64, counts: PredictedCounts },
+}
+
+impl Content {
+    /// Bytes of the file with the labels.
+    pub(super) fn label_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Sum(_) => None,
+            Self::Labels { bytes, .. } | Self::Predicted { bytes, .. } => Some(*bytes),
+        }
+    }
 }
 
 impl std::fmt::Display for Round {

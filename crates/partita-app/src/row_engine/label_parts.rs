@@ -1,13 +1,12 @@
 //! The last round: labels that workers write, and what the folder gets when all are there.
 
-use std::fs;
 use std::path::PathBuf;
 
 use partita::{BaseWeights, LabelCounts, LabelJob, Seed};
 
 use super::files_engine::{FilesEngine, Waiting};
 use super::fit_plan::FitPlan;
-use super::job::{Content, Round, Task, labels_beside};
+use super::job::{Content, Round, Task};
 use crate::AppError;
 use crate::row_report::ReportRows;
 
@@ -41,19 +40,12 @@ pub(super) fn label_parts(
     let (mut files, mut confidence) = (Vec::with_capacity(sums.len()), 0.0);
     for (part, path) in sums.iter().enumerate() {
         let result = engine.checked(path, Round::Labels, hash, Some(part))?;
-        let Content::Labels { bytes, confidence: own, shown } = result.content else {
-            return Err(AppError::content(path, "this is a sum, not labels"));
+        files.push(result.label_file(path, ending)?);
+        let Content::Labels { confidence: own, shown, .. } = result.content else {
+            return Err(AppError::content(path, "these are labels of a saved model, not of a fit"));
         };
-        let labels = labels_beside(path, ending);
-        let found = fs::metadata(&labels).map_err(|error| AppError::io(&labels, "be read", error))?.len();
-        if found != bytes {
-            let reason =
-                format!("{found} bytes, where part {part} wrote {bytes}; run `partita pass --force` for it again");
-            return Err(AppError::content(&labels, reason));
-        }
         confidence += own;
         report.extend(shown);
-        files.push(labels);
     }
     Ok(Ok(LabelParts { files, confidence, report }))
 }

@@ -7,6 +7,9 @@
 //! run_part  labels.model + part 17 ─▶ labels.17.csv, labels.17.sum
 //! fold      labels.*.sum ─▶ record.json, model.json, report.html
 //! ```
+//! Evaluation and prediction by a saved model take one round: the pairs of labels of two columns are a sum (`round1.model`), the
+//! labels of a model are written as those of a fit (`labels.model`).
+//!
 //! A driver keeps nothing between rounds but files: it replays the method over the sums of all rounds before, so that it can die at any
 //! time. What takes long between two passes, such as a search among initializations, it does once and keeps (`step1.kept`).
 //! Every file says which manifest and which model it belongs to, and ends in the SHA-256 of itself.
@@ -16,11 +19,14 @@ mod fit_plan;
 mod fold;
 mod job;
 mod label_parts;
+mod one_round;
 mod sealed;
+mod task_columns;
 mod worker;
 
-pub use files_engine::Waiting;
+pub use files_engine::{Stage, Waiting};
 pub use fit_plan::{FitPlan, PlanAsked};
 pub use fold::{Fold, Folded};
 pub use job::LabelEnding;
+pub use one_round::PartPredictions;
 pub use worker::{KeptRows, PartDone, PartTask, release_rows};

@@ -28,15 +28,15 @@ pub(super) enum Seal {
 impl Seal {
     const fn magic(self) -> &'static [u8; 8] {
         match self {
-            Self::Model => b"PTModel\x02",
-            Self::Sum => b"PTSum\x00\x00\x02",
+            Self::Model => b"PTModel\x03",
+            Self::Sum => b"PTSum\x00\x00\x03",
             Self::Step => b"PTStep\x00\x01",
         }
     }
 
     const fn what(self) -> &'static str {
         match self {
-            Self::Model => "a model that `partita fold` wrote",
+            Self::Model => "a model that `partita fold`, `evaluate` or `predict` wrote",
             Self::Sum => "a sum that `partita pass` wrote",
             Self::Step => "a step that `partita fold` wrote",
         }
@@ -44,7 +44,7 @@ impl Seal {
 
     const fn remedy(self) -> &'static str {
         match self {
-            Self::Model => "run `partita fold` again",
+            Self::Model => "run the command again that wrote it",
             Self::Sum => "run `partita pass` for this part again",
             Self::Step => "remove this file and run `partita fold` again",
         }

@@ -5,17 +5,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use partita::files::{ManifestRows, write_label_blocks};
+use partita::files::{LabelBlocks, ManifestRows, write_label_blocks};
 use partita::metrics::ClusterEvidence;
 use partita::{
-    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, Seed, labeller_kind, pass_kind,
+    Assigned, BaseWeights, LabelCounts, MemoryBudget, Monitor, PassError, PassRunner, RowBlocks, Seed, labeller_kind,
+    pass_kind,
 };
 
-use super::job::{Content, Job, PartResult, Task, labels_beside, parts, sum_beside};
+use super::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, write};
+use super::task_columns::most_held;
 use crate::AppError;
 use crate::confidence::{Confident, LABEL_NUMBERS};
+use crate::model::columns_of;
 use crate::observer::Observer;
+use crate::row_predictor::{RowPredictor, UnknownValues};
 use crate::row_report::{Drawn, ReportRows, WithDrawn};
 
 /// One task of a round.
@@ -116,10 +120,10 @@ impl PartTask {
         }
         let found = read::<PartResult>(Seal::Sum, output).ok();
         let own = found.filter(|(found, _)| found.job == job && found.part == Some(self.part as u64));
-        let result = own.as_ref().map(|(found, _)| &found.content);
-        if let (Some(Content::Labels { bytes, .. }), Task::Label { ending, .. }) = (result, task) {
-            let labels = fs::metadata(labels_beside(output, *ending)).map(|labels| labels.len());
-            return Ok(labels.is_ok_and(|found| found == *bytes) && !self.replace);
+        let bytes = own.as_ref().and_then(|(found, _)| found.content.label_bytes());
+        if let (Some(bytes), Some(ending)) = (bytes, task.ending()) {
+            let labels = fs::metadata(labels_beside(output, ending)).map(|labels| labels.len());
+            return Ok(labels.is_ok_and(|found| found == bytes) && !self.replace);
         }
         let own = own.is_some();
         if own || self.replace {
@@ -140,10 +144,18 @@ impl PartTask {
         let failed = |error| AppError::of_pass(&self.manifest, &error);
         let unknown = |kind: &str| AppError::content(&self.model, format!("this program knows no pass '{kind}'"));
         match task {
-            Task::Sum { kind, state } => {
+            Task::Sum { kind, state, columns: None } => {
                 let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
                 kind.sum(state, rows, groups, monitor).map(Content::Sum).map_err(failed)
             }
+            Task::Sum { kind, state, columns: Some(columns) } => {
+                let kind = pass_kind(kind).ok_or_else(|| unknown(kind))?;
+                let other = columns.open_beside(self.budget)?;
+                let others = || AppError::content(&self.model, "this model is of other base clusterings");
+                let paired = columns.pair(rows, other.as_ref()).ok_or_else(others)?;
+                kind.sum(state, &paired, groups, monitor).map(Content::Sum).map_err(failed)
+            }
+            Task::Predict { model, refuse, ending } => self.predicted((model, *refuse, *ending), rows, output, monitor),
             Task::Label { kind, state, counts, weights, ending, seed } => {
                 let labeller = labeller_kind(kind).ok_or_else(|| unknown(kind))?.open(state).map_err(failed)?;
                 let evidence = evidence(rows, counts, weights.as_ref()).map_err(failed)?;
@@ -151,30 +163,65 @@ impl PartTask {
                 let mut report = ReportRows::new(rows, Seed::new(*seed));
                 report.count(counts.clone());
                 let map = WithDrawn::new(Confident(&evidence), Some(&report));
-                let mut error = None;
-                let (path, count) = (labels_beside(output, *ending), rows.manifest().parts[self.part].rows);
-                write_label_blocks(&path, count, &LABEL_NUMBERS, |out| {
+                let (bytes, ()) = self.written((rows, output), *ending, &LABEL_NUMBERS, |out| {
                     let take = &mut |first, (some, own, drawn): (Assigned, Vec<f64>, Drawn)| {
                         report.take(first, &some, &own, drawn);
                         confidence += own.iter().sum::<f64>();
                         let written = out.push(first, &some.labels, &[&some.certainty, &own]);
                         written.map_err(|error| error.to_string())
                     };
-                    let labelled = labeller.without_soft().each(&runner, groups, &map, take);
-                    error = labelled.err();
-                    // What failed leaves no file.
-                    error.as_ref().map_or(Ok(()), |error| Err(io::Error::other(error.to_string())))
-                })
-                .or_else(|written| error.take().map_or(Err(written.into()), |error| Err(failed(error))))?;
-                let bytes = fs::metadata(&path).map_err(|error| AppError::io(&path, "be read", error))?.len();
+                    labeller.without_soft().each(&runner, groups, &map, take).map_err(failed)
+                })?;
                 Ok(Content::Labels { bytes, confidence, shown: report.into_shown() })
             }
         }
     }
-}
 
-/// Bytes of label rows that a process holds for tasks to come, at most.
-const MOST_HELD: u64 = 1 << 28;
+    /// Labels of the part by a saved model.
+    fn predicted(
+        &self,
+        (model, refuse, ending): (&str, bool, LabelEnding),
+        rows: &ManifestRows,
+        output: &Path,
+        monitor: &dyn Monitor,
+    ) -> Result<Content, AppError> {
+        let damaged = |error: &dyn std::fmt::Display| AppError::content(&self.model, error.to_string());
+        let saved = serde_json::from_str(model).map_err(|error| damaged(&error))?;
+        let model = partita::load_model(&saved).map_err(|error| damaged(&error))?;
+        let predictor = RowPredictor::new(&*model, rows.bases(), &columns_of(&saved));
+        let (runner, groups) = (PassRunner::new(rows, monitor), rows.manifest().parts[self.part].groups.clone());
+        let unknown = if refuse { UnknownValues::Refuse } else { UnknownValues::Missing };
+        let (bytes, counts) = self.written((rows, output), ending, &LABEL_NUMBERS[..1], |out| {
+            let take = &mut |first, labels: &[u32], certainty: &[f64]| {
+                out.push(first, labels, &[certainty]).map_err(|error| error.to_string())
+            };
+            let counts = predictor.predict(&runner, groups, refuse, take);
+            let counts = counts.map_err(|error| AppError::of_pass(&self.manifest, &error))?;
+            counts.warnings(&self.manifest, unknown).map(|_| counts)
+        })?;
+        Ok(Content::Predicted { bytes, counts })
+    }
+
+    /// Writes the labels of the part beside its sum: the bytes of the file, and what `fill` gave. What failed leaves no file.
+    fn written<T>(
+        &self,
+        (rows, output): (&ManifestRows, &Path),
+        ending: LabelEnding,
+        numbers: &[&str],
+        fill: impl FnOnce(&mut LabelBlocks<'_>) -> Result<T, AppError>,
+    ) -> Result<(u64, T), AppError> {
+        let (path, count) = (labels_beside(output, ending), rows.manifest().parts[self.part].rows);
+        let mut made = None;
+        let written = write_label_blocks(&path, count, numbers, |out| {
+            let filled = made.insert(fill(out)).as_ref();
+            filled.map(|_| ()).map_err(|error| io::Error::other(error.to_string()))
+        });
+        let made = made.transpose()?;
+        written?;
+        let bytes = fs::metadata(&path).map_err(|error| AppError::io(&path, "be read", error))?.len();
+        made.map(|made| (bytes, made)).ok_or_else(|| AppError::content(&path, "no labels were written"))
+    }
+}
 
 /// The rows that this process opened last, for [`KeptRows::InMemory`].
 static OPEN: Mutex<Option<(MemoryBudget, Arc<ManifestRows>)>> = Mutex::new(None);
@@ -186,7 +233,7 @@ fn shared_rows(manifest: &Path, budget: MemoryBudget) -> Result<Arc<ManifestRows
         return Ok(Arc::clone(rows));
     }
     let rows = Arc::new(ManifestRows::open(manifest, budget)?);
-    rows.hold(MOST_HELD.min(budget.bytes() / 8));
+    rows.hold(most_held(budget));
     *open = Some((budget, Arc::clone(&rows)));
     Ok(rows)
 }
@@ -202,7 +249,6 @@ fn evidence(
     counts: &LabelCounts,
     weights: Option<&BaseWeights>,
 ) -> Result<ClusterEvidence, PassError> {
-    use partita::RowBlocks;
     let evidence = ClusterEvidence::of_counts(rows.bases(), &counts.sizes, &counts.of_base_clusters, weights);
     evidence.map_err(|error| PassError::Parts(error.to_string()))
 }

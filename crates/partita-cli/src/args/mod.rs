@@ -20,7 +20,7 @@ use partita::MemoryBudget;
 pub(crate) use consensus::ConsensusArgs;
 pub(crate) use making::{GenerateArgs, MergeArgs, RecipeArgs, TextArgs};
 pub(crate) use parts::{
-    FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, object_weight_source, weight_source,
+    FoldArgs, MachineArgs, ManifestArgs, PartLabels, PartsAsked, PassArgs, object_weight_source, weight_source,
 };
 pub(crate) use recipe::recipe;
 pub(crate) use run::RunArgs;
@@ -236,6 +236,10 @@ pub(crate) struct EvaluateArgs {
     /// (and one of names where the objects have names).
     #[arg(long, value_name = "COLUMN|FILE", requires = "ensemble")]
     pub(crate) object_weights: Option<PathBuf>,
+    /// Have tasks count the pairs of labels: both files are manifests then. Writes what `partita pass` needs into this folder and prints
+    /// its name; called again when all parts are there, it prints the scores.
+    #[arg(long, value_name = "DIR/", requires = "truth", conflicts_with_all = ["ensemble", "soft", "common"])]
+    pub(crate) tasks: Option<PathBuf>,
     /// Score only the objects that both files have, and say how many.
     #[arg(long, requires = "labels")]
     pub(crate) common: bool,
@@ -317,6 +321,13 @@ pub(crate) struct PredictArgs {
     /// Where the probabilities go.
     #[arg(long, value_name = "SOFT.csv")]
     pub(crate) soft: Option<PathBuf>,
+    /// Have tasks label the rows of a manifest: writes what `partita pass` needs into this folder and prints its name. Tasks write
+    /// the labels there, a file a part; called again when all are there, it writes prediction.json.
+    #[arg(long, value_name = "DIR/", conflicts_with_all = ["output", "soft", "force"])]
+    pub(crate) tasks: Option<PathBuf>,
+    /// The format of the files that tasks write. NPY has the labels alone. [default: csv]
+    #[arg(long, value_name = "FORMAT", requires = "tasks")]
+    pub(crate) labels: Option<PartLabels>,
     /// Replace outputs that exist.
     #[arg(long)]
     pub(crate) force: bool,

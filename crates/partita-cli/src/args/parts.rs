@@ -15,6 +15,7 @@ use super::values::parse_memory;
 Examples:
   partita manifest labels/*.parquet -o m.json
   partita manifest labels/*.parquet --rows-a-part 1000000 -o m.json
+  partita manifest labels/*.parquet --columns label -o truth.json
   partita consensus m.json -m lwgp -k 3 -o out/")]
 pub(crate) struct ManifestArgs {
     /// Ensembles in Parquet, Arrow or NPY whose rows follow each other, or folders of such files. All have the same columns;
@@ -27,6 +28,10 @@ pub(crate) struct ManifestArgs {
     /// Rows of a part, about: as many whole row groups as fit, at least one.
     #[arg(long, value_name = "N", default_value_t = 1 << 22)]
     pub(crate) rows_a_part: u64,
+    /// These columns alone are base clusterings, by name or position from 1, also one called label: true labels for `evaluate`, or the
+    /// labels of another run.
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', conflicts_with_all = ["skip", "truth", "no_truth", "id"])]
+    pub(crate) columns: Vec<String>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     #[command(flatten)]

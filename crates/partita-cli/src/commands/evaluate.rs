@@ -7,9 +7,11 @@ use partita::metrics::jensen_shannon;
 use serde_json::{Map, Value, json};
 
 use partita_app::{
-    EvaluationInput, SupportInput, TextTable, default_budget, file_and_column, match_soft, model_json, read_ensemble,
+    EvaluationInput, Stage, SupportInput, TextTable, default_budget, file_and_column, match_soft, model_json,
+    read_ensemble,
 };
 
+use super::parts::next;
 use crate::args::{EvaluateArgs, object_weight_source, weight_source};
 use crate::failure::Failure;
 use crate::output::{self, check_outputs, say};
@@ -25,7 +27,13 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<(), Failure> {
     let inputs = [&[Some(labels), args.truth.as_ref(), args.ensemble.as_ref()][..], &weights].concat();
     let inputs: Vec<PathBuf> = inputs.into_iter().flatten().map(|input| file_and_column(input).0).collect();
     check_outputs(&args.confidence, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.force)?;
-    let mut found = args.truth.as_deref().map_or_else(|| Ok(Map::new()), |truth| scores(args, labels, truth))?;
+    let mut found = match &args.truth {
+        None => Map::new(),
+        Some(truth) => match scores(args, labels, truth)? {
+            Stage::Done(scores) => scores,
+            Stage::Waiting(waiting) => return next(&waiting, &file_and_column(labels).0, args.json),
+        },
+    };
     if let Some(ensemble) = &args.ensemble {
         found.extend(support(args, labels, ensemble)?);
     }
@@ -54,15 +62,22 @@ fn perplexity(args: &EvaluateArgs, model: &Path, rows: &Path) -> Result<(), Fail
 }
 
 /// The external indices by name.
-fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<Map<String, Value>, Failure> {
+fn scores(args: &EvaluateArgs, labels: &Path, truth: &Path) -> Result<Stage<Map<String, Value>>, Failure> {
     let read = args.read.options(default_budget());
     let input = EvaluationInput { labels: labels.into(), truth: truth.into(), common: args.common, read };
-    let mut scores = match json!(input.scores(&Terminal)?) {
+    let found = match &args.tasks {
+        None => input.scores(&Terminal)?,
+        Some(folder) => match input.scores_by_tasks(folder, &Terminal)? {
+            Stage::Done(scores) => scores,
+            Stage::Waiting(waiting) => return Ok(Stage::Waiting(waiting)),
+        },
+    };
+    let mut scores = match json!(found) {
         Value::Object(scores) => scores,
         _ => Map::new(),
     };
     scores.insert("js".into(), json!(soft_score(args)?));
-    Ok(scores)
+    Ok(Stage::Done(scores))
 }
 
 /// How far an ensemble agrees with the labels, by name; the confidence of each goes to its file.

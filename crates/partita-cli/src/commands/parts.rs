@@ -4,7 +4,7 @@ use std::path::Path;
 
 use partita::files::{Manifest, ManifestRows};
 use partita::{MemoryBudget, SettingMap, Silent};
-use partita_app::{Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Waiting, default_budget};
+use partita_app::{Fold, Folded, KeptRows, PartDone, PartTask, PlanAsked, Stage, Waiting, default_budget};
 use serde_json::json;
 
 use crate::args::{FoldArgs, MachineArgs, ManifestArgs, PartsAsked, PassArgs, weight_source};
@@ -26,7 +26,8 @@ pub(crate) fn manifest(args: &ManifestArgs) -> Result<(), Failure> {
         return Err(Failure::input("--rows-a-part is 0; a part has at least one row"));
     }
     let folder = args.output.parent().unwrap_or(Path::new(""));
-    let options = args.read.options(budget);
+    let mut options = args.read.options(budget);
+    options.data.clone_from(&args.columns);
     let (manifest, notes) = Manifest::of(&args.files, folder, &options, args.rows_a_part)?;
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     manifest.write(&args.output)?;
@@ -71,8 +72,8 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
     let folded = fold.run(&Silent)?;
     unless_interrupted(|| "what was folded is kept".into())?;
     match folded {
-        Folded::Waiting(waiting) => next(&waiting, args.json),
-        Folded::Done { record, labels } => {
+        Stage::Waiting(waiting) => next(&waiting, &args.manifest, args.json),
+        Stage::Done(Folded { record, labels }) => {
             let folder = args.output.display();
             say(&format!("{folder}: {} clusters; labels in {} files, record.json", record["clusters"], labels.len()));
             if args.json { print_json(&json!({ "done": true, "labels": labels, "record": record })) } else { Ok(()) }
@@ -80,19 +81,14 @@ pub(crate) fn fold(args: &FoldArgs) -> Result<(), Failure> {
     }
 }
 
-/// Says what workers have to do.
-fn next(waiting: &Waiting, as_json: bool) -> Result<(), Failure> {
+/// Says what workers have to do with the parts of a manifest.
+pub(crate) fn next(waiting: &Waiting, manifest: &Path, as_json: bool) -> Result<(), Failure> {
     let Waiting { round, model, parts, missing } = waiting;
     if missing.len() < *parts {
         warn(&format!("{round} lacks {}; run `partita pass` for them", waiting.missing_text()));
     } else {
-        say(&format!("next is {round}: partita pass --model {} for the parts 0 to {}", model.display(), parts - 1));
+        let (manifest, model) = (manifest.display(), model.display());
+        say(&format!("next is {round}: partita pass {manifest} --model {model} for the parts 0 to {}", parts - 1));
     }
-    if as_json {
-        let missing = missing.as_slice();
-        return print_json(
-            &json!({ "done": false, "round": round, "model": model, "parts": parts, "missing": missing }),
-        );
-    }
-    print(&format!("{}\n", model.display()))
+    if as_json { print_json(&waiting.to_json()) } else { print(&format!("{}\n", model.display())) }
 }

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use partita::MemoryBudget;
 use partita::files::{LabelFormat, ManifestRows};
-use partita_app::PredictionInput;
+use partita_app::{PredictionInput, Stage};
+use serde_json::json;
 
+use super::parts::next;
 use crate::args::{PredictArgs, StreamFormat};
 use crate::failure::Failure;
-use crate::output::{Targets, check_outputs, print, print_labels, write_blocks, write_result};
+use crate::output::{Targets, check_outputs, print, print_json, print_labels, say, write_blocks, write_result};
 use crate::streams::is_stream;
 use crate::terminal::Terminal;
 
@@ -19,6 +21,9 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     check_outputs(output.into_iter().chain(&args.soft), &inputs, args.force)?;
     let (model, input, read) = (args.model.clone(), args.input.clone(), args.read.options(MemoryBudget::default()));
     let request = PredictionInput { model, input, read, unknown: args.unknown.into() };
+    if let Some(folder) = &args.tasks {
+        return predict_by_tasks(args, folder, &request);
+    }
     if request.reads_blocks() {
         return predict_rows(args, output.map(PathBuf::as_path), &request);
     }
@@ -50,4 +55,18 @@ fn predict_rows(args: &PredictArgs, output: Option<&Path>, request: &PredictionI
         Ok(request.predict_rows(&Terminal, &mut |first, labels, certainty| push(first, labels, &[certainty]))?)
     })?;
     if args.json { print(&request.rows_to_json(&found)?) } else { Ok(()) }
+}
+
+/// Labels rows by tasks: writes what they need, or says what they found.
+fn predict_by_tasks(args: &PredictArgs, folder: &Path, request: &PredictionInput) -> Result<(), Failure> {
+    let ending = args.labels.map(Into::into).unwrap_or_default();
+    let done = match request.predict_by_tasks(folder, ending, &Terminal)? {
+        Stage::Waiting(waiting) => return next(&waiting, &args.input, args.json),
+        Stage::Done(done) => done,
+    };
+    let (labels, n, here) = (&done.labels, done.found.rows, folder.display());
+    say(&format!("{here}: labels of {n} objects in {} files, prediction.json", labels.len()));
+    let prediction = request.rows_to_json(&done.found)?;
+    let prediction: serde_json::Value = serde_json::from_str(&prediction).unwrap_or_default();
+    if args.json { print_json(&json!({ "done": true, "labels": labels, "prediction": prediction })) } else { Ok(()) }
 }

@@ -13,6 +13,7 @@ mod interruption;
 mod main_job;
 mod named_labels;
 mod number_of_clusters;
+mod one_round;
 mod outputs;
 mod part_cache;
 mod parts;

@@ -48,6 +48,11 @@ impl<'a> PassRunner<'a> {
         self.source
     }
 
+    /// Who is told how far a pass is, and may stop it.
+    pub fn monitor(&self) -> &'a dyn Monitor {
+        self.monitor
+    }
+
     /// The sum over all rows.
     ///
     /// # Errors
@@ -98,7 +103,20 @@ impl<'a> PassRunner<'a> {
         map: &M,
         take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
     ) -> Result<(), PassError> {
-        self.each_of(0..self.source.groups(), &|block| map.map(block), &|block| map.map(block), take)
+        self.each_in(0..self.source.groups(), map, take)
+    }
+
+    /// [`each`](Self::each) over some groups.
+    ///
+    /// # Errors
+    /// As [`each`](Self::each).
+    pub fn each_in<M: RowMap>(
+        &self,
+        groups: Range<usize>,
+        map: &M,
+        take: &mut dyn FnMut(u64, M::Out) -> Result<(), String>,
+    ) -> Result<(), PassError> {
+        self.each_of(groups, &|block| map.map(block), &|block| map.map(block), take)
     }
 
     /// [`each`](Self::each) over some groups, by a function for each width of stored labels.

@@ -57,34 +57,35 @@ impl Packing {
         }
     }
 
-    /// Hands out rows × M labels that are packed.
-    pub(super) fn read(
-        self,
-        shape: (usize, usize),
-        packed: &[u8],
-        holding: &Holding,
-        take: &mut dyn FnMut(GroupRows<'_>),
-    ) {
-        match self {
-            Self::Nibbles => holding.lend(2 * packed.len(), |bytes| {
-                // 15 becomes 255, all others stay.
-                let byte = |label: u8| label | (((label + 1) & 16) * 15);
-                for (out, two) in bytes.chunks_exact_mut(2).zip(packed) {
-                    out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
-                }
-                Self::Bytes.read(shape, &bytes[..shape.0 * shape.1], holding, take);
-            }),
-            Self::Bytes => {
-                if let Ok(labels) = ArrayView2::from_shape(shape, packed) {
-                    take(GroupRows { labels: LabelRows::Bytes(labels), weights: None });
-                }
+    /// Bytes of a label that is not packed.
+    pub(super) fn width(self) -> usize {
+        if self == Self::Words { 2 } else { 1 }
+    }
+
+    /// Unpacks labels into [`width`](Self::width) bytes each; of an odd number of them the last byte packs one.
+    pub(super) fn unpack(self, packed: &[u8], labels: &mut [u8]) {
+        if self != Self::Nibbles {
+            labels.copy_from_slice(packed);
+            return;
+        }
+        // 15 becomes 255, all others stay.
+        let byte = |label: u8| label | (((label + 1) & 16) * 15);
+        let mut pairs = labels.chunks_exact_mut(2);
+        for (out, two) in pairs.by_ref().zip(packed) {
+            out.copy_from_slice(&[byte(two & 15), byte(two >> 4)]);
+        }
+        pairs.into_remainder().iter_mut().zip(packed.last()).for_each(|(out, one)| *out = byte(one & 15));
+    }
+
+    /// Hands out rows × M labels that are not packed.
+    pub(super) fn hand_out(self, shape: (usize, usize), labels: &[u8], take: &mut dyn FnMut(GroupRows<'_>)) {
+        if self == Self::Words {
+            let words: Vec<u16> = bytemuck::pod_collect_to_vec(labels);
+            if let Ok(labels) = ArrayView2::from_shape(shape, &words) {
+                take(GroupRows { labels: LabelRows::Words(labels), weights: None });
             }
-            Self::Words => {
-                let words: Vec<u16> = bytemuck::pod_collect_to_vec(packed);
-                if let Ok(labels) = ArrayView2::from_shape(shape, &words) {
-                    take(GroupRows { labels: LabelRows::Words(labels), weights: None });
-                }
-            }
+        } else if let Ok(labels) = ArrayView2::from_shape(shape, labels) {
+            take(GroupRows { labels: LabelRows::Bytes(labels), weights: None });
         }
     }
 }
@@ -138,14 +139,15 @@ impl Held {
                 let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
                 let pairs = labels.chunks_exact(2);
                 let last = pairs.remainder().iter().map(|&label| low(label));
-                let pairs = pairs.map(|two| low(two[0]) | (low(two[1]) << 4));
-                Self::Nibbles { shape, labels: pairs.chain(last).collect() }
+                let mut packed: Vec<u8> = pairs.map(|two| low(two[0]) | (low(two[1]) << 4)).collect();
+                packed.extend(last);
+                Self::Nibbles { shape, labels: packed }
             }
             other => Self::Whole(other),
         }
     }
 
-    /// The packed labels, as [`Packing::read`] takes them.
+    /// The packed labels, as [`Packing::unpack`] takes them.
     pub(super) fn packed(&self) -> &[u8] {
         match self {
             Self::Whole(LabelBlock::Bytes(labels)) => labels.as_slice().unwrap_or_default(),
@@ -158,7 +160,10 @@ impl Held {
     pub(super) fn read(&self, holding: &Holding, take: &mut dyn FnMut(GroupRows<'_>)) {
         match self {
             Self::Whole(block) => take(GroupRows { labels: block.rows(), weights: None }),
-            Self::Nibbles { shape, labels } => Packing::Nibbles.read(*shape, labels, holding, take),
+            Self::Nibbles { shape, labels: packed } => holding.lend(shape.0 * shape.1, |labels| {
+                Packing::Nibbles.unpack(packed, labels);
+                Packing::Nibbles.hand_out(*shape, labels, take);
+            }),
         }
     }
 }

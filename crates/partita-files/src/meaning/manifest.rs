@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::groups::GroupedColumns;
 use super::label_rows;
-use super::read_options::ReadOptions;
-use super::roles::{ColumnRole, Role};
+use super::read_options::{ReadOptions, Truth};
+use super::roles::{ColumnRole, Role, find};
 use crate::error::{FileError, READ};
 use crate::format::input_parts;
 
@@ -77,7 +77,8 @@ pub struct ManifestPart {
 impl Manifest {
     /// The manifest of files whose rows follow each other, for a manifest that lies in `folder`: in one pass over all files it
     /// unites the labels of every column. A part is as many whole groups as fit `rows_a_part`, at least one. Folders stand for
-    /// the files in them. Also what there is to note: columns that are left out.
+    /// the files in them. Where options name columns as data, these alone are base clusterings. Also what there is to note: columns that
+    /// are left out.
     ///
     /// # Cost
     /// O(n M) time on all threads, and the SHA-256 of every file.
@@ -96,6 +97,8 @@ impl Manifest {
             all.extend(input_parts(path)?);
         }
         named_once(&all)?;
+        let Some(last) = all.last() else { return Err(FileError::NoRows(folder.into())) };
+        let options = &these_alone(last, options)?;
         let (mut bases, mut notes): (Vec<ManifestBase>, Vec<String>) = (Vec::new(), Vec::new());
         let mut files = Vec::with_capacity(all.len());
         for path in &all {
@@ -109,7 +112,6 @@ impl Manifest {
             unite(&mut bases, &columns, columns.distinct()?);
             files.push(ManifestFile::of(path, &columns)?);
         }
-        let Some(last) = all.last() else { return Err(FileError::NoRows(folder.into())) };
         bases.iter().try_for_each(|base| label_rows::check_labels(last, &base.name, base.labels.len()))?;
         let hashes: Vec<_> = all.par_iter().map(|path| sha256(path)).collect();
         for ((file, hash), path) in files.iter_mut().zip(hashes).zip(&all) {
@@ -140,6 +142,20 @@ impl Manifest {
             None => None,
         }
     }
+}
+
+/// The options by which the columns that are named as data are read and no others, by the columns of one file.
+fn these_alone(path: &Path, options: &ReadOptions) -> Result<ReadOptions, FileError> {
+    if options.data.is_empty() {
+        return Ok(options.clone());
+    }
+    let mut alone = ReadOptions { data: Vec::new(), truth: Truth::None, ..options.clone() };
+    let columns = open(path, &alone)?;
+    let names: Vec<String> = columns.roles().columns.iter().map(|column| column.name.clone()).collect();
+    let wanted: Vec<usize> = options.data.iter().map(|name| find(path, &names, name)).collect::<Result<_, _>>()?;
+    let others = (0..names.len()).filter(|column| !wanted.contains(column)).map(|column| names[column].clone());
+    alone.skip = others.collect();
+    Ok(alone)
 }
 
 /// Refuses a file that is there twice: its rows would count double.

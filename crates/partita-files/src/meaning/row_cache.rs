@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use flate2::Crc;
-use partita_core::ndarray::ArrayView2;
-use partita_core::{BaseClustering, GroupRows, Label, LabelRows};
+use partita_core::{BaseClustering, GroupRows, Label};
 
 use super::held_rows::{Held, Holding, LabelBlock, Packing};
 use super::manifest::hex;
@@ -17,6 +16,12 @@ use crate::error::{FileError, WRITE};
 
 /// What files begin with. The last byte is the version of their form.
 const MAGIC: &[u8; 8] = b"PTRows\x00\x01";
+
+/// Labels that are read at once, about.
+const PIECE: usize = 1 << 16;
+
+/// Rows whose labels are compared at once: enough for vectors whatever M is.
+const ROWS_COMPARED: usize = 16;
 
 /// A folder with a file for every group of the rows of a manifest.
 ///
@@ -101,24 +106,33 @@ impl RowCache {
         if own != header {
             return Err(io::Error::other("it holds other label rows, or another version of this program wrote it"));
         }
-        holding.lend(length, |packed| {
-            let mut sum = [0; size_of::<u32>()];
-            file.read_exact(packed)?;
-            file.read_exact(&mut sum)?;
-            if sum != checksum(header, packed) {
+        // A piece of whole rows is read, checked and unpacked while it is in the processor's own cache.
+        let (rows, width) = (PIECE.div_ceil(shape.1.max(1)).next_multiple_of(2), self.packing.width());
+        let limits = self.clusters.repeat(ROWS_COMPARED);
+        let mut packed = vec![0; self.packing.bytes((rows.min(shape.0), shape.1))];
+        holding.lend(shape.0 * shape.1 * width, |labels| {
+            let (mut sum, mut known) = (Crc::new(), true);
+            sum.update(header);
+            for piece in labels.chunks_mut(rows * shape.1.max(1) * width) {
+                let packed = &mut packed[..self.packing.bytes((piece.len() / width, 1))];
+                file.read_exact(packed)?;
+                sum.update(packed);
+                self.packing.unpack(packed, piece);
+                known &= match self.packing {
+                    Packing::Words => all_known(&bytemuck::pod_collect_to_vec::<u8, u16>(piece), &limits),
+                    _ => all_known(piece, &limits),
+                };
+            }
+            let mut own = [0; size_of::<u32>()];
+            file.read_exact(&mut own)?;
+            if own != sum.sum().to_ne_bytes() {
                 return Err(io::Error::other("it is damaged: its checksum does not fit"));
             }
-            let mut known = false;
-            self.packing.read(shape, packed, holding, &mut |rows| {
-                known = match rows.labels {
-                    LabelRows::Bytes(labels) => all_known(labels, &self.clusters),
-                    LabelRows::Words(labels) => all_known(labels, &self.clusters),
-                };
-                if known {
-                    take(rows);
-                }
-            });
-            if known { Ok(true) } else { Err(io::Error::other("it holds labels that no base clustering has")) }
+            if !known {
+                return Err(io::Error::other("it holds labels that no base clustering has"));
+            }
+            self.packing.hand_out(shape, labels, take);
+            Ok(true)
         })
     }
 
@@ -147,15 +161,11 @@ impl RowCache {
     }
 }
 
-/// Whether all labels are clusters of their base clusterings, or missing.
-fn all_known<L: Label>(rows: ArrayView2<'_, L>, clusters: &[u16]) -> bool {
-    /// Rows that are compared at once: enough for vectors whatever M is.
-    const ROWS: usize = 16;
-    let limits = clusters.repeat(ROWS);
+/// Whether the labels of whole rows are clusters of their base clusterings, or missing. `limits` are numbers of clusters, for some rows.
+fn all_known<L: Label>(labels: &[L], limits: &[u16]) -> bool {
     let strange =
         |(label, &limit): (&L, &u16)| u8::from(label.index() >= usize::from(limit)) & u8::from(*label != L::MISSING);
-    let labels = rows.as_slice().unwrap_or_default();
-    labels.chunks(limits.len().max(1)).all(|labels| labels.iter().zip(&limits).map(strange).fold(0, |a, b| a | b) == 0)
+    labels.chunks(limits.len().max(1)).all(|labels| labels.iter().zip(limits).map(strange).fold(0, |a, b| a | b) == 0)
 }
 
 fn checksum(header: &[u8], packed: &[u8]) -> [u8; 4] {
@@ -167,6 +177,7 @@ fn checksum(header: &[u8], packed: &[u8]) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
+    use partita_core::LabelRows;
     use partita_core::ndarray::Array2;
 
     use super::*;

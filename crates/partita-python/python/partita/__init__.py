@@ -28,7 +28,7 @@ from partita._partita import __version__
 from partita._reading import inspect, merge, read_ensemble, read_table, scan_table, text
 from partita._result import ConsensusResult, Model, Relations, load_model
 from partita._results import ConsensusResults
-from partita._rows import RowConsensus, RowFiles, scan
+from partita._rows import RowConsensus, RowFiles, RowPrediction, scan
 from partita._synth import SyntheticTable, synth, synth_families
 from partita._tables import Table, TableFiles
 from partita._update import Updated, update
@@ -56,6 +56,7 @@ __all__ = [
     "Relations",
     "RowConsensus",
     "RowFiles",
+    "RowPrediction",
     "RunMode",
     "SettingError",
     "SyntheticTable",

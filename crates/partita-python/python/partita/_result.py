@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,17 @@ from partita._ensemble import Ensemble
 from partita._errors import InputError, PartitaWarning
 from partita._html import bars, table
 from partita._reading import matrix_of
+from partita._rows import RowFiles, RowPrediction, check_format, rounds
 from partita._run import logger
 from partita._tables import is_frame, table_of
 
 if TYPE_CHECKING:
     from partita._consensus import ClusterChoice
+
+
+def _check_unknown(unknown: str) -> None:
+    if unknown not in ("missing", "refuse"):
+        raise InputError(f"unknown={unknown!r}; write 'missing' or 'refuse'")
 
 
 class Model:
@@ -49,8 +56,7 @@ class Model:
         -------
         array of shape (n, K)
         """
-        if unknown not in ("missing", "refuse"):
-            raise InputError(f"unknown={unknown!r}; write 'missing' or 'refuse'")
+        _check_unknown(unknown)
         if not self.reads_table:
             found, unread, empty = self._native.predict(Ensemble(new)._native, None)
         else:
@@ -71,6 +77,45 @@ class Model:
         """The most probable cluster of every new object, shape (n,)."""
         labels: NDArray[np.intp] = np.argmax(self.predict_proba(new), axis=1)
         return labels
+
+    def predict_rows(
+        self,
+        rows: RowFiles,
+        *,
+        folder: str | os.PathLike[str],
+        engine: Any = None,
+        label_format: str = "csv",
+        unknown: str = "missing",
+        n_jobs: int | None = None,
+        max_memory: int | str | None = None,
+    ) -> RowPrediction:
+        """Labels rows in files by tasks: the labels of ``partita predict``, a file a part.
+
+        Parameters
+        ----------
+        rows : RowFiles
+            From :func:`partita.scan`, with the base clusterings that the model was learned from.
+        folder : path
+            Gets the model, what tasks need and what they make. A call with the same folder goes on where another ended.
+        engine : optional
+            As for :func:`partita.consensus`; without one the tasks run in this process.
+        label_format : {"csv", "parquet", "npy"}
+            NPY has the labels alone.
+        unknown : {"missing", "refuse"}
+            As for :meth:`predict_proba`.
+        n_jobs, max_memory : optional
+            Threads of a task, and what it may hold.
+        """
+        _check_unknown(unknown)
+        check_format(label_format)
+        os.makedirs(folder, exist_ok=True)
+        place = os.path.abspath(folder)
+        path = os.path.join(place, "model.json")
+        self.save(path)
+        step = partial(_partita.predict_parts, path, str(rows.manifest), place, (label_format, unknown == "refuse"))
+        found = rounds(step, str(rows.manifest), engine, n_jobs, max_memory)
+        files = [Path(name) for name in found["labels"]]
+        return RowPrediction(files, found["sizes"], found["mean_certainty"], found["unknown_values"], found["rows_without_values"])
 
     def perplexity(self, held_out: Any) -> float:
         """exp(-mean ln p of a label) over label rows that the model has not seen, 1 at best; an upper bound for a model of ``bce``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -65,12 +65,38 @@ class RowConsensus:
         return f"RowConsensus({self.record_['method']}: {n} objects in {self.n_clusters} clusters, {len(self.label_files)} files)"
 
 
+@dataclass(frozen=True)
+class RowPrediction:
+    """Labels of a saved model for rows in files.
+
+    Attributes
+    ----------
+    label_files : list of pathlib.Path
+        The labels, a file a part, in the order of the rows: ``object,label,certainty``, or NPY with the labels alone.
+    sizes : list of int
+        Objects in every cluster.
+    mean_certainty : float
+        The mean probability of the labels.
+    unknown_values : int
+        Labels that the model has never seen; they were taken as missing.
+    rows_without_values : int
+        Rows without any label that the model knows: they get its largest cluster, with certainty 0.
+    """
+
+    label_files: list[Path]
+    sizes: list[int]
+    mean_certainty: float
+    unknown_values: int
+    rows_without_values: int
+
+
 def scan(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     manifest: str | os.PathLike[str] = "manifest.json",
     *,
     rows_a_part: int = 1 << 21,
     skip: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> RowFiles:
     """Makes one ensemble of files whose rows follow each other, without holding them.
 
@@ -84,6 +110,8 @@ def scan(
         Rows of a task, about: as many whole row groups as fit.
     skip : sequence of str
         Columns to leave out.
+    columns : sequence of str
+        These columns alone, also one called ``label``: true labels for :func:`partita.metrics.scores`, or labels of another run.
 
     Returns
     -------
@@ -95,7 +123,9 @@ def scan(
     else:
         found = [os.fspath(path) for path in files]
     target = Path(manifest).absolute()
-    return RowFiles(target, _partita.write_manifest(found, str(target), rows_a_part, list(skip), Run()))
+    if skip and columns:
+        raise InputError("skip= leaves columns out, columns= names those that are read; give one of them")
+    return RowFiles(target, _partita.write_manifest(found, str(target), rows_a_part, (list(skip), list(columns)), Run()))
 
 
 def row_consensus(
@@ -115,20 +145,29 @@ def row_consensus(
     """Rounds of tasks until all labels are there. What the folder holds of the same fit is not done again."""
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, int):
         raise InputError(f"n_clusters={n_clusters!r}; give a number: rows in files are not looked at to choose one")
-    if label_format not in _FORMATS:
-        raise InputError(f"label_format={label_format!r}; write one of {', '.join(_FORMATS)}")
+    check_format(label_format)
     if base_weights is not None and not isinstance(base_weights, (str, os.PathLike)):
         raise InputError("base_weights= of rows in files is 'agreement' or the name of a CSV file with the columns name and weight")
     weights = None if base_weights is None else os.fspath(base_weights)
     own = json.dumps(settings, default=_plain) if settings else None
     asked = (method, own, n_clusters, seed_of(random_state), weights, label_format)
     place, path = str(Path(folder).absolute()), str(rows.manifest)
+    found = rounds(partial(_partita.fold, path, place, asked), path, engine, n_jobs, max_memory)
+    return RowConsensus([Path(name) for name in found["labels"]], found["record"], Path(place) / "report.html")
+
+
+def check_format(label_format: str) -> None:
+    """Refuses formats that labels of parts are not written in."""
+    if label_format not in _FORMATS:
+        raise InputError(f"label_format={label_format!r}; write one of {', '.join(_FORMATS)}")
+
+
+def rounds(step: Callable[[Run], str], manifest: str, engine: Any, n_jobs: int | None, max_memory: int | str | None) -> dict[str, Any]:
+    """Runs the tasks that each step asks for, over the parts of a manifest, until it has what was asked."""
     run_tasks, how = engine_of(engine), Run(n_jobs, max_memory)
-    while True:
-        step = json.loads(_partita.fold(path, place, asked, how))
-        if step["done"]:
-            return RowConsensus([Path(name) for name in step["labels"]], step["record"], Path(place) / "report.html")
-        run_tasks(partial(_task, manifest=path, model=step["model"], n_jobs=n_jobs, max_memory=max_memory), step["missing"])
+    while not (found := dict(json.loads(step(how))))["done"]:
+        run_tasks(partial(_task, manifest=manifest, model=found["model"], n_jobs=n_jobs, max_memory=max_memory), found["missing"])
+    return found
 
 
 def _task(part: int, manifest: str, model: str, n_jobs: int | None, max_memory: int | str | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ from partita._consensus import codes_of, weights_of_bases, weights_of_objects
 from partita._ensemble import Ensemble
 from partita._errors import InputError
 from partita._reading import matrix_of, named_labels
+from partita._rows import rounds
 from partita._run import Run, logger
 
 __all__ = [
@@ -39,7 +41,15 @@ __all__ = [
 ]
 
 
-def scores(labels: Any, truth: Any, *, common: bool = False, id: str | None = None) -> dict[str, Any]:
+def scores(
+    labels: Any,
+    truth: Any,
+    *,
+    common: bool = False,
+    id: str | None = None,
+    engine: Any = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> dict[str, Any]:
     """Every external index at once: ``h`` (accuracy), ``ari``, ``ami``, ``nmi``, ``vi`` (nats), ``purity``, ``f1``,
     ``fowlkes_mallows``; those of ``partita evaluate``.
 
@@ -53,6 +63,9 @@ def scores(labels: Any, truth: Any, *, common: bool = False, id: str | None = No
         Score only the objects that both have, where they have names.
     id : str, optional
         The column with the names of the objects, of files.
+    engine, folder : optional
+        For files that are manifests (:func:`partita.scan`): count pairs of labels by tasks on an engine, as :func:`partita.consensus`
+        does; the folder has what tasks need and what they make.
 
     Examples
     --------
@@ -63,6 +76,10 @@ def scores(labels: Any, truth: Any, *, common: bool = False, id: str | None = No
     1.0
     """
     files = [isinstance(given, (str, os.PathLike)) for given in (labels, truth)]
+    if engine is not None or folder is not None:
+        if folder is None or common or id is not None or not all(files):
+            raise InputError("engine= needs a folder= for its tasks, and labels and truth as 'MANIFEST:COLUMN', matched by place")
+        return _scores_by_tasks(os.fspath(labels), os.fspath(truth), engine, os.path.abspath(folder))
     if all(files):
         options = json.dumps({"id": id})
         return dict(json.loads(_partita.evaluate(os.fspath(labels), os.fspath(truth), common, options, Run())))
@@ -74,6 +91,13 @@ def scores(labels: Any, truth: Any, *, common: bool = False, id: str | None = No
     if common:
         raise InputError("common=True matches objects by their names; give both as a dict, or a Series with names in its index")
     return dict(json.loads(_partita.scores(codes_of(labels), codes_of(truth))))
+
+
+def _scores_by_tasks(labels: str, truth: str, engine: Any, folder: str) -> dict[str, Any]:
+    step = partial(_partita.evaluate_parts, labels, truth, folder)
+    # A file whose name has a colon wins over a column, as in the native function.
+    manifest = labels if os.path.exists(labels) else labels.rpartition(":")[0]
+    return dict(rounds(step, os.path.abspath(manifest), engine, None, None)["scores"])
 
 
 def accuracy(labels: Any, truth: Any) -> float:
