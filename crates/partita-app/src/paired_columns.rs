@@ -49,21 +49,16 @@ impl RowBlocks for PairedColumns<'_> {
         let wanted = self.rows_of(group);
         let mut both = Array2::from_elem(((wanted.end - wanted.start) as usize, 2), u16::MISSING);
         let same = ptr::addr_eq(self.first.rows, self.second.rows);
-        self.first.rows.read(group, &mut |rows| {
-            copy((rows.labels, self.first.base, 0), both.column_mut(0));
+        each_piece(self.first.rows, group, &mut |rows, labels| {
+            copy((labels, self.first.base), &rows, &wanted, both.column_mut(0));
             if same {
-                copy((rows.labels, self.second.base, 0), both.column_mut(1));
+                copy((labels, self.second.base), &rows, &wanted, both.column_mut(1));
             }
         })?;
         let meeting = self.ends.partition_point(|&end| end <= wanted.start)..self.ends.len();
         for other in meeting.filter(|_| !same).take_while(|&other| self.second.rows.rows_of(other).start < wanted.end) {
-            let there = self.second.rows.rows_of(other);
-            let shared = there.start.max(wanted.start)..there.end.min(wanted.end);
-            let inside = |row: u64| (row - wanted.start) as usize;
-            self.second.rows.read(other, &mut |rows| {
-                let mut column = both.column_mut(1);
-                let into = column.slice_axis_mut(Axis(0), (inside(shared.start)..inside(shared.end)).into());
-                copy((rows.labels, self.second.base, (shared.start - there.start) as usize), into);
+            each_piece(self.second.rows, other, &mut |rows, labels| {
+                copy((labels, self.second.base), &rows, &wanted, both.column_mut(1));
             })?;
         }
         take(GroupRows { labels: LabelRows::Words(both.view()), weights: None });
@@ -71,15 +66,39 @@ impl RowBlocks for PairedColumns<'_> {
     }
 }
 
-/// Copies labels of a base clustering, those of consecutive rows from this one on.
-fn copy((rows, base, first): (LabelRows<'_>, usize, usize), into: ArrayViewMut1<'_, u16>) {
+/// Reads a group, with the numbers of the rows of every piece.
+fn each_piece(
+    source: &dyn RowBlocks,
+    group: usize,
+    take: &mut dyn FnMut(Range<u64>, LabelRows<'_>),
+) -> Result<(), SourceError> {
+    let mut first = source.rows_of(group).start;
+    source.read(group, &mut |rows| {
+        let end = first + rows.len() as u64;
+        take(first..end, rows.labels);
+        first = end;
+    })
+}
+
+/// Copies the labels of a base clustering of those of some rows that are wanted, to where they stand among these.
+fn copy(
+    (labels, base): (LabelRows<'_>, usize),
+    rows: &Range<u64>,
+    wanted: &Range<u64>,
+    mut into: ArrayViewMut1<'_, u16>,
+) {
     fn widened<L: Label>(from: ArrayView1<'_, L>, into: ArrayViewMut1<'_, u16>) {
         from.iter().zip(into).for_each(|(label, to)| *to = label.cluster().map_or(u16::MISSING, u16::of));
     }
-    let rows_wanted = Slice::from(first..first + into.len());
-    match rows {
-        LabelRows::Bytes(labels) => widened(labels.column(base).slice_axis(Axis(0), rows_wanted), into),
-        LabelRows::Words(labels) => widened(labels.column(base).slice_axis(Axis(0), rows_wanted), into),
+    let shared = rows.start.max(wanted.start)..rows.end.min(wanted.end);
+    if shared.is_empty() {
+        return;
+    }
+    let within = |all: &Range<u64>| Slice::from((shared.start - all.start) as usize..(shared.end - all.start) as usize);
+    let into = into.slice_axis_mut(Axis(0), within(wanted));
+    match labels {
+        LabelRows::Bytes(labels) => widened(labels.column(base).slice_axis(Axis(0), within(rows)), into),
+        LabelRows::Words(labels) => widened(labels.column(base).slice_axis(Axis(0), within(rows)), into),
     }
 }
 
@@ -110,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows in groups of so many.
+    /// Rows in groups of so many, in two pieces.
     struct Cut(Ensemble, usize);
 
     impl RowBlocks for Cut {
@@ -129,7 +148,9 @@ mod tests {
         fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
             let rows: Vec<u32> = self.rows_of(group).map(|row| row as u32).collect();
             let bases: Vec<u32> = (0..).take(self.bases().len()).collect();
-            take(GroupRows { labels: self.0.select(&rows, &bases).rows(), weights: None });
+            for piece in rows.chunks(rows.len().div_ceil(2)) {
+                take(GroupRows { labels: self.0.select(piece, &bases).rows(), weights: None });
+            }
             Ok(())
         }
     }

@@ -105,8 +105,8 @@ pub use partition::{Partition, PartitionError, SoftPartition};
 pub use problem_size::{Clusters, ClustersError, ProblemSize};
 pub use progress_counter::{ProgressCounter, ProgressPart};
 pub use row_passes::{
-    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PASSES, PassEngine, PassError, PassJob, PassKind,
-    PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample, SourceError, TakePart, sums_under_way,
+    BLOCK_ROWS, EnsembleRows, GroupRows, MergeTree, Mergeable, PASSES, PIECE_ROWS, PassEngine, PassError, PassJob,
+    PassKind, PassRunner, RowBlock, RowBlocks, RowMap, RowPass, RowSample, SourceError, TakePart, sums_under_way,
 };
 pub use seed::Seed;
 pub use weights::{

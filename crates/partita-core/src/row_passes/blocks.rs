@@ -20,10 +20,11 @@ pub trait RowBlocks: Sync {
     /// The rows of a group. Groups follow each other without a gap, from row 0.
     fn rows_of(&self, group: usize) -> Range<u64>;
 
-    /// Calls `take` once with the label rows of a group, the same whenever it is read.
+    /// Calls `take` with the label rows of a group, the same whenever it is read: all at once, or in pieces that follow each other.
+    /// Pieces best end at multiples of [`PIECE_ROWS`](super::PIECE_ROWS), so that they cut no sum.
     ///
     /// # Errors
-    /// [`SourceError`] when they cannot be had.
+    /// [`SourceError`] when they cannot be had; `take` may have been called with the first of them.
     fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError>;
 
     /// Number of rows, n.
@@ -53,6 +54,21 @@ pub struct RowBlock<'a, L> {
     pub bases: usize,
     /// One weight a row, or 1 each.
     pub weights: Option<&'a [f64]>,
+}
+
+impl GroupRows<'_> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self.labels {
+            LabelRows::Bytes(labels) => labels.nrows(),
+            LabelRows::Words(labels) => labels.nrows(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 impl<'a, L: Label> RowBlock<'a, L> {

@@ -41,3 +41,6 @@ pub const PASSES: &[PassKind] = sample::PASSES;
 
 /// Rows of a block of the global grid. The last block may be shorter.
 pub const BLOCK_ROWS: u64 = 2048;
+
+/// Most rows that one sum is over ([`RowPass::BLOCKS_A_SUM`]), and a good number of rows to read at once: they fit a processor's own cache.
+pub const PIECE_ROWS: u64 = 16 * BLOCK_ROWS;

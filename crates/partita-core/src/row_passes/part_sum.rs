@@ -55,14 +55,22 @@ impl<S: Mergeable> PartSum<S> {
         Self { rows: first..first, head: None, tree: MergeTree::new(), tail: None }
     }
 
-    /// The part of the rows of one group.
-    pub(super) fn of_group<P: RowPass<Sum = S>, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> Self {
-        let mut part = Self { rows: rows.first..rows.first + rows.len() as u64, ..Self::empty(rows.first) };
+    /// Adds rows that follow.
+    pub(super) fn add<P: RowPass<Sum = S>, L: Label>(&mut self, pass: &P, rows: &RowBlock<'_, L>) {
         if P::EXACT {
             // Whole numbers may be added in any order: one sum a part.
-            part.tree.push(0, sum_of(pass, rows));
-            return part;
+            let mut sum = std::mem::take(&mut self.tree).total().unwrap_or_else(|| pass.zero());
+            pass.add(rows, &mut sum);
+            self.tree.push(0, sum);
+            self.rows.end += rows.len() as u64;
+        } else {
+            self.append(Self::of(pass, rows), pass, rows.bases);
         }
+    }
+
+    /// The part of some rows, sums of blocks, for [`append`](Self::append).
+    fn of<P: RowPass<Sum = S>, L: Label>(pass: &P, rows: &RowBlock<'_, L>) -> Self {
+        let mut part = Self { rows: rows.first..rows.first + rows.len() as u64, ..Self::empty(rows.first) };
         let size = rows_a_sum::<P>();
         for (block, range) in blocks_of(rows.first, rows.len(), size) {
             let piece = rows.slice(range);

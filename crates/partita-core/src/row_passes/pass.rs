@@ -18,7 +18,7 @@ pub trait RowPass: Serialize + DeserializeOwned + Sync {
     /// for all its blocks.
     const EXACT: bool = false;
 
-    /// Blocks of the grid that one sum is over before it is merged, a power of two: more where sums are large.
+    /// Blocks of the grid that one sum is over before it is merged, a power of two up to 16: more where sums are large.
     const BLOCKS_A_SUM: u64 = 1;
 
     /// Whether it is a pass over rows of these base clusterings: asked of one that somebody else made, before anything is held for it.

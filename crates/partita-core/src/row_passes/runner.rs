@@ -129,17 +129,20 @@ impl<'a> PassRunner<'a> {
     ) -> Result<(), PassError> {
         let bases = self.source.bases().len();
         let one = |group: usize| {
-            let first = self.source.rows_of(group).start;
+            let mut first = self.source.rows_of(group).start;
             let mut out = Vec::new();
-            self.source.read(group, &mut |rows| match rows.labels {
-                LabelRows::Bytes(labels) => {
-                    let labels = row_major(&labels);
-                    map_blocks(bytes, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
+            self.source.read(group, &mut |rows| {
+                match rows.labels {
+                    LabelRows::Bytes(labels) => {
+                        let labels = row_major(&labels);
+                        map_blocks(bytes, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
+                    }
+                    LabelRows::Words(labels) => {
+                        let labels = row_major(&labels);
+                        map_blocks(words, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
+                    }
                 }
-                LabelRows::Words(labels) => {
-                    let labels = row_major(&labels);
-                    map_blocks(words, &RowBlock { first, labels: &labels, bases, weights: rows.weights }, &mut out);
-                }
+                first += rows.len() as u64;
             })?;
             Ok(out)
         };
@@ -195,21 +198,26 @@ impl<'a> PassRunner<'a> {
 
     /// The sum over one group: whole blocks merged, the rows of cut blocks at its ends as they are.
     fn group_sum<P: RowPass>(&self, pass: &P, group: usize) -> Result<PartSum<P::Sum>, SourceError> {
-        let (first, bases) = (self.source.rows_of(group).start, self.source.bases().len());
-        let mut sum = None;
+        let (mut first, bases) = (self.source.rows_of(group).start, self.source.bases().len());
+        let mut sum = PartSum::empty(first);
         self.source.read(group, &mut |rows: GroupRows<'_>| {
-            sum = Some(match rows.labels {
+            match rows.labels {
                 LabelRows::Bytes(labels) => {
                     let labels = row_major(&labels);
-                    PartSum::of_group(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
+                    sum.add(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights });
                 }
                 LabelRows::Words(labels) => {
                     let labels = row_major(&labels);
-                    PartSum::of_group(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights })
+                    sum.add(pass, &RowBlock { first, labels: &labels, bases, weights: rows.weights });
                 }
-            });
+            }
+            first += rows.len() as u64;
         })?;
-        sum.ok_or_else(|| SourceError { first, reason: "its reader gave nothing".into() })
+        if sum.rows == self.source.rows_of(group) {
+            return Ok(sum);
+        }
+        let first = self.source.rows_of(group).start;
+        Err(SourceError { first, reason: format!("its reader gave {} rows", sum.rows.end - first) })
     }
 }
 
@@ -258,11 +266,12 @@ mod tests {
     use rand::RngExt;
     use serde::{Deserialize, Serialize};
 
-    /// Rows of an ensemble, cut at any places.
+    /// Rows of an ensemble, cut at any places into groups, and these into pieces of so many rows.
     struct Cut {
         ensemble: Ensemble,
         ends: Vec<u64>,
         weights: Option<Vec<f64>>,
+        piece: u64,
     }
 
     impl RowBlocks for Cut {
@@ -276,12 +285,15 @@ mod tests {
             group.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[group]
         }
         fn read(&self, group: usize, take: &mut dyn FnMut(GroupRows<'_>)) -> Result<(), SourceError> {
-            let rows = self.rows_of(group);
-            let rows = rows.start as usize..rows.end as usize;
-            let weights = self.weights.as_ref().map(|weights| &weights[rows.clone()]);
-            match self.ensemble.rows() {
-                LabelRows::Bytes(all) => take(GroupRows { labels: LabelRows::Bytes(all.slice(s![rows, ..])), weights }),
-                LabelRows::Words(all) => take(GroupRows { labels: LabelRows::Words(all.slice(s![rows, ..])), weights }),
+            let all = self.rows_of(group);
+            for first in all.clone().step_by(self.piece as usize) {
+                let rows = first as usize..(first + self.piece).min(all.end) as usize;
+                let weights = self.weights.as_ref().map(|weights| &weights[rows.clone()]);
+                let labels = match self.ensemble.rows() {
+                    LabelRows::Bytes(all) => LabelRows::Bytes(all.slice_move(s![rows, ..])),
+                    LabelRows::Words(all) => LabelRows::Words(all.slice_move(s![rows, ..])),
+                };
+                take(GroupRows { labels, weights });
             }
             Ok(())
         }
@@ -377,7 +389,8 @@ mod tests {
                     ends.push(rows as u64);
                     ends.sort_unstable();
                     ends.dedup();
-                    let cut = Cut { ensemble: ensemble.clone(), ends, weights: weights.clone() };
+                    let piece = [u64::MAX >> 1, 700, 2048][cuts % 3];
+                    let cut = Cut { ensemble: ensemble.clone(), ends, weights: weights.clone(), piece };
                     let runner = PassRunner::new(&cut, &Silent);
                     assert_eq!(runner.run(&Roots).unwrap().to_bits(), expected, "{rows} rows, {cuts} cuts");
                     assert_eq!(runner.run(&WideRoots).unwrap().to_bits(), wide, "{rows} rows, {cuts} cuts");

@@ -1,5 +1,6 @@
 //! Label rows of a group, and those that stay in memory between passes over files.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,6 +20,14 @@ pub enum LabelBlock {
 }
 
 impl LabelBlock {
+    /// The bytes of the labels, row after row.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(labels) => labels.as_slice().unwrap_or_default(),
+            Self::Words(labels) => bytemuck::cast_slice(labels.as_slice().unwrap_or_default()),
+        }
+    }
+
     pub(super) fn rows(&self) -> LabelRows<'_> {
         match self {
             Self::Bytes(labels) => LabelRows::Bytes(labels.view()),
@@ -60,6 +69,19 @@ impl Packing {
     /// Bytes of a label that is not packed.
     pub(super) fn width(self) -> usize {
         if self == Self::Words { 2 } else { 1 }
+    }
+
+    /// Packs labels that are not.
+    pub(super) fn pack(self, labels: &[u8]) -> Cow<'_, [u8]> {
+        if self != Self::Nibbles {
+            return Cow::Borrowed(labels);
+        }
+        let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
+        let pairs = labels.chunks_exact(2);
+        let last = pairs.remainder();
+        let mut packed: Vec<u8> = pairs.map(|two| low(two[0]) | (low(two[1]) << 4)).collect();
+        packed.extend(last.iter().map(|&label| low(label)));
+        Cow::Owned(packed)
     }
 
     /// Unpacks labels into [`width`](Self::width) bytes each; of an odd number of them the last byte packs one.
@@ -135,24 +157,10 @@ impl Held {
     pub(super) fn new(block: LabelBlock, packing: Packing) -> Self {
         match block {
             LabelBlock::Bytes(labels) if packing == Packing::Nibbles => {
-                let (shape, (labels, _)) = (labels.dim(), labels.into_raw_vec_and_offset());
-                let low = |label: u8| label.min(MOST_NIBBLE_CLUSTERS as u8);
-                let pairs = labels.chunks_exact(2);
-                let last = pairs.remainder().iter().map(|&label| low(label));
-                let mut packed: Vec<u8> = pairs.map(|two| low(two[0]) | (low(two[1]) << 4)).collect();
-                packed.extend(last);
-                Self::Nibbles { shape, labels: packed }
+                let packed = packing.pack(labels.as_slice().unwrap_or_default()).into_owned();
+                Self::Nibbles { shape: labels.dim(), labels: packed }
             }
             other => Self::Whole(other),
-        }
-    }
-
-    /// The packed labels, as [`Packing::unpack`] takes them.
-    pub(super) fn packed(&self) -> &[u8] {
-        match self {
-            Self::Whole(LabelBlock::Bytes(labels)) => labels.as_slice().unwrap_or_default(),
-            Self::Whole(LabelBlock::Words(labels)) => bytemuck::cast_slice(labels.as_slice().unwrap_or_default()),
-            Self::Nibbles { labels, .. } => labels,
         }
     }
 
@@ -186,8 +194,8 @@ mod tests {
             let labels = Array2::from_shape_fn((rows, 3), label);
             let block = LabelBlock::Bytes(labels.clone());
             assert_eq!(packing.bytes((rows, 3)), if few { (rows * 3).div_ceil(2) } else { rows * 3 });
+            assert_eq!(packing.pack(block.bytes()).len(), packing.bytes((rows, 3)));
             let held = Held::new(block, packing);
-            assert_eq!(held.packed().len(), packing.bytes((rows, 3)));
             assert_eq!(matches!(&held, Held::Nibbles { labels, .. } if labels.len() == (rows * 3).div_ceil(2)), few);
             let mut read = 0;
             held.read(&holding, &mut |found| {

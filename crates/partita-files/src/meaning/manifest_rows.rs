@@ -198,8 +198,7 @@ impl RowBlocks for ManifestRows {
         let Some(cache) = &self.cache else {
             return file.read(inside, take).map_err(|error| SourceError { first, ..error });
         };
-        let shape = (file.rows(inside), self.bases.len());
-        cache.read(group, shape, &self.holding, take, || file.block(inside)).map_err(failed)
+        cache.read(group, &self.rows_of(group), &self.holding, take, || file.block(inside)).map_err(failed)
     }
 }
 

@@ -2,23 +2,22 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use flate2::Crc;
-use partita_core::{BaseClustering, GroupRows, Label};
+use partita_core::ndarray::{Axis, Slice};
+use partita_core::{BaseClustering, GroupRows, Label, LabelRows, PIECE_ROWS};
 
-use super::held_rows::{Held, Holding, LabelBlock, Packing};
+use super::held_rows::{Holding, LabelBlock, Packing};
 use super::manifest::hex;
 use crate::atomic_write::write_unflushed;
 use crate::error::{FileError, WRITE};
 
 /// What files begin with. The last byte is the version of their form.
-const MAGIC: &[u8; 8] = b"PTRows\x00\x01";
-
-/// Labels that are read at once, about.
-const PIECE: usize = 1 << 16;
+const MAGIC: &[u8; 8] = b"PTRows\x00\x02";
 
 /// Rows whose labels are compared at once: enough for vectors whatever M is.
 const ROWS_COMPARED: usize = 16;
@@ -27,9 +26,11 @@ const ROWS_COMPARED: usize = 16;
 ///
 /// ```text
 /// magic, version of the program, SHA-256 of the manifest, group, rows, M    all of it known to the reader
-/// packed labels                                                              as `Packing` has them
-/// CRC-32 of both                                                             4 bytes
+/// packed labels of a piece, as `Packing` has them; CRC-32 of its number and these, 4 bytes        once for each piece
 /// ```
+/// Pieces end where the row numbers of the manifest are multiples of [`PIECE_ROWS`], and are handed out one by one: a piece is read, checked,
+/// unpacked and passed over while it is in the processor's own cache.
+///
 /// The manifest's SHA-256 stands for its files, whose own are in it, for their labels and for how they are read; that they were not
 /// changed since is checked where they are opened. Numbers lie as in this machine's memory: on a machine with the other order of bytes the
 /// header is another one. A CRC sees what disks do to files, at some 10 GB/s; SHA-256 would take longer than reading and unpacking.
@@ -52,97 +53,113 @@ impl RowCache {
         Self { folder, manifest, packing, clusters, full: AtomicBool::new(false), warnings: Mutex::default() }
     }
 
-    /// Hands out the rows × M labels of a group from the folder, or from `decode`, after which they are in the folder.
+    /// Hands out the M labels of each of these rows, a group, from the folder, or from `decode`, after which they are in the folder.
     ///
     /// # Errors
     /// Those of `decode`; what is wrong with the folder is a warning.
     pub(super) fn read(
         &self,
         group: usize,
-        shape: (usize, usize),
+        rows: &Range<u64>,
         holding: &Holding,
         take: &mut dyn FnMut(GroupRows<'_>),
         decode: impl FnOnce() -> Result<LabelBlock, FileError>,
     ) -> Result<(), FileError> {
         let path = self.folder.join(format!("{}.{group}.rows", hex(&self.manifest[..8])));
-        let header = self.header(group, shape);
-        match self.load(&path, &header, shape, holding, take) {
+        let header = self.header(group, rows);
+        let mut done = 0;
+        match self.load(&path, &header, rows, holding, &mut |rows| {
+            done += rows.len();
+            take(rows);
+        }) {
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(error) => self.warn(format!("{}: {error}; these rows are decoded again", path.display())),
         }
         let block = decode()?;
-        take(GroupRows { labels: block.rows(), weights: None });
+        let rest = Slice::from(done..);
+        let labels = match block.rows() {
+            LabelRows::Bytes(labels) => LabelRows::Bytes(labels.slice_axis_move(Axis(0), rest)),
+            LabelRows::Words(labels) => LabelRows::Words(labels.slice_axis_move(Axis(0), rest)),
+        };
+        take(GroupRows { labels, weights: None });
         if !self.full.load(Ordering::Relaxed) {
-            self.keep(&path, &header, &Held::new(block, self.packing));
+            self.keep(&path, &header, rows, &block);
         }
         Ok(())
     }
 
-    fn header(&self, group: usize, (rows, bases): (usize, usize)) -> Vec<u8> {
+    fn header(&self, group: usize, rows: &Range<u64>) -> Vec<u8> {
         let mut header = MAGIC.to_vec();
         header.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
         header.extend_from_slice(&self.manifest);
-        [group, rows, bases].iter().for_each(|&number| header.extend((number as u64).to_ne_bytes()));
+        [group as u64, rows.start, rows.end, self.clusters.len() as u64]
+            .iter()
+            .for_each(|number| header.extend(number.to_ne_bytes()));
         header
     }
 
-    /// Hands out the labels of a file; whether there is one.
+    /// Hands out the labels of a file, piece by piece; whether there is one. What was handed out before an error is right.
     fn load(
         &self,
         path: &Path,
         header: &[u8],
-        shape: (usize, usize),
+        rows: &Range<u64>,
         holding: &Holding,
         take: &mut dyn FnMut(GroupRows<'_>),
     ) -> io::Result<bool> {
         // What cannot be opened is made again, and writing it says why it cannot be.
         let Ok(mut file) = File::open(path) else { return Ok(false) };
-        let (length, mut own) = (self.packing.bytes(shape), vec![0; header.len()]);
-        if file.metadata()?.len() != (header.len() + length + size_of::<u32>()) as u64 {
+        let (bases, mut own) = (self.clusters.len(), vec![0; header.len()]);
+        let length: usize = pieces(rows).map(|rows| self.packing.bytes((rows, bases)) + size_of::<u32>()).sum();
+        if file.metadata()?.len() != (header.len() + length) as u64 {
             return Err(io::Error::other("it is cut short, or holds other label rows"));
         }
         file.read_exact(&mut own)?;
         if own != header {
             return Err(io::Error::other("it holds other label rows, or another version of this program wrote it"));
         }
-        // A piece of whole rows is read, checked and unpacked while it is in the processor's own cache.
-        let (rows, width) = (PIECE.div_ceil(shape.1.max(1)).next_multiple_of(2), self.packing.width());
-        let limits = self.clusters.repeat(ROWS_COMPARED);
-        let mut packed = vec![0; self.packing.bytes((rows.min(shape.0), shape.1))];
-        holding.lend(shape.0 * shape.1 * width, |labels| {
-            let (mut sum, mut known) = (Crc::new(), true);
-            sum.update(header);
-            for piece in labels.chunks_mut(rows * shape.1.max(1) * width) {
-                let packed = &mut packed[..self.packing.bytes((piece.len() / width, 1))];
-                file.read_exact(packed)?;
-                sum.update(packed);
-                self.packing.unpack(packed, piece);
-                known &= match self.packing {
-                    Packing::Words => all_known(&bytemuck::pod_collect_to_vec::<u8, u16>(piece), &limits),
-                    _ => all_known(piece, &limits),
-                };
-            }
-            let mut own = [0; size_of::<u32>()];
-            file.read_exact(&mut own)?;
-            if own != sum.sum().to_ne_bytes() {
+        let (limits, mut packed) = (self.clusters.repeat(ROWS_COMPARED), Vec::new());
+        for (piece, rows) in pieces(rows).enumerate() {
+            let labels = self.packing.bytes((rows, bases));
+            packed.resize(labels + size_of::<u32>(), 0);
+            file.read_exact(&mut packed)?;
+            let (packed, sum) = packed.split_at(labels);
+            if sum != checksum(piece, packed) {
                 return Err(io::Error::other("it is damaged: its checksum does not fit"));
             }
-            if !known {
-                return Err(io::Error::other("it holds labels that no base clustering has"));
-            }
-            self.packing.hand_out(shape, labels, take);
-            Ok(true)
-        })
+            holding.lend(rows * bases * self.packing.width(), |labels| {
+                self.packing.unpack(packed, labels);
+                let known = match self.packing {
+                    Packing::Words => all_known(&bytemuck::pod_collect_to_vec::<u8, u16>(labels), &limits),
+                    _ => all_known(labels, &limits),
+                };
+                if known {
+                    self.packing.hand_out((rows, bases), labels, take);
+                    return Ok(());
+                }
+                Err(io::Error::other("it holds labels that no base clustering has"))
+            })?;
+        }
+        Ok(true)
     }
 
     /// Writes a file, whole or not at all.
-    fn keep(&self, path: &Path, header: &[u8], rows: &Held) {
-        let packed = rows.packed();
+    fn keep(&self, path: &Path, header: &[u8], rows: &Range<u64>, block: &LabelBlock) {
         let made = fs::create_dir_all(&self.folder).map_err(|source| FileError::io(&self.folder, WRITE, source));
         let written = made.and_then(|()| {
             write_unflushed(path, |out| {
-                [header, packed, &checksum(header, packed)].iter().try_for_each(|bytes| out.write_all(bytes))
+                out.write_all(header)?;
+                let (mut rest, width) = (block.bytes(), self.clusters.len() * self.packing.width());
+                for (piece, rows) in pieces(rows).enumerate() {
+                    let lie_otherwise = || io::Error::other("rows that do not lie one after the other");
+                    let (labels, after) = rest.split_at_checked(rows * width).ok_or_else(lie_otherwise)?;
+                    let packed = self.packing.pack(labels);
+                    out.write_all(&packed)?;
+                    out.write_all(&checksum(piece, &packed))?;
+                    rest = after;
+                }
+                Ok(())
             })
         });
         let Err(error) = written else { return };
@@ -168,9 +185,20 @@ fn all_known<L: Label>(labels: &[L], limits: &[u16]) -> bool {
     labels.chunks(limits.len().max(1)).all(|labels| labels.iter().zip(limits).map(strange).fold(0, |a, b| a | b) == 0)
 }
 
-fn checksum(header: &[u8], packed: &[u8]) -> [u8; 4] {
+/// The numbers of rows of the pieces of some rows.
+fn pieces(rows: &Range<u64>) -> impl Iterator<Item = usize> {
+    let (mut first, end) = (rows.start, rows.end);
+    std::iter::from_fn(move || {
+        let next = (first / PIECE_ROWS + 1).saturating_mul(PIECE_ROWS).min(end);
+        let rows = next - first;
+        first = next;
+        (rows > 0).then_some(rows as usize)
+    })
+}
+
+fn checksum(piece: usize, packed: &[u8]) -> [u8; 4] {
     let mut sum = Crc::new();
-    sum.update(header);
+    sum.update(&(piece as u64).to_ne_bytes());
     sum.update(packed);
     sum.sum().to_ne_bytes()
 }
@@ -182,7 +210,8 @@ mod tests {
 
     use super::*;
 
-    const ROWS: usize = 5;
+    /// Two pieces of two and three rows.
+    const ROWS: Range<u64> = PIECE_ROWS - 2..PIECE_ROWS + 3;
 
     /// Label rows of three base clusterings with up to so many clusters, some missing.
     fn block(group: usize, clusters: usize) -> LabelBlock {
@@ -190,7 +219,7 @@ mod tests {
             place if place.is_multiple_of(4) => u16::MAX,
             place => (place * 7919 % [2, clusters, 1][base]) as u16,
         };
-        let words = Array2::from_shape_fn((ROWS, 3), label);
+        let words = Array2::from_shape_fn((5, 3), label);
         if clusters > 255 { LabelBlock::Words(words) } else { LabelBlock::Bytes(words.mapv(|label| label as u8)) }
     }
 
@@ -201,20 +230,19 @@ mod tests {
 
     /// Reads a group; the rows, and whether they were decoded.
     fn read(cache: &RowCache, group: usize, clusters: usize) -> (LabelBlock, bool) {
-        let (holding, mut found, mut decoded) = (Holding::default(), Vec::new(), false);
-        let mut take = |rows: GroupRows<'_>| {
-            found.push(match rows.labels {
-                LabelRows::Bytes(labels) => LabelBlock::Bytes(labels.to_owned()),
-                LabelRows::Words(labels) => LabelBlock::Words(labels.to_owned()),
-            });
+        let (holding, mut decoded) = (Holding::default(), false);
+        let (mut bytes, mut words) = (Array2::zeros((0, 3)), Array2::zeros((0, 3)));
+        let mut take = |rows: GroupRows<'_>| match rows.labels {
+            LabelRows::Bytes(labels) => bytes.append(Axis(0), labels).unwrap(),
+            LabelRows::Words(labels) => words.append(Axis(0), labels).unwrap(),
         };
         let decode = || {
             decoded = true;
             Ok(block(group, clusters))
         };
-        cache.read(group, (ROWS, 3), &holding, &mut take, decode).unwrap();
-        assert_eq!(found.len(), 1);
-        (found.remove(0), decoded)
+        cache.read(group, &ROWS, &holding, &mut take, decode).unwrap();
+        let found = if words.is_empty() { LabelBlock::Bytes(bytes) } else { LabelBlock::Words(words) };
+        (found, decoded)
     }
 
     #[test]
@@ -230,8 +258,8 @@ mod tests {
                 assert_eq!(cache.take_warnings(), [""; 0]);
             }
             let file = folder.path().join("made/here/0101010101010101.1.rows");
-            let header = cache(folder.path(), 1, clusters).header(1, (ROWS, 3));
-            assert_eq!(fs::metadata(file).unwrap().len() as usize, header.len() + bytes + 4);
+            let header = cache(folder.path(), 1, clusters).header(1, &ROWS);
+            assert_eq!(fs::metadata(file).unwrap().len() as usize, header.len() + bytes + 8);
         }
     }
 
@@ -265,17 +293,17 @@ mod tests {
 
     #[test]
     fn labels_that_no_base_clustering_has_are_not_believed() {
-        for clusters in [14, 200, 300] {
+        for (at, clusters) in [14, 200, 300].into_iter().enumerate() {
             let folder = tempfile::tempdir().unwrap();
             let own = cache(folder.path(), 1, clusters);
             read(&own, 0, clusters);
             let path = folder.path().join("0101010101010101.0.rows");
-            let (mut bytes, header) = (fs::read(&path).unwrap(), own.header(0, (ROWS, 3)));
+            let (mut bytes, header) = (fs::read(&path).unwrap(), own.header(0, &ROWS));
             // The first label of the third base clustering, which has one cluster.
-            bytes[header.len() + [1, 2, 4][[14, 200, 300].iter().position(|&all| all == clusters).unwrap()]] = 14;
-            let end = bytes.len() - size_of::<u32>();
-            let sum = checksum(&header, &bytes[header.len()..end]);
-            bytes[end..].copy_from_slice(&sum);
+            bytes[header.len() + [1, 2, 4][at]] = 14;
+            let end = header.len() + [3, 6, 12][at];
+            let sum = checksum(0, &bytes[header.len()..end]);
+            bytes[end..end + 4].copy_from_slice(&sum);
             fs::write(&path, &bytes).unwrap();
             assert_eq!(read(&own, 0, clusters), (block(0, clusters), true));
             let warnings = own.take_warnings();
