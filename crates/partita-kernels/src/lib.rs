@@ -10,11 +10,12 @@
 //! | [`agreements`], [`weighted_agreements`], [`pair_agreements`] | places where label rows are equal | 64 or 32 labels |
 //! | [`common_bits`], [`pair_common_bits`] | bits that rows have in common | 64 bytes, 8 bytes |
 //! | [`nearest`] | the two nearest of k centres, for 64 rows at once | 64 rows × 6 centres |
+//! | [`nearest_rows`] | the same for single rows | 8 rows × 16 centres |
 //! | [`responsibilities`] | the sums of one EM step of a mixture of columns | 256 numbers |
 //!
 //! **Same bits everywhere.** Sums run in a fixed number of lanes that are folded in a fixed order, and products are fused with
-//! sums nowhere but in [`nearest`]; results do not depend on whether a processor has AVX2 or AVX-512. [`nearest`] rounds each product on
-//! processors without fused multiply-add, and nowhere else.
+//! sums nowhere but in [`nearest`] and [`nearest_rows`]; results do not depend on whether a processor has AVX2 or AVX-512. These two round
+//! each product on processors without fused multiply-add, and nowhere else.
 //!
 //! **Safety.** A [`Level`] can be made only by asking the processor. The tokens [`Avx2`] and [`Avx512`] inside are the proof
 //! that its instructions may be used, and every function that uses them takes one.
@@ -42,6 +43,7 @@ mod agreements;
 mod columns;
 mod dispatch;
 mod nearest;
+mod nearest_rows;
 mod responsibilities;
 
 pub use agreements::{
@@ -52,4 +54,5 @@ pub use columns::{accumulate, combine, dots};
 pub use dispatch::{Avx2, Avx512};
 pub use dispatch::{Baseline, Kernel, LANES, Level, Simd, dispatch};
 pub use nearest::{Nearest, PANEL, nearest};
+pub use nearest_rows::{Tiles, nearest_rows, prefetch};
 pub use responsibilities::{Partners, log_likelihood, responsibilities};

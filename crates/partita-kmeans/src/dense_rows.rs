@@ -18,6 +18,8 @@ pub struct DenseRows {
     pub(crate) panels: Vec<f32>,
     /// ‖x‖² of every row, 0 beyond the last.
     pub(crate) squares: Vec<f32>,
+    /// The largest ‖x‖.
+    pub(crate) longest: f64,
     pub(crate) weights: Option<Vec<f64>>,
     /// What was subtracted from each column, in scaled units.
     pub(crate) shift: Vec<f64>,
@@ -45,6 +47,7 @@ impl DenseRows {
             plain: Vec::with_capacity(n * d),
             panels: vec![0.0; n.div_ceil(PANEL) * PANEL * d],
             squares: vec![0.0; n.div_ceil(PANEL) * PANEL],
+            longest: 0.0,
             weights: weights.map(<[f64]>::to_vec),
             shift,
             factor,
@@ -72,6 +75,7 @@ impl DenseRows {
             }
             self.squares[i] = square as f32;
             squares += square;
+            self.longest = self.longest.max(square.sqrt());
         }
         let means: f64 = sums.iter().map(|sum| (sum / self.n as f64).powi(2)).sum();
         self.variance = ((squares / self.n as f64 - means) / d as f64).max(0.0);
@@ -80,7 +84,7 @@ impl DenseRows {
     /// Runs that advance together: one where the table stays in the cache anyway, else as many as share each
     /// reading of it without their labels taking more than 256 MB.
     pub fn together(&self) -> usize {
-        if 4 * self.n * self.d <= 1 << 20 { 1 } else { ((256 << 20) / (10 * self.n)).clamp(1, 16) }
+        if 4 * self.n * self.d <= 1 << 20 { 1 } else { ((256 << 20) / (14 * self.n)).clamp(1, 16) }
     }
 
     /// True where one run alone gives work to many threads.

@@ -33,12 +33,15 @@ pub struct KMeans {
 /// Distances are computed in single precision and sums in double. A cluster that loses all its rows is given
 /// the row that is farthest from its centre. With the monitor told to stop, nothing is returned.
 ///
+/// A row is compared with the centres only where they have moved so far since it was last compared that its label may change (Hamerly
+/// 2010); labels are those of comparing all, to the bit.
+///
 /// # Errors
 /// [`KMeansError`] for 0 or more than n clusters, a number that is not finite, weights that are not n positive
 /// numbers, or a stop.
 ///
 /// # Cost
-/// O(n·d·k) time a round; 8·n·d bytes besides the table.
+/// O(n·d·k) time a round, less once centres move little; 8·n·d bytes besides the table.
 pub fn kmeans(
     values: ArrayView2<'_, f64>,
     weights: Option<&[f64]>,
@@ -85,7 +88,8 @@ pub struct KMeansRun<'a> {
 /// As [`kmeans_from`], for any of the runs, and for objects that are no rising list of row indices.
 ///
 /// # Cost
-/// O(n·d·Σk) time a round; 8·n·d bytes besides the table and 10·n bytes a run.
+/// O(n·d·Σk) time in the first rounds, less once centres move little (see [`kmeans`]); 8·n·d bytes besides the table and 14·n
+/// bytes a run.
 pub fn kmeans_many(
     values: ArrayView2<'_, f64>,
     runs: &[KMeansRun<'_>],
@@ -107,7 +111,7 @@ pub fn kmeans_many(
     let asked = specs.len();
     let found = |(fit, spec): (Option<Fit>, &RunSpec)| {
         let fit = fit.ok_or(KMeansError::Interrupted { asked })?;
-        Ok(KMeans { labels: spec.members.iter().map(|i| u32::from(fit.labels[i])).collect(), ..outcome(&rows, &fit) })
+        Ok(outcome(&rows, &spec.members, &fit))
     };
     fits.into_iter().zip(&specs).map(found).collect()
 }
@@ -118,9 +122,7 @@ fn spec(run: &KMeansRun<'_>, rows: &DenseRows, values: ArrayView2<'_, f64>) -> R
     let members = match run.objects {
         None => Members::all(n),
         Some(objects) if objects.is_sorted_by(|a, b| a < b) && objects.last().is_none_or(|&last| last < n) => {
-            let mut marks = vec![false; n];
-            objects.iter().for_each(|&i| marks[i] = true);
-            Members::those(marks.into_iter())
+            Members::among(n, objects.iter().copied())
         }
         Some(_) => return Err(KMeansError::Shape(format!("the objects of a run must rise and be below {n}"))),
     };
@@ -162,12 +164,14 @@ fn run_one(
     let mut fit = None;
     let progress = ProgressCounter::new(monitor, 1);
     lloyd(rows, std::slice::from_ref(spec), settings, &progress, &mut |_, made| fit = Some(made));
-    Ok(outcome(rows, &fit.ok_or(KMeansError::Interrupted { asked: 1 })?))
+    Ok(outcome(rows, &spec.members, &fit.ok_or(KMeansError::Interrupted { asked: 1 })?))
 }
 
-fn outcome(rows: &DenseRows, fit: &Fit) -> KMeans {
+fn outcome(rows: &DenseRows, members: &Members, fit: &Fit) -> KMeans {
+    let mut labels = Vec::with_capacity(members.count());
+    labels.extend(members.iter().map(|i| u32::from(fit.labels[i])));
     KMeans {
-        labels: fit.labels.iter().map(|&label| u32::from(label)).collect(),
+        labels,
         centres: rows.unscaled(&fit.centres),
         inertia: fit.inertia,
         rounds: fit.rounds,

@@ -31,12 +31,15 @@
 //!
 //! # References
 //! Lloyd, *Least squares quantization in PCM*, IEEE Transactions on Information Theory 1982; Arthur and Vassilvitskii, SODA 2007;
-//! Sculley, *Web-scale k-means clustering*, WWW 2010; Dhillon and Modha, *Concept decompositions*, Machine Learning 2001 (cosine).
+//! Hamerly, *Making k-means even faster*, SDM 2010; Sculley, *Web-scale k-means clustering*, WWW 2010; Dhillon and
+//! Modha, *Concept decompositions*, Machine Learning 2001 (cosine).
 
 #![forbid(unsafe_code)]
 
+mod centres;
 mod check;
 mod dense_rows;
+mod drift;
 pub mod embedded;
 mod error;
 mod initialization;
@@ -46,6 +49,7 @@ pub mod labels;
 mod lloyd;
 mod members;
 mod minibatch;
+mod part;
 pub mod plus_plus;
 mod run;
 mod settings;

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use partita_core::{ProgressCounter, Stopped, chunks};
-use partita_kernels::{Nearest, PANEL, nearest};
+use partita_kernels::{Nearest, PANEL};
 use rayon::prelude::*;
 
+use crate::centres::Centres;
 use crate::dense_rows::DenseRows;
 use crate::initialization::choose;
-use crate::members::bits;
+use crate::part::Part;
 use crate::run::{Fit, RunSpec, UNLABELLED, compact};
 use crate::settings::KMeansSettings;
 
@@ -29,23 +30,12 @@ enum Phase {
 struct Run<'a> {
     spec: &'a RunSpec,
     centres: Vec<f64>,
-    /// The centres in single precision and their ½‖c‖², as the kernel reads them.
-    single: Vec<f32>,
-    half: Vec<f32>,
+    rounded: Centres,
     /// Weighted sums and weights of the rows of each cluster.
     sums: Vec<f64>,
     mass: Vec<f64>,
     rounds: usize,
     phase: Phase,
-}
-
-/// What one run knows of the rows of one chunk.
-struct Part {
-    labels: Vec<u16>,
-    /// What changed in the sums and masses of the clusters.
-    sums: Vec<f64>,
-    mass: Vec<f64>,
-    changed: usize,
 }
 
 /// Runs all specs together, over the same rows, and tells `done` of each as it is finished. A spec that is not
@@ -67,7 +57,7 @@ pub fn lloyd(
         runs.push(Run::new(rows, spec));
     }
     let mut parts: Vec<Vec<Part>> =
-        ranges.iter().map(|range| runs.iter().map(|run| Part::new(range.len(), run)).collect()).collect();
+        ranges.iter().map(|range| runs.iter().map(|run| run.part(range.len())).collect()).collect();
     while runs.iter().any(Run::active) {
         let ranged = parts.par_iter_mut().zip(&ranges);
         ranged.for_each(|(parts, range)| assign(rows, &runs, range.clone(), parts, progress));
@@ -88,53 +78,18 @@ pub fn lloyd(
 fn assign(rows: &DenseRows, runs: &[Run<'_>], range: Range<usize>, parts: &mut [Part], progress: &ProgressCounter<'_>) {
     let panels = range.start / PANEL..range.end.div_ceil(PANEL);
     let block = (BLOCK_BYTES / (4 * PANEL * rows.d)).clamp(1, 64);
-    let mut out = Nearest::new();
+    let mut found = Nearest::new();
     for first in panels.clone().step_by(block) {
         for (run, part) in runs.iter().zip(&mut *parts).filter(|(run, _)| run.active()) {
             for panel in first..(first + block).min(panels.end) {
-                let word = run.spec.members.word(panel);
-                if word != 0 {
-                    nearest(rows.panel(panel), &run.single, &run.half, &mut out);
-                    part.take(rows, panel, (panel - panels.start) * PANEL, word, &out.centre);
+                let members = run.spec.members.word(panel);
+                if members != 0 {
+                    part.compare(rows, &run.rounded, range.start, panel, members, &mut found);
                 }
             }
+            part.gather(rows, &run.rounded, range.start, &mut found);
             if progress.stopped() {
                 return;
-            }
-        }
-    }
-}
-
-impl Part {
-    fn new(rows: usize, run: &Run<'_>) -> Self {
-        let (sums, mass) = (vec![0.0; run.sums.len()], vec![0.0; run.mass.len()]);
-        Self { labels: vec![UNLABELLED; rows], sums, mass, changed: 0 }
-    }
-
-    /// Takes the new labels of one panel, whose rows start at `first` of this chunk.
-    fn take(&mut self, rows: &DenseRows, panel: usize, first: usize, word: u64, centre: &[u32; PANEL]) {
-        let end = self.labels.len().min(first + PANEL);
-        let mut moved = 0u64;
-        for (lane, (&label, &centre)) in self.labels[first..end].iter().zip(centre).enumerate() {
-            moved |= u64::from(u32::from(label) != centre) << lane;
-        }
-        for lane in bits(moved & word) {
-            let (old, new) = (self.labels[first + lane], centre[lane] as u16);
-            self.labels[first + lane] = new;
-            self.shift(rows, panel * PANEL + lane, old, new);
-        }
-    }
-
-    /// Moves a row from one cluster's sums to another's.
-    fn shift(&mut self, rows: &DenseRows, row: usize, old: u16, new: u16) {
-        self.changed += 1;
-        let (d, weight) = (rows.d, rows.weight(row));
-        for (label, weight) in [(old, -weight), (new, weight)] {
-            if label != UNLABELLED {
-                let label = usize::from(label);
-                self.mass[label] += weight;
-                let sums = &mut self.sums[label * d..][..d];
-                sums.iter_mut().zip(rows.row(row)).for_each(|(sum, &x)| *sum += weight * f64::from(x));
             }
         }
     }
@@ -146,25 +101,18 @@ impl<'a> Run<'a> {
         let centres = spec.given.clone().unwrap_or_else(|| {
             choose(rows, spec).into_iter().flat_map(|i| rows.row(i).iter().map(|&x| f64::from(x))).collect()
         });
-        let (single, half) = (vec![0.0; k * d], vec![0.0; k]);
         let (sums, mass) = (vec![0.0; k * d], vec![0.0; k]);
-        let mut run = Self { spec, centres, single, half, sums, mass, rounds: 0, phase: Phase::Going };
-        run.round_centres(rows);
-        run
+        let rounded = Centres::new(rows, &centres);
+        Self { spec, centres, rounded, sums, mass, rounds: 0, phase: Phase::Going }
     }
 
     fn active(&self) -> bool {
         !matches!(self.phase, Phase::Done(_))
     }
 
-    /// Prepares the centres for the kernel.
-    fn round_centres(&mut self, rows: &DenseRows) {
-        self.single.iter_mut().zip(&self.centres).for_each(|(single, &c)| *single = c as f32);
-        if !rows.cosine {
-            for (half, centre) in self.half.iter_mut().zip(self.single.chunks_exact(rows.d)) {
-                *half = (0.5 * centre.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>()) as f32;
-            }
-        }
+    /// What it will know of a chunk of so many rows.
+    fn part(&self, rows: usize) -> Part {
+        Part::new(rows, self.sums.len(), self.mass.len())
     }
 
     /// Ends a round: gathers what the chunks changed and moves the centres.
@@ -184,7 +132,7 @@ impl<'a> Run<'a> {
             self.gather(parts);
         }
         let moved = self.update(rows);
-        self.round_centres(rows);
+        self.rounded.follow(rows, &self.centres);
         if moved <= settings.tolerance * rows.variance {
             self.phase = Phase::Last(Stopped::Converged);
         } else if self.rounds >= settings.rounds.get() as usize {
@@ -205,7 +153,7 @@ impl<'a> Run<'a> {
     /// Gives every empty cluster the row that is farthest from its centre.
     fn repair(&mut self, rows: &DenseRows, parts: &mut [&mut Part], size: usize) {
         let empty: Vec<usize> = (0..self.mass.len()).filter(|&j| self.mass[j] <= 0.0).collect();
-        let (d, single) = (rows.d, &self.single);
+        let (d, single) = (rows.d, &self.rounded.single);
         let mut far: Vec<(f64, usize)> = Vec::new();
         for row in self.spec.members.iter() {
             let label = usize::from(parts[row / size].labels[row % size]);
@@ -226,8 +174,7 @@ impl<'a> Run<'a> {
             }
             let Some(new) = empty.next() else { break };
             left[usize::from(old)] -= weight;
-            part.labels[place] = new as u16;
-            part.shift(rows, row, old, new as u16);
+            part.relabel(rows, row - place, place, new as u16);
         }
     }
 
@@ -251,12 +198,16 @@ impl<'a> Run<'a> {
 
     /// Numbers the clusters that have rows and measures the result.
     fn finish<'p>(&self, rows: &DenseRows, parts: impl Iterator<Item = &'p Part>, stopped: Stopped) -> Fit {
-        let mut labels: Vec<u16> = parts.flat_map(|part| part.labels.iter().copied()).collect();
+        let mut labels = Vec::with_capacity(rows.n.next_multiple_of(PANEL));
+        parts.for_each(|part| labels.extend_from_slice(&part.labels));
+        labels.truncate(rows.n);
         let inertia = self.inertia(rows, &labels);
-        let mut used = vec![false; self.mass.len()];
-        labels.iter().filter(|&&label| label != UNLABELLED).for_each(|&label| used[usize::from(label)] = true);
+        // A place for every label there can be, `UNLABELLED` too: a branch on it would be predicted wrongly half of the time.
+        let mut used = vec![false; 1 << 16];
+        labels.iter().for_each(|&label| used[usize::from(label)] = true);
+        used.truncate(self.mass.len());
         let kept = (0..used.len()).filter(|&j| used[j]);
-        let clusters = compact(&mut labels);
+        let clusters = if used.contains(&false) { compact(&mut labels) } else { used.len() };
         let centres = kept.flat_map(|j| self.centres[j * rows.d..][..rows.d].iter().copied()).collect();
         Fit { labels, centres, clusters, inertia, rounds: self.rounds, stopped }
     }
@@ -266,7 +217,7 @@ impl<'a> Run<'a> {
     fn inertia(&self, rows: &DenseRows, labels: &[u16]) -> f64 {
         let whole = |row: usize| rows.weight(row) * f64::from(rows.squares[row]);
         let total: f64 = self.spec.members.iter().map(whole).sum();
-        let single = self.single.chunks_exact(rows.d).zip(self.sums.chunks_exact(rows.d)).zip(&self.mass);
+        let single = self.rounded.single.chunks_exact(rows.d).zip(self.sums.chunks_exact(rows.d)).zip(&self.mass);
         let explained: f64 = single
             .map(|((centre, sums), mass)| {
                 let products =
@@ -287,7 +238,7 @@ impl<'a> Run<'a> {
             let first = chunk * LEAST_CHUNK;
             let labelled = labels.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
             labelled.fold(0.0, |sum, (i, &label)| {
-                let centre = &self.single[usize::from(label) * rows.d..][..rows.d];
+                let centre = &self.rounded.single[usize::from(label) * rows.d..][..rows.d];
                 sum + rows.weight(first + i) * rows.distance2(first + i, centre)
             })
         };

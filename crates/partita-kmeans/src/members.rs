@@ -22,8 +22,20 @@ impl Members {
 
     /// The rows that are marked.
     pub fn those(marks: impl ExactSizeIterator<Item = bool>) -> Self {
-        let mut words = vec![0u64; marks.len().div_ceil(PANEL)];
-        marks.enumerate().filter(|(_, mark)| *mark).for_each(|(row, _)| words[row / PANEL] |= 1 << (row % PANEL));
+        let n = marks.len();
+        Self::among(n, marks.enumerate().filter(|(_, mark)| *mark).map(|(row, _)| row))
+    }
+
+    /// These of n rows.
+    ///
+    /// # Panics
+    /// If one is not below n.
+    pub fn among(n: usize, rows: impl Iterator<Item = usize>) -> Self {
+        let mut words = vec![0u64; n.div_ceil(PANEL)];
+        for row in rows {
+            assert!(row < n, "row {row} of {n}");
+            words[row / PANEL] |= 1 << (row % PANEL);
+        }
         let count = words.iter().map(|word| word.count_ones() as usize).sum();
         Self { words, count }
     }

@@ -15,7 +15,7 @@ use super::values::parse_memory;
 Examples:
   partita manifest labels/*.parquet -o m.json
   partita manifest labels/*.parquet --rows-a-part 1000000 -o m.json
-  partita manifest labels/*.parquet --columns label -o truth.json
+  partita manifest labels/*.parquet --columns 1 -o one.json
   partita consensus m.json -m lwgp -k 3 -o out/")]
 pub(crate) struct ManifestArgs {
     /// Ensembles in Parquet, Arrow or NPY whose rows follow each other, or folders of such files. All have the same columns;

@@ -107,6 +107,17 @@ fn a_cluster_that_runs_empty_is_given_a_far_row() {
 }
 
 #[test]
+fn starts_beyond_single_precision_are_survived() {
+    let table = blobs(300, 3, 4, 1.0, 5);
+    let mut start = table.slice(partita_core::ndarray::s![..4, ..]).to_owned();
+    for far in [1e30, -1e300] {
+        start.row_mut(2).fill(far);
+        let fit = kmeans_from(table.view(), None, start.view(), &KMeansSettings::default(), &Silent).unwrap();
+        assert!(fit.inertia.is_finite() && (0..4).all(|j| fit.labels.contains(&j)));
+    }
+}
+
+#[test]
 fn fewer_distinct_rows_give_fewer_clusters() {
     let table = array![[1.0, 2.0], [1.0, 2.0], [5.0, 2.0], [5.0, 2.0], [5.0, 2.0]];
     for start in [Initialization::PlusPlus, Initialization::Greedy, Initialization::Random] {
