@@ -167,3 +167,23 @@ fn a_manifest_that_was_made_anew_is_not_believed() {
     let ended = place.partita(&["pass", "m.json", "--model", model.trim(), "--part", "0"]);
     assert!(ended.code == Some(2) && ended.stderr.contains("l.json: this manifest was made anew"), "{}", ended.stderr);
 }
+
+#[test]
+fn a_manifest_of_some_columns_minds_no_others() {
+    let place = Workplace::new();
+    let rows: String = (0..40).map(|i| format!("{},{},{},o{i}\n", ["x", "y"][i % 2], i % 3, i % 4)).collect();
+    place.file("t.csv", format!("label,b,a,name\n{rows}"));
+    place.partita(&["merge", "t.csv", "-o", "t.parquet"]).fine();
+    place.partita(&["manifest", "t.parquet", "-o", "t.json", "--columns", "a,b"]).fine();
+    let text = fs::read_to_string(place.path("t.json")).expect("a manifest");
+    let bases = text.matches("\"name\":").count();
+    assert_eq!(bases, 2, "{text}");
+    let refused = |columns: &str, what: &str| {
+        place.partita(&["manifest", "t.parquet", "-o", "n.json", "--columns", columns]).refused(&["t.parquet", what]);
+    };
+    refused("nothing", "'nothing'");
+    refused("a,99", "'99'");
+    refused("label", "column 'label' is of words");
+    let both = ["manifest", "t.parquet", "-o", "n.json", "--columns", "a", "--skip", "b"];
+    assert_eq!(place.partita(&both).code, Some(2));
+}

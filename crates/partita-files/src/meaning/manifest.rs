@@ -150,7 +150,7 @@ fn these_alone(path: &Path, options: &ReadOptions) -> Result<ReadOptions, FileEr
         return Ok(options.clone());
     }
     let mut alone = ReadOptions { data: Vec::new(), truth: Truth::None, ..options.clone() };
-    let columns = open(path, &alone)?;
+    let columns = open_columns(path, &alone)?;
     let names: Vec<String> = columns.roles().columns.iter().map(|column| column.name.clone()).collect();
     let wanted: Vec<usize> = options.data.iter().map(|name| find(path, &names, name)).collect::<Result<_, _>>()?;
     let others = (0..names.len()).filter(|column| !wanted.contains(column)).map(|column| names[column].clone());
@@ -167,14 +167,19 @@ fn named_once(paths: &[PathBuf]) -> Result<(), FileError> {
     }
 }
 
-/// Opens the base clusterings of a file.
-pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, FileError> {
+/// Opens the columns of a file, whatever they hold.
+fn open_columns(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, FileError> {
     // A missing file is the better thing to say.
     size_and_time(path)?;
-    let Some(columns) = GroupedColumns::open(path, options)? else {
+    GroupedColumns::open(path, options)?.ok_or_else(|| {
         let expected = "Parquet, Arrow or NPY with hard labels (write it again as one of these)";
-        return Err(FileError::kind(path, "the file", "not one whose label rows are read in groups", expected));
-    };
+        FileError::kind(path, "the file", "not one whose label rows are read in groups", expected)
+    })
+}
+
+/// Opens the base clusterings of a file.
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<GroupedColumns, FileError> {
+    let columns = open_columns(path, options)?;
     match columns.words() {
         Some(name) => {
             let expected = "whole numbers (leave it out with --skip, or number the labels)";
