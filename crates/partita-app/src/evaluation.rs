@@ -10,7 +10,7 @@ use partita::{BaseClustering, Ensemble, Label, MemoryBudget, PassRunner, RowBloc
 
 use crate::label_files::read_labels;
 use crate::matching::{are_numbers_of_rows, codes, score_objects};
-use crate::paired_columns::{Column, HeldRows, PairedColumns};
+use crate::paired_columns::{Column, HeldRows, PairedColumns, most_held};
 use crate::{AppError, Observer, ReadOptions, default_budget};
 
 /// The column of labels where none is named and there are several.
@@ -60,12 +60,14 @@ impl EvaluationInput {
         observer: &dyn Observer,
     ) -> Result<Scores, AppError> {
         self.check_places()?;
-        let found = self.column(labels, observer)?;
-        let known = match &truth.1 {
-            truth_column if labels.0 == truth.0 => found.beside(truth_column.as_deref())?,
-            _ => self.column(truth, observer)?,
-        };
         let budget = self.read.clone().within(default_budget()).budget;
+        let found = self.column(labels, 0, observer)?;
+        let known = if labels.0 == truth.0 {
+            EvaluatedLabels::of(&truth.0, Arc::clone(&found.rows), truth.1.as_deref())?
+        } else {
+            // Its groups may be read more than once.
+            self.column(truth, most_held(budget), observer)?
+        };
         let columns = (found.column(), known.column());
         check_pair((&labels.0, columns.0), (&truth.0, columns.1), budget)?;
         let paired = PairedColumns::new(columns.0, columns.1);
@@ -80,14 +82,19 @@ impl EvaluationInput {
         if self.common { Err(AppError::request(reason)) } else { Ok(()) }
     }
 
-    /// A column of labels: read block by block, or held where its file cannot be.
-    fn column(&self, given: &(PathBuf, Option<String>), observer: &dyn Observer) -> Result<EvaluatedLabels, AppError> {
+    /// A column of labels: read block by block, of which so many bytes stay for another time, or held where its file cannot be.
+    fn column(
+        &self,
+        given: &(PathBuf, Option<String>),
+        hold: u64,
+        observer: &dyn Observer,
+    ) -> Result<EvaluatedLabels, AppError> {
         let (path, column) = given;
         let mut options = self.read.clone().within(default_budget());
         if ManifestRows::is_manifest(path) {
             let rows = ManifestRows::open(path, options.budget)?;
             rows.open_files()?;
-            rows.hold(options.budget.bytes() / 8);
+            rows.hold(hold);
             return EvaluatedLabels::of(path, Arc::new(rows), column.as_deref());
         }
         // Without such a column all are read.
@@ -143,7 +150,6 @@ impl EvaluationInput {
 
 /// Labels of a file: a base clustering of label rows.
 struct EvaluatedLabels {
-    path: PathBuf,
     rows: Arc<dyn RowBlocks>,
     base: usize,
 }
@@ -151,12 +157,7 @@ struct EvaluatedLabels {
 impl EvaluatedLabels {
     fn of(path: &Path, rows: Arc<dyn RowBlocks>, column: Option<&str>) -> Result<Self, AppError> {
         let base = base_of(path, &*rows, column)?.base;
-        Ok(Self { path: path.to_owned(), rows, base })
-    }
-
-    /// Another column of the same rows.
-    fn beside(&self, column: Option<&str>) -> Result<Self, AppError> {
-        Self::of(&self.path, Arc::clone(&self.rows), column)
+        Ok(Self { rows, base })
     }
 
     fn column(&self) -> Column<'_> {

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::ptr;
 
 use partita::ndarray::{Array2, ArrayView1, ArrayViewMut1, Axis, Slice};
-use partita::{BaseClustering, Ensemble, EnsembleRows, GroupRows, Label, LabelRows, RowBlocks, SourceError};
+use partita::{
+    BaseClustering, Ensemble, EnsembleRows, GroupRows, Label, LabelRows, MemoryBudget, RowBlocks, SourceError,
+};
 
 /// A base clustering of label rows.
 #[derive(Clone, Copy)]
@@ -100,6 +102,11 @@ fn copy(
         LabelRows::Bytes(labels) => widened(labels.column(base).slice_axis(Axis(0), within(rows)), into),
         LabelRows::Words(labels) => widened(labels.column(base).slice_axis(Axis(0), within(rows)), into),
     }
+}
+
+/// Bytes of label rows that a process holds because they may be wanted again, at most.
+pub(crate) fn most_held(budget: MemoryBudget) -> u64 {
+    (1 << 28).min(budget.bytes() / 8)
 }
 
 /// The label rows of an ensemble that is held, with the ensemble.

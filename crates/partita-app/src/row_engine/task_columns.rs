@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sealed::Hash;
 use crate::AppError;
-use crate::paired_columns::{Column, PairedColumns};
+use crate::paired_columns::{Column, PairedColumns, most_held};
 
 /// A base clustering of the manifest, and one of this or another manifest of as many rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,9 +42,4 @@ impl TaskColumns {
         let columns = (Column { rows, base: self.labels }, Column { rows: there, base: self.truth });
         fits.then(|| PairedColumns::new(columns.0, columns.1))
     }
-}
-
-/// Bytes of label rows that a process holds for tasks to come, or beside those of its part, at most.
-pub(super) fn most_held(budget: MemoryBudget) -> u64 {
-    (1 << 28).min(budget.bytes() / 8)
 }

@@ -14,11 +14,11 @@ use partita::{
 
 use super::job::{Content, Job, LabelEnding, PartResult, Task, labels_beside, parts, sum_beside};
 use super::sealed::{Hash, Seal, read, write};
-use super::task_columns::most_held;
 use crate::AppError;
 use crate::confidence::{Confident, LABEL_NUMBERS};
 use crate::model::columns_of;
 use crate::observer::Observer;
+use crate::paired_columns::most_held;
 use crate::row_predictor::{RowPredictor, UnknownValues};
 use crate::row_report::{Drawn, ReportRows, WithDrawn};
 
