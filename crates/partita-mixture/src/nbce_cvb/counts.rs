@@ -67,6 +67,8 @@ impl Counts {
 
     /// The conditional of one row up to its sum, when its own memberships do not count.
     /// A row that stands for less than an object leaves out what it counts.
+    // Inlined into its callers it takes a tenth longer.
+    #[inline(never)]
     pub(crate) fn conditional<L: Label>(
         &self,
         row: ArrayView1<'_, L>,
