@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita._engines import engine_of
 
 from conftest import ROOT
 
@@ -118,13 +119,23 @@ def test_files_that_change_between_rounds_are_refused(tmp_path):
 DELIVERIES = ["twice", "cut", "stale", "missing"]
 
 
+@pytest.fixture(params=["here", "dask", "spark"])
+def runs_tasks(request):
+    """An engine of each kind."""
+    names = {"here": None, "dask": "client", "spark": "spark"}
+    fixture = names[request.param]
+    return engine_of(None if fixture is None else request.getfixturevalue(fixture))
+
+
 @pytest.mark.parametrize("fault", DELIVERIES)
-def test_what_an_engine_delivers_wrongly_is_caught(rows, expected, tmp_path, fault):
+def test_what_an_engine_delivers_wrongly_is_caught(rows, runs_tasks, tmp_path, fault):
     """An engine that loses, doubles, cuts or swaps what tasks wrote gets a clear error, never a wrong answer."""
     kept: dict[str, bytes] = {}
     done = []
 
     def engine(task, parts):
+        runs_tasks(task, parts)
+        # What was done is found done.
         sums = [Path(task(part)) for part in parts]
         if fault == "twice":
             sums[1].write_bytes(sums[0].read_bytes())
