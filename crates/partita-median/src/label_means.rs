@@ -430,7 +430,7 @@ pub static IPVC: LabelMeans = LabelMeans {
     criterion: Criterion::Ipvc,
     info: &MethodInfo {
         name: "ipvc",
-        summary: "every object joins the cluster in which its labels are most common, until that stands still",
+        summary: "every object joins the cluster in which its labels are most common, until no object moves or the objective stays the same",
         reference: "Nguyen, Caruana, Consensus clusterings, ICDM 2007",
         capabilities: FRACTIONAL,
         ..KC_INFO

@@ -2,7 +2,8 @@
 //!
 //! `cargo xtask bench shapes --peers [-- SEEDS OBJECTS tuned]` compares what `partita run` chooses with its default of before
 //! (k-means ensemble), and with scikit-learn and genieclust: mean ARI and mean rank with the number of clusters known and open, and
-//! how often tables of one cluster are told as such. Data sets lie in the folder that `PARTITA_DATASETS` names, or in `datasets/`.
+//! how often tables of one cluster are told as such. `-- SEEDS OBJECTS [tuned] best` compares `best` with the methods that it chooses
+//! among, on the k-means ensemble with the number of clusters known. Data sets lie in the folder that `PARTITA_DATASETS` names, or in `datasets/`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its tables and how far it is")]
 
@@ -17,7 +18,7 @@ use partita_core::{Clusters, MemoryBudget, Partition, Problem, Seed, Silent, con
 use partita_files::{Impute, ReadOptions, read_table};
 use partita_generate::{Recipe, Scale, generate};
 use partita_metrics::Contingency;
-use partita_select::{ChooseSettings, choose_clusters, choose_recipe};
+use partita_select::{BestSettings, ChooseSettings, Judge, best, choose_clusters, choose_recipe};
 use partita_synth::{Group, Half, SynthSettings, families, synthesise};
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
@@ -54,6 +55,9 @@ fn main() -> Done {
     let (seeds, most) = (number(0, 5) as u64, number(1, 500));
     let half = if words.iter().any(|word| word == "tuned") { Half::Tuned } else { Half::HeldOut };
     let sets = sets(half, seeds, most)?;
+    if words.iter().any(|word| word == "best") {
+        return choices_among_methods(&sets, &format!("{half:?} half, {seeds} seeds, at most {most} objects"));
+    }
     let folder = std::env::temp_dir().join(format!("partita-shapes-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let theirs = peers(&sets, &folder);
@@ -159,6 +163,44 @@ fn ours(set: &Set, scores: &mut Scores) -> Done {
         let known = choose_recipe(values, set.clusters..=set.clusters, Scale::Auto, seed, budget, &Silent)?;
         scores.insert((true, "partita, auto".into()), labels(&known.recipe, set.clusters)?);
         scores.insert((true, "partita, before".into()), labels(&Recipe::default(), set.clusters)?);
+    }
+    Ok(())
+}
+
+/// `best` by both judges and the methods that it chooses among: mean ARI, and the mean difference to `best`.
+fn choices_among_methods(sets: &[Set], what: &str) -> Done {
+    let names = BestSettings::default().among;
+    let methods: Vec<&str> = names.split(',').collect();
+    let judges = [("best", Judge::Methods), ("best judge=bases", Judge::Bases)];
+    let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for set in sets.iter().filter(|set| set.clusters > 1) {
+        let ensemble =
+            generate(set.values.view(), &Recipe::default(), Seed::new(1), MemoryBudget::UNLIMITED, &Silent)?.ensemble;
+        let problem = Problem::new(&ensemble, Clusters::Exactly(set.clusters));
+        let named = |name: &&str| partita::method(name).ok_or_else(|| format!("{name} is a method"));
+        let listed = methods.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+        for (name, method) in methods.iter().zip(&listed) {
+            columns.entry(name).or_default().push(ari(&consense(*method, &problem, &Silent)?.partition, set)?);
+        }
+        for (name, judge) in judges {
+            let chosen = best(&listed, &problem, judge, &Silent)?;
+            columns.entry(name).or_default().push(ari(&chosen.outcome.partition, set)?);
+        }
+    }
+    let ours = columns.get("best").ok_or("there are no tables with clusters")?.clone();
+    println!("{what}: {} tables with clusters\n\nmethod              mean ARI   best, above it", ours.len());
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let mut rows: Vec<(&str, f64, f64, f64)> = columns
+        .iter()
+        .map(|(name, column)| {
+            let above: Vec<f64> = ours.iter().zip(column).map(|(ours, theirs)| ours - theirs).collect();
+            let squares: Vec<f64> = above.iter().map(|x| (x - mean(&above)).powi(2)).collect();
+            (*name, mean(column), mean(&above), (mean(&squares) / ours.len() as f64).sqrt())
+        })
+        .collect();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (name, score, above, error) in rows {
+        println!("{name:<18} {score:>9.3} {above:>+10.3} ± {error:.3}");
     }
     Ok(())
 }

@@ -9,13 +9,13 @@
 //! | [`choose_clusters`] | the number of clusters of a table, or 1, by stability against tables without clusters | 700 k-means runs a K on at most 2000 objects | 16 n d, and n² / 2 |
 //! | [`choose_clusters_of_ensemble`] | that of an ensemble for a method, by lifetime, BIC or agreement | the method's a K; once for all K where it cuts a tree | the method's |
 //! | [`choose_recipe`] | how base clusterings of a table are made, and the number of clusters, by gaps of eigenvalues, [`split_half`] stability, density-based validity and the likelihood of Gaussians | that of [`choose_clusters`], and 14 consensus clusterings of 1000 objects | |
-//! | [`best`] | runs methods, keeps the one with the highest mean NMI to the base clusterings, tables all | the methods' and O(n M) each | the method that needs most's and two outcomes |
+//! | [`best`] | runs methods, keeps the one that agrees most with the others, tables all | the methods' and O(n M) each | the method that needs most's and all outcomes |
 //! | [`BEST`] | the same as a method, over methods named in its setting `among` | | |
 //!
 //! ```
 //! use partita_core::{Clusters, Consensus, EnsembleBuilder, Problem, Silent};
 //! use partita_graph::{HBGF, LWGP, MCLA};
-//! use partita_select::best;
+//! use partita_select::{Judge, best};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut builder = EnsembleBuilder::new(6);
@@ -23,7 +23,7 @@
 //! builder.push("b", [Some(0), Some(0), Some(0), Some(1), Some(1), Some(2)])?;
 //! let ensemble = builder.finish()?;
 //! let methods: [&dyn Consensus; 3] = [&LWGP, &HBGF, &MCLA];
-//! let best = best(&methods, &Problem::new(&ensemble, Clusters::Exactly(2)), &Silent)?;
+//! let best = best(&methods, &Problem::new(&ensemble, Clusters::Exactly(2)), Judge::Methods, &Silent)?;
 //! assert_eq!(best.table.len(), 3);
 //! assert_eq!(best.outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
 //! # Ok(())
@@ -63,7 +63,7 @@ mod split_half;
 mod table;
 
 pub use auto::{AutoCandidate, AutoChoice, choose_recipe};
-pub use best::{Agreement, Best, Entry, Verdict, agreement, best};
+pub use best::{Agreement, Best, Entry, Judge, Verdict, agreement, best};
 pub use choice::{Choice, ChoiceRow, Criterion, ObjectiveValue, Reference, Spread};
 pub use ensemble::choose_clusters_of_ensemble;
 pub use error::SelectError;

@@ -1,5 +1,7 @@
 //! The choice among methods as a method of its own.
 
+use std::num::Saturating;
+
 use partita_core::{
     Capabilities, Consensus, FitError, Method, MethodInfo, Monitor, Outcome, Problem, ProblemSize, SettingMap,
     Settings, SettingsError, Weights,
@@ -7,7 +9,7 @@ use partita_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Entry, SelectError, best};
+use crate::{Entry, Judge, SelectError, best};
 
 /// Settings of [`BEST`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Settings)]
@@ -17,11 +19,13 @@ use crate::{Entry, SelectError, best};
 pub struct BestSettings {
     /// Names of the methods that are tried, with commas between them.
     pub among: String,
+    /// What they are measured by: agreement with what the other methods find, or with the base clusterings (ANMI).
+    pub judge: Judge,
 }
 
 impl Default for BestSettings {
     fn default() -> Self {
-        Self { among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into() }
+        Self { among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(), judge: Judge::default() }
     }
 }
 
@@ -60,18 +64,18 @@ pub struct BestDiagnostics {
 #[derive(Debug)]
 pub struct BestOf;
 
-/// The method, of a list, that agrees most with the ensemble, [`best`].
+/// The method, of a list, whose consensus agrees most with those of the others, [`best`].
 pub static BEST: BestOf = BestOf;
 
 static INFO: MethodInfo = MethodInfo {
     name: "best",
     family: "select",
-    summary: "runs several methods and keeps the one with the highest mean NMI to the base clusterings",
+    summary: "runs several methods and keeps the one whose consensus agrees most with those of the others",
     reference: "Strehl and Ghosh: Cluster ensembles, a knowledge reuse framework for combining multiple partitions, JMLR \
                 3, 2002",
     certainty: "that of the method chosen",
     time: "that of all methods tried",
-    memory: "that of the hungriest method tried",
+    memory: "that of the hungriest method tried, and the results of all",
     remedy: "sample the objects",
     capabilities: Capabilities {
         auto_clusters: true,
@@ -93,9 +97,10 @@ impl Method for BestOf {
     }
 
     /// Each method tried says its own, and one that does not fit is left out.
-    fn bytes(&self, size: &ProblemSize, _settings: &BestSettings) -> u64 {
-        let [n, m, ..] = size.saturating();
-        (n * m).0
+    fn bytes(&self, size: &ProblemSize, settings: &BestSettings) -> u64 {
+        let [n, m, _, k] = size.saturating();
+        let results = Saturating(settings.names().count() as u64) * (k + Saturating(2)) * Saturating(8);
+        (n * (m + results)).0
     }
 
     fn fit(
@@ -105,7 +110,7 @@ impl Method for BestOf {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<BestDiagnostics>, FitError> {
         let inner = problem.clone().settings(SettingMap::default());
-        let found = best(&settings.methods()?, &inner, monitor).map_err(|error| match error {
+        let found = best(&settings.methods()?, &inner, settings.judge, monitor).map_err(|error| match error {
             SelectError::Interrupted => FitError::Interrupted,
             other => FitError::other(other),
         })?;

@@ -128,13 +128,21 @@ fn found_in_one_line(record: &RunRecord) -> String {
 /// What a choice among methods looked at, for people.
 fn say_table(outcome: &Outcome) {
     let Some(table) = outcome.details.get("table").and_then(Value::as_array) else { return };
-    let mut shown = TextTable::new(["method", "anmi", "mean ari", "clusters", "refused because"]);
+    let mut shown = TextTable::new(["method", "ari with others", "anmi", "mean ari", "clusters", "refused because"]);
     for entry in table {
-        let (found, refused) = (&entry["verdict"]["found"]["agreement"], &entry["verdict"]["refused"]["reason"]);
-        let number = |name: &str| found[name].as_f64().map_or_else(String::new, |value| format!("{value:.4}"));
-        let clusters = found["live_clusters"].as_u64().map_or_else(String::new, |clusters| clusters.to_string());
+        let (found, refused) = (&entry["verdict"]["found"], &entry["verdict"]["refused"]["reason"]);
+        let number = |value: &Value| value.as_f64().map_or_else(String::new, |value| format!("{value:.4}"));
+        let [anmi, ari, clusters] = ["anmi", "ari", "live_clusters"].map(|name| &found["agreement"][name]);
+        let clusters = clusters.as_u64().map_or_else(String::new, |clusters| clusters.to_string());
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        shown.row([text(&entry["method"]), number("anmi"), number("ari"), clusters, text(refused)]);
+        shown.row([
+            text(&entry["method"]),
+            number(&found["others"]),
+            number(anmi),
+            number(ari),
+            clusters,
+            text(refused),
+        ]);
     }
     say(&format!("{}chosen: {}", shown.render(), outcome.details["chosen"].as_str().unwrap_or_default()));
 }
