@@ -50,6 +50,10 @@ impl<E: Evidence> View for NormalisedCounts<E> {
         (others, counts)
     }
 
+    fn prefetch_partners(&self, i: usize, table: &Memberships) {
+        self.inner.prefetch_partners(i, table);
+    }
+
     fn degree(&self, i: usize) -> usize {
         self.inner.degree(i)
     }

@@ -2,7 +2,7 @@
 
 use partita_coassoc::{Counts, SparseEvidence};
 use partita_core::{MemoryBudget, Monitor, Seed, WeightedEnsemble};
-use partita_kernels::{LANES, dispatch};
+use partita_kernels::{LANES, dispatch, prefetch};
 
 use super::view::{LocalPairs, View};
 use crate::error::PccError;
@@ -112,6 +112,12 @@ impl View for Sparse {
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a mut PairCounts) {
         self.pairs_from(i, 0, table, near)
+    }
+
+    fn prefetch_partners(&self, i: usize, table: &Memberships) {
+        for &j in self.pairs.neighbours(i) {
+            prefetch(&table.values[j as usize * table.clusters..][..table.clusters]);
+        }
     }
 
     fn pairs_after<'a>(

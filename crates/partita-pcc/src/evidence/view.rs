@@ -47,6 +47,10 @@ pub trait View: Sync {
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a mut PairCounts);
 
+    /// Has the processor fetch what [`pairs_of`](Self::pairs_of) reads of `table` for object `i`, which takes long where partners are
+    /// anywhere in memory. It changes nothing but the time.
+    fn prefetch_partners(&self, _i: usize, _table: &Memberships) {}
+
     /// Number of objects that `i` has pairs with, about.
     fn degree(&self, i: usize) -> usize;
 

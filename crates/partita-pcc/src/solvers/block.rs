@@ -204,8 +204,12 @@ impl Block {
         let share = size.div_ceil(threads);
         let (gram, active_objects) = (self.gram.as_ref(), &self.active_objects);
         let part = |part: usize, new: &mut [f64], steps: &mut [StepOutcome], worker: &mut Worker| {
+            let own = &active_objects[part * share..];
             for (at, (y, out)) in new.chunks_mut(clusters).zip(steps).enumerate() {
-                *out = step_of((bregman, evidence, table, gram), active_objects[part * share + at], y, worker, limits);
+                if let Some(&next) = own.get(at + 1) {
+                    evidence.prefetch_partners(next, table);
+                }
+                *out = step_of((bregman, evidence, table, gram), own[at], y, worker, limits);
             }
         };
         let (new, steps) = (&mut self.new[..size * clusters], &mut self.steps[..size]);
