@@ -10,7 +10,7 @@ use super::anderson::Anderson;
 use super::interaction::{interaction, row};
 use super::iterate::{Iterate, Round};
 use super::l2_gram::Gram;
-use super::newton_step::{Seen, StepLimits, StepOutcome, newton_step};
+use super::newton_step::{Others, Seen, StepLimits, StepOutcome, newton_step};
 use super::objective::Worker;
 use crate::bregman::Bregman;
 use crate::evidence::Evidence;
@@ -258,8 +258,14 @@ fn step_of<D: Bregman>(
     worker: &mut Worker,
     limits: StepLimits,
 ) -> StepOutcome {
-    let (others, counts) = evidence.pairs_of(i, table, &mut worker.near);
-    let squares = gram.map(|gram| gram.seen(evidence, i));
-    let seen = Seen { others, counts, among: evidence.copy_pairs(i), squares };
+    let (among, near) = (evidence.copy_pairs(i), &mut worker.near);
+    let partners = if bregman.squared() { evidence.partners_and_counts(i, &mut near.counts) } else { None };
+    let (others, counts) = if let Some(partners) = partners {
+        (Others::Rows(table, partners), &near.counts)
+    } else {
+        let (others, counts) = evidence.pairs_of(i, table, near);
+        (Others::Columns(others, gram.map(|gram| gram.seen(evidence, i))), &*counts)
+    };
+    let seen = Seen { others, counts, among };
     newton_step(bregman, seen, y, &mut worker.scratch, limits)
 }

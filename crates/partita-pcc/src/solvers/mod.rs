@@ -11,6 +11,7 @@ mod iterate;
 mod l2_gram;
 mod max_heap_tree;
 mod newton_step;
+mod rows_seen;
 mod objective;
 mod simplex_qp;
 mod solve;
