@@ -124,3 +124,43 @@ impl Moments<'_> {
         L
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_kernels::Level;
+
+    #[test]
+    fn every_level_gives_the_same_bits_and_the_sums_are_right() {
+        for (clusters, partners) in [(1, 3), (3, 0), (8, 1), (10, 31), (18, 30), (37, 9)] {
+            let table: Vec<f64> = (0..50 * clusters).map(|at| (at as f64).sin()).collect();
+            let partners: Vec<u32> = (0..partners).map(|at| (at * 7) % 50).collect();
+            let count = |at: usize| (at % 5) as f64;
+            let n = (0..partners.len()).map(|at| count(at) + 0.5).collect();
+            let counts = PairCounts { c: (0..partners.len()).map(count).collect(), n };
+            let mut rows = NearRows::default();
+            rows.copy(&table, clusters, &partners);
+            for chosen in [vec![], vec![clusters - 1], (0..clusters).collect::<Vec<usize>>()] {
+                let on = |level: Level| {
+                    let mut out = vec![[0.0; LANES]; (chosen.len() + 1) * rows.wide];
+                    level.run(Moments { rows: &rows, counts: &counts, chosen: &chosen, out: &mut out });
+                    out
+                };
+                let mut found = Vec::new();
+                rows.moments(&counts, &chosen, true, &mut found);
+                for level in Level::all() {
+                    assert_eq!(on(level), found, "{level:?} {clusters}");
+                }
+                for (s, row) in found.as_flattened().chunks(rows.stride()).enumerate() {
+                    for (l, &value) in row.iter().enumerate().take(clusters) {
+                        let entry = |j: u32, k: usize| table[j as usize * clusters + k];
+                        let weight =
+                            |at: usize, j: u32| chosen.get(s).map_or(counts.c[at], |&k| counts.n[at] * entry(j, k));
+                        let exact: f64 = partners.iter().enumerate().map(|(at, &j)| weight(at, j) * entry(j, l)).sum();
+                        assert!((value - exact).abs() < 1e-12, "{clusters} {s} {l}: {value} {exact}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -190,7 +190,9 @@ impl Block {
                 self.active.settled(i);
             }
         }
-        iterate.costs.moved(iterate.evidence, &self.moved);
+        if !iterate.exact_falls() {
+            iterate.costs.moved(iterate.evidence, &self.moved);
+        }
         self.active.moved(iterate.evidence, &self.moved);
     }
 

@@ -11,8 +11,8 @@ mod iterate;
 mod l2_gram;
 mod max_heap_tree;
 mod newton_step;
-mod rows_seen;
 mod objective;
+mod rows_seen;
 mod simplex_qp;
 mod solve;
 

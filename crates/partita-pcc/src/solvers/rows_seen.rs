@@ -56,3 +56,44 @@ impl RowsSeen {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bregman::{Bregman, L2};
+    use crate::memberships::Layout;
+    use partita_core::ndarray::Array2;
+
+    /// Against sums over pairs of what [`L2`] says, and with clusters that the gradient had no use for.
+    #[test]
+    fn gradient_and_hessian_are_sums_over_pairs() {
+        let mut seen = RowsSeen::default();
+        for partners in [&[3u32, 5, 8, 13, 21][..], &[], &[1, 2]] {
+            let soft = Array2::from_shape_fn((30, 10), |(i, k)| 0.1 + 0.09 * ((i * 10 + k) as f64).sin());
+            let table = Memberships::of(soft.view(), Layout::Rows);
+            let numbers = |step: usize| (0..partners.len()).map(|at| (at * step + 1) as f64).collect::<Vec<f64>>();
+            let counts = PairCounts { c: numbers(1), n: numbers(3) };
+            let (y, chosen) = ([(1, 0.25), (4, 0.5), (9, 0.25)], [0, 1, 3, 4, 9]);
+            let (mut g, mut h) = (vec![7.0; 10], Vec::new());
+            seen.read(&table, partners);
+            seen.gradient(&counts, &y, &mut g);
+            seen.hessian(&counts, &chosen, &mut h);
+            let over_pairs = |of: &dyn Fn(usize, (f64, f64)) -> f64| -> f64 {
+                let pair = |(at, &j): (usize, &u32)| {
+                    let p = y.iter().map(|&(k, y)| y * soft[[j as usize, k]]).sum();
+                    of(j as usize, L2.slopes(counts.c[at], counts.n[at], p))
+                };
+                partners.iter().enumerate().map(pair).sum()
+            };
+            for (k, found) in g.iter().enumerate() {
+                let exact = over_pairs(&|j, (first, _)| first * soft[[j, k]]);
+                assert!((found - exact).abs() < 1e-12, "{k}: {found} {exact}");
+            }
+            for (at, found) in h.iter().enumerate() {
+                let (k, l) = (chosen[at / 5], chosen[at % 5]);
+                let exact = over_pairs(&|j, (_, second)| second * soft[[j, k]] * soft[[j, l]]);
+                assert!((found - exact).abs() < 1e-12, "{k} {l}: {found} {exact}");
+            }
+        }
+    }
+}
