@@ -281,8 +281,19 @@ impl<T: Copy + Into<f64>> Kernel for Widen<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        for (to, &from) in self.to.iter_mut().zip(self.from) {
-            *to = from.into();
+        let len = self.from.len().min(self.to.len());
+        let mut at = 0;
+        while at < len {
+            // The last eight overlap those before: numbers one by one take as long as the rest.
+            let start = if len < LANES { at } else { at.min(len - LANES) };
+            let (from, to) = (&self.from[start..len], &mut self.to[start..len]);
+            if let (Some((from, _)), Some((to, _))) = (from.split_first_chunk::<LANES>(), to.split_first_chunk_mut()) {
+                *to = from.map(Into::into);
+                at = start + LANES;
+            } else {
+                to.iter_mut().zip(from).for_each(|(to, &from)| *to = from.into());
+                at = len;
+            }
         }
     }
 }

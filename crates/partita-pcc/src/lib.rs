@@ -74,6 +74,7 @@ mod methods;
 mod on_ensemble;
 mod pair_counts;
 mod pcc;
+mod row_moments;
 mod settings;
 mod solvers;
 mod split_empty_clusters;

@@ -28,6 +28,12 @@ fn share(c: f64, n: f64) -> (f64, f64) {
     if n > 0.0 { (c / n, 1.0) } else { (0.0, 0.0) }
 }
 
+fn normalise(counts: &mut PairCounts) {
+    for (c, n) in counts.c.iter_mut().zip(&mut counts.n) {
+        (*c, *n) = share(*c, *n);
+    }
+}
+
 impl<E: Evidence> View for NormalisedCounts<E> {
     fn count(&self) -> usize {
         self.inner.count()
@@ -44,10 +50,18 @@ impl<E: Evidence> View for NormalisedCounts<E> {
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a mut PairCounts) {
         let (others, counts) = self.inner.pairs_of(i, table, near);
-        for (c, n) in counts.c.iter_mut().zip(&mut counts.n) {
-            (*c, *n) = share(*c, *n);
-        }
+        normalise(counts);
         (others, counts)
+    }
+
+    fn partners_and_counts(&self, i: usize, counts: &mut PairCounts) -> Option<&[u32]> {
+        let partners = self.inner.partners_and_counts(i, counts)?;
+        normalise(counts);
+        Some(partners)
+    }
+
+    fn prefetch_partners(&self, i: usize, table: &Memberships) {
+        self.inner.prefetch_partners(i, table);
     }
 
     fn degree(&self, i: usize) -> usize {
@@ -65,9 +79,7 @@ impl<E: Evidence> View for NormalisedCounts<E> {
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a PairCounts, usize) {
         let (_, _, from) = self.inner.pairs_after(i, table, near);
-        for (c, n) in near.counts.c.iter_mut().zip(&mut near.counts.n) {
-            (*c, *n) = share(*c, *n);
-        }
+        normalise(&mut near.counts);
         let others = if self.layout() == Layout::Rows { &near.table } else { table };
         (others, &near.counts, from)
     }

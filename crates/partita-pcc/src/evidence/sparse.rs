@@ -2,7 +2,7 @@
 
 use partita_coassoc::{Counts, SparseEvidence};
 use partita_core::{MemoryBudget, Monitor, Seed, WeightedEnsemble};
-use partita_kernels::{LANES, dispatch};
+use partita_kernels::{LANES, dispatch, prefetch};
 
 use super::view::{LocalPairs, View};
 use crate::error::PccError;
@@ -66,6 +66,21 @@ impl Sparse {
         }
     }
 
+    /// Counts of the neighbours of `i` from the one at `from` on.
+    fn counts_from(&self, i: usize, from: usize, counts: &mut PairCounts) {
+        let objects = self.pairs.neighbours(i).len() - from;
+        counts.c.resize(objects.next_multiple_of(LANES), 0.0);
+        counts.n.resize(objects.next_multiple_of(LANES), 0.0);
+        let (together, seen) = self.pairs.counts(i);
+        self.widen(together, from, &mut counts.c);
+        match seen {
+            Some(seen) => self.widen(seen, from, &mut counts.n),
+            None => counts.n.fill(self.pairs.base_clusterings() as f64),
+        }
+        counts.c[objects..].fill(0.0);
+        counts.n[objects..].fill(0.0);
+    }
+
     /// The neighbours of `i` from the one at `from` on.
     fn pairs_from<'a>(
         &self,
@@ -82,16 +97,7 @@ impl Sparse {
         local.values.resize(local.stride * clusters, 0.0);
         dispatch(Gather { rows: &table.values, chosen: neighbours, columns: &mut local.values, clusters });
         // What repeats the last row has no weight: its counts are 0.
-        counts.c.resize(local.stride, 0.0);
-        counts.n.resize(local.stride, 0.0);
-        let (together, seen) = self.pairs.counts(i);
-        self.widen(together, from, &mut counts.c);
-        counts.c[local.objects..].fill(0.0);
-        match seen {
-            Some(seen) => self.widen(seen, from, &mut counts.n),
-            None => counts.n.fill(self.pairs.base_clusterings() as f64),
-        }
-        counts.n[local.objects..].fill(0.0);
+        self.counts_from(i, from, counts);
         (local, counts)
     }
 }
@@ -112,6 +118,17 @@ impl View for Sparse {
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a mut PairCounts) {
         self.pairs_from(i, 0, table, near)
+    }
+
+    fn partners_and_counts(&self, i: usize, counts: &mut PairCounts) -> Option<&[u32]> {
+        self.counts_from(i, 0, counts);
+        Some(self.pairs.neighbours(i))
+    }
+
+    fn prefetch_partners(&self, i: usize, table: &Memberships) {
+        for &j in self.pairs.neighbours(i) {
+            prefetch(&table.values[j as usize * table.clusters..][..table.clusters]);
+        }
     }
 
     fn pairs_after<'a>(

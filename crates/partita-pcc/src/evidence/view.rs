@@ -47,6 +47,15 @@ pub trait View: Sync {
         near: &'a mut LocalPairs,
     ) -> (&'a Memberships, &'a mut PairCounts);
 
+    /// Has the processor fetch what [`pairs_of`](Self::pairs_of) reads of `table` for object `i`, which takes long where partners are
+    /// anywhere in memory. It changes nothing but the time.
+    fn prefetch_partners(&self, _i: usize, _table: &Memberships) {}
+
+    /// The objects that `i` has pairs with, and the counts of these pairs into `counts`; none where these are all objects in order.
+    fn partners_and_counts(&self, _i: usize, _counts: &mut PairCounts) -> Option<&[u32]> {
+        None
+    }
+
     /// Number of objects that `i` has pairs with, about.
     fn degree(&self, i: usize) -> usize;
 

@@ -71,6 +71,16 @@ impl<E: Evidence> View for WeightedPairs<E> {
         (others, counts)
     }
 
+    fn partners_and_counts(&self, i: usize, counts: &mut PairCounts) -> Option<&[u32]> {
+        let partners = self.inner.partners_and_counts(i, counts)?;
+        self.weigh(i, 0, counts);
+        Some(partners)
+    }
+
+    fn prefetch_partners(&self, i: usize, table: &Memberships) {
+        self.inner.prefetch_partners(i, table);
+    }
+
     fn degree(&self, i: usize) -> usize {
         self.inner.degree(i)
     }

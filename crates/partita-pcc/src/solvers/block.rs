@@ -10,7 +10,7 @@ use super::anderson::Anderson;
 use super::interaction::{interaction, row};
 use super::iterate::{Iterate, Round};
 use super::l2_gram::Gram;
-use super::newton_step::{Seen, StepLimits, StepOutcome, newton_step};
+use super::newton_step::{Others, Seen, StepLimits, StepOutcome, newton_step};
 use super::objective::Worker;
 use crate::bregman::Bregman;
 use crate::evidence::Evidence;
@@ -190,7 +190,9 @@ impl Block {
                 self.active.settled(i);
             }
         }
-        iterate.costs.moved(iterate.evidence, &self.moved);
+        if !iterate.exact_falls() {
+            iterate.costs.moved(iterate.evidence, &self.moved);
+        }
         self.active.moved(iterate.evidence, &self.moved);
     }
 
@@ -204,8 +206,12 @@ impl Block {
         let share = size.div_ceil(threads);
         let (gram, active_objects) = (self.gram.as_ref(), &self.active_objects);
         let part = |part: usize, new: &mut [f64], steps: &mut [StepOutcome], worker: &mut Worker| {
+            let own = &active_objects[part * share..];
             for (at, (y, out)) in new.chunks_mut(clusters).zip(steps).enumerate() {
-                *out = step_of((bregman, evidence, table, gram), active_objects[part * share + at], y, worker, limits);
+                if let Some(&next) = own.get(at + 1) {
+                    evidence.prefetch_partners(next, table);
+                }
+                *out = step_of((bregman, evidence, table, gram), own[at], y, worker, limits);
             }
         };
         let (new, steps) = (&mut self.new[..size * clusters], &mut self.steps[..size]);
@@ -254,8 +260,14 @@ fn step_of<D: Bregman>(
     worker: &mut Worker,
     limits: StepLimits,
 ) -> StepOutcome {
-    let (others, counts) = evidence.pairs_of(i, table, &mut worker.near);
-    let squares = gram.map(|gram| gram.seen(evidence, i));
-    let seen = Seen { others, counts, among: evidence.copy_pairs(i), squares };
+    let (among, near) = (evidence.copy_pairs(i), &mut worker.near);
+    let partners = if bregman.squared() { evidence.partners_and_counts(i, &mut near.counts) } else { None };
+    let (others, counts) = if let Some(partners) = partners {
+        (Others::Rows(table, partners), &near.counts)
+    } else {
+        let (others, counts) = evidence.pairs_of(i, table, near);
+        (Others::Columns(others, gram.map(|gram| gram.seen(evidence, i))), &*counts)
+    };
+    let seen = Seen { others, counts, among };
     newton_step(bregman, seen, y, &mut worker.scratch, limits)
 }

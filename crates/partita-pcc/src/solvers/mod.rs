@@ -12,6 +12,7 @@ mod l2_gram;
 mod max_heap_tree;
 mod newton_step;
 mod objective;
+mod rows_seen;
 mod simplex_qp;
 mod solve;
 

@@ -3,6 +3,7 @@
 use partita_kernels::dispatch;
 
 use super::l2_gram::GramOfObject;
+use super::rows_seen::RowsSeen;
 use super::simplex_qp::quadratic;
 use crate::bregman::Bregman;
 use crate::copy_pairs::{CopyLine, CopyPairs, rise};
@@ -42,6 +43,7 @@ pub(crate) struct Scratch {
     pub(crate) h: Vec<f64>,
     pub(crate) entries: Vec<(usize, f64)>,
     pub(crate) chosen: Vec<usize>,
+    rows: RowsSeen,
     q: Vec<f64>,
     z: Vec<f64>,
 }
@@ -56,6 +58,7 @@ impl Scratch {
             h: Vec::new(),
             entries: Vec::new(),
             chosen: Vec::new(),
+            rows: RowsSeen::default(),
             q: Vec::new(),
             z: Vec::new(),
         }
@@ -84,12 +87,89 @@ pub(crate) fn violation(g: &[f64], entries: &[(usize, f64)]) -> f64 {
 /// What an object sees when it moves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<'a> {
-    pub(crate) others: &'a Memberships,
+    pub(crate) others: Others<'a>,
     pub(crate) counts: &'a PairCounts,
     /// The pairs among its copies.
     pub(crate) among: CopyPairs,
-    /// What saves work where the divergence is the squared difference.
-    pub(crate) squares: Option<GramOfObject<'a>>,
+}
+
+/// The probabilities of the objects that one sees.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Others<'a> {
+    /// By columns, and what saves work where the divergence is the squared difference.
+    Columns(&'a Memberships, Option<GramOfObject<'a>>),
+    /// Some rows of a table by rows, with squared differences.
+    Rows(&'a Memberships, &'a [u32]),
+}
+
+impl Others<'_> {
+    /// Whether the Hessian is that of all pairs, so that the cost along a line is known without looking at them again.
+    fn exact(self) -> bool {
+        match self {
+            Self::Columns(_, squares) => squares.is_some_and(|squares| squares.exact),
+            Self::Rows(..) => true,
+        }
+    }
+}
+
+impl Seen<'_> {
+    /// The gradient into `s.g`, with what the Hessian needs.
+    fn gradient<D: Bregman>(&self, bregman: &D, y: &[f64], s: &mut Scratch) {
+        let counts = self.counts;
+        match self.others {
+            Others::Columns(others, Some(squares)) if squares.exact => {
+                return squares.gradient(others, counts, y, &mut s.g);
+            }
+            Others::Columns(others, _) => {
+                s.resize(others.stride);
+                dispatch(Gradient { bregman, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
+            }
+            Others::Rows(table, partners) => {
+                s.rows.read(table, partners);
+                s.rows.gradient(counts, &s.entries, &mut s.g);
+            }
+        }
+        self.among.add_gradient(bregman, y, &mut s.g);
+    }
+
+    /// The Hessian between the chosen clusters into `s.h`.
+    fn hessian<D: Bregman>(&self, bregman: &D, y: &[f64], s: &mut Scratch) {
+        match self.others {
+            Others::Columns(_, Some(squares)) => return squares.hessian(y, &s.chosen, &mut s.h),
+            Others::Columns(others, None) => {
+                s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
+                dispatch(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
+            }
+            Others::Rows(..) => s.rows.hessian(self.counts, &s.chosen, &mut s.h),
+        }
+        if !self.among.none() {
+            self.among.add_hessian(bregman, y, &s.chosen, &mut s.h);
+        }
+    }
+
+    /// How far to go along the direction in `s.entries`, up to `longest`, and by how much the cost falls at least.
+    fn length<D: Bregman>(&self, bregman: &D, y: &[f64], s: &mut Scratch, slope: Slope, longest: f64) -> (f64, f64) {
+        let (among, counts) = (self.among, self.counts);
+        let line = CopyLine::new(y, &s.entries);
+        // What is left of the slope without the pairs among copies.
+        let (mut first, mut second) = (slope.first, slope.second);
+        if !among.none() {
+            first -= among.along(bregman, line, 0.0).1;
+            second = (second - among.convex_second(bregman, line)).max(0.0);
+        }
+        let (exact, others) = (self.others.exact(), Slope { first, second });
+        if let (false, Others::Columns(others, _)) = (exact, self.others) {
+            dispatch(Combine { others, y: &s.entries, out: &mut s.b });
+        }
+        let derivative = |t| {
+            if exact { first + t * second } else { dispatch(Line { bregman, counts, a: &s.a, b: &s.b, t }).0 }
+        };
+        if among.none() {
+            step(bregman, derivative, slope, longest)
+        } else {
+            step_with_copies(bregman, derivative, (among, line), slope, others, longest)
+        }
+    }
 }
 
 /// Improves the probabilities `y` of one object by one Newton step on the simplex.
@@ -100,16 +180,9 @@ pub(crate) fn newton_step<D: Bregman>(
     scratch: &mut Scratch,
     limits: StepLimits,
 ) -> StepOutcome {
-    let (Seen { others, counts, among, squares }, s) = (seen, scratch);
-    s.resize(others.stride);
+    let s = scratch;
     support(y, &mut s.entries);
-    let exact = squares.filter(|squares| squares.exact);
-    if let Some(exact) = exact {
-        exact.gradient(others, counts, y, &mut s.g);
-    } else {
-        dispatch(Gradient { bregman, others, counts, y: &s.entries, a: &mut s.a, w2: &mut s.w2, g: &mut s.g });
-        among.add_gradient(bregman, y, &mut s.g);
-    }
+    seen.gradient(bregman, y, s);
     let gap = violation(&s.g, &s.entries);
     if gap <= limits.small {
         return StepOutcome { gap, fall: 0.0 };
@@ -118,15 +191,7 @@ pub(crate) fn newton_step<D: Bregman>(
     let mean: f64 = s.entries.iter().map(|&(k, y)| s.g[k] * y).sum();
     s.chosen.clear();
     s.chosen.extend((0..y.len()).filter(|&k| y[k] > 0.0 || s.g[k] < mean));
-    if let Some(squares) = squares {
-        squares.hessian(y, &s.chosen, &mut s.h);
-    } else {
-        s.h.resize(s.chosen.len() * s.chosen.len(), 0.0);
-        dispatch(Hessian { others, chosen: &s.chosen, w2: &s.w2, h: &mut s.h });
-        if !among.none() {
-            among.add_hessian(bregman, y, &s.chosen, &mut s.h);
-        }
-    }
+    seen.hessian(bregman, y, s);
     let slope = direction(y, s, 0.1 * gap, keep);
     if slope.first >= 0.0 {
         return StepOutcome { gap, fall: 0.0 };
@@ -134,17 +199,7 @@ pub(crate) fn newton_step<D: Bregman>(
     let longest_inside = |&(k, d): &(usize, f64)| if d < 0.0 { -y[k] * (1.0 - keep) / d } else { f64::INFINITY };
     let longest_inside = s.entries.iter().map(longest_inside).fold(f64::INFINITY, f64::min);
     let longest = limits.over.min(longest_inside).max(1.0);
-    let (t, fall) = if exact.is_some() {
-        step(bregman, |t| slope.first + t * slope.second, slope, longest)
-    } else {
-        dispatch(Combine { others, y: &s.entries, out: &mut s.b });
-        let derivative = |t| dispatch(Line { bregman, counts, a: &s.a, b: &s.b, t }).0;
-        if among.none() {
-            step(bregman, derivative, slope, longest)
-        } else {
-            step_with_copies(bregman, derivative, (among, CopyLine::new(y, &s.entries)), slope, longest)
-        }
-    };
+    let (t, fall) = seen.length(bregman, y, s, slope, longest);
     for &(k, d) in &s.entries {
         y[k] = if y[k] + t * d <= SNAP { 0.0 } else { y[k] + t * d };
     }
@@ -202,13 +257,12 @@ fn step_with_copies<D: Bregman>(
     derivative: impl Fn(f64) -> f64,
     (among, line): (CopyPairs, CopyLine),
     slope: Slope,
+    others: Slope,
     mut t: f64,
 ) -> (f64, f64) {
-    let (_, own) = among.along(bregman, line, 0.0);
-    let others = (slope.first - own, (slope.second - among.convex_second(bregman, line)).max(0.0));
     for _ in 0..60 {
         let (first, (own_rise, own)) = (derivative(t), among.along(bregman, line, t));
-        let change = rise(bregman, others, first, t) + own_rise;
+        let change = rise(bregman, (others.first, others.second), first, t) + own_rise;
         if change <= 0.05 * t * slope.first {
             return (t, -change);
         }

@@ -105,6 +105,9 @@ impl Costs {
 
     pub(crate) fn objective<D: Bregman>(&mut self, bregman: &D, evidence: &dyn Evidence, table: &Memberships) -> f64 {
         let cost = |worker: &mut Worker, i: usize| {
+            if i + 1 < evidence.count() {
+                evidence.prefetch_partners(i + 1, table);
+            }
             table.read(i, &mut worker.y);
             support(&worker.y, &mut worker.scratch.entries);
             let (others, counts, from) = evidence.pairs_after(i, table, &mut worker.near);
@@ -174,6 +177,9 @@ pub(crate) fn gradient_of<D: Bregman>(
     worker: &mut Worker,
 ) -> f64 {
     let Worker { near, scratch, y } = worker;
+    if i + 1 < evidence.count() {
+        evidence.prefetch_partners(i + 1, table);
+    }
     table.read(i, y);
     support(y, &mut scratch.entries);
     let (others, counts) = evidence.pairs_of(i, table, near);

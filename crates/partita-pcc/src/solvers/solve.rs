@@ -145,6 +145,7 @@ pub(crate) fn run<D: Bregman>(
     let violation = certificate.unwrap_or_else(|| gap(bregman, evidence, &iterate.table));
     if iterate.exact_falls() {
         // What falls add up to has been rounded many times.
+        iterate.costs.all_moved();
         iterate.objective = iterate.costs.objective(bregman, evidence, &iterate.table);
         trace.pop();
         trace.push(iterate.objective);

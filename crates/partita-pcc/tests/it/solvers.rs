@@ -249,11 +249,13 @@ fn falls_of_squared_differences_on_sampled_pairs_add_up() {
 }
 
 fn ends_in_order(divergence: &impl Bregman, sparse: &Sparse, start: &SoftPartition, what: &str) {
-    let [one, three] = [1, 3].map(|threads| {
+    let [one, two, three] = [1, 2, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| descend(divergence, sparse, start, &settings(Solver::Block), &Silent).unwrap())
     });
-    assert_eq!((&one.soft, &one.trace), (&three.soft, &three.trace), "{what}");
+    for more in [two, three] {
+        assert_eq!((&one.soft, &one.trace), (&more.soft, &more.trace), "{what}");
+    }
     falls(&one, what);
     let gap = measure(divergence, sparse, &one.soft).unwrap().relative_gap;
     assert!(one.stopped == Stopped::Converged && gap <= 1e-5, "{what}: gap {gap}");
