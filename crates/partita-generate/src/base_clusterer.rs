@@ -31,8 +31,12 @@ pub enum BaseKind {
     Centroid,
     /// Genie: single link along a minimum spanning tree that keeps cluster sizes about equal, cut at k clusters.
     Genie,
-    /// Spectral clustering of a graph with local scales.
+    /// Spectral clustering of a graph with local scales: of all pairs up to 2000 rows, of nearest neighbours above.
     Spectral,
+    /// The same with all pairs for any number of rows.
+    SpectralDense,
+    /// The same with the 15 nearest neighbours of every row for any number of rows.
+    SpectralKnn,
     /// Spectral clustering by way of 1000 representatives, for very many rows.
     #[doc(alias = "U-SPEC")]
     #[doc(alias = "U-SENC")]
@@ -43,7 +47,7 @@ pub enum BaseKind {
 
 impl BaseKind {
     /// Every base clusterer.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::KMeans,
         Self::KMeansGreedy,
         Self::KMeansRandom,
@@ -56,6 +60,8 @@ impl BaseKind {
         Self::Centroid,
         Self::Genie,
         Self::Spectral,
+        Self::SpectralDense,
+        Self::SpectralKnn,
         Self::Uspec,
         Self::Splits,
     ];
@@ -75,6 +81,8 @@ impl BaseKind {
             Self::Centroid => "centroid",
             Self::Genie => "genie",
             Self::Spectral => "spectral",
+            Self::SpectralDense => "spectral-dense",
+            Self::SpectralKnn => "spectral-knn",
             Self::Uspec => "uspec",
             Self::Splits => "splits",
         }
@@ -84,7 +92,15 @@ impl BaseKind {
     pub(crate) const fn shares(self) -> bool {
         matches!(
             self,
-            Self::Single | Self::Average | Self::Complete | Self::Ward | Self::Centroid | Self::Genie | Self::Spectral
+            Self::Single
+                | Self::Average
+                | Self::Complete
+                | Self::Ward
+                | Self::Centroid
+                | Self::Genie
+                | Self::Spectral
+                | Self::SpectralDense
+                | Self::SpectralKnn
         )
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::base_run::BaseRun;
 use crate::plan::{Plan, plan};
 use crate::run_plans::{check_groups, run_plans, stays_sparse};
-use crate::spectral::{DENSE_ROWS, NEIGHBOURS};
+use crate::spectral;
 use crate::tree::linkage;
 use crate::{BaseKind, BaseSpec, GenerateError, Recipe, TableView, uspec};
 use partita_core::ProgressCounter;
@@ -100,8 +100,7 @@ pub fn bytes(recipe: &Recipe, values: &TableView<'_>) -> u64 {
     let rows = recipe.rows(n) as u64;
     let threads = rayon::current_num_threads().min(recipe.runs()) as u64;
     let pairs = |spec: &BaseSpec| match spec.kind {
-        BaseKind::Spectral if rows > DENSE_ROWS as u64 => 16 * (NEIGHBOURS as u64) * rows * 3,
-        BaseKind::Spectral => 40 * rows * rows,
+        kind if spectral::is_spectral(kind) => spectral::bytes(kind, rows as usize, d, recipe.base_k.bounds(n).1),
         BaseKind::Uspec => uspec::bytes(n, spec.runs).div_ceil(threads),
         BaseKind::Genie => 8 * (2 * d as u64 + 8) * rows,
         kind if linkage(kind).is_some() => 4 * rows * rows,

@@ -13,7 +13,9 @@
 //! | `single`, `average`, `complete`, `ward` | one tree, cut at many k | n²·d | 8·n² |
 //! | `centroid` | the same; heights may fall | n²·d, usually n² log n for the tree | 8·n² |
 //! | `genie` | merges along a minimum spanning tree that keep cluster sizes about equal (limits of the Gini index in turn), cut at k; above 20,000 rows over 2,000 landmarks | n²·d (2000·n·d) | 8·n·d |
-//! | `spectral` | eigenvectors of a graph with local scales, then k-means; above 3000 rows the graph keeps 30 neighbours a row | n²·d and n²·k (n·k above 3000 rows) an eigenvector step | 40·n² (500·n) |
+//! | `spectral` | eigenvectors of a graph with local scales, then k-means: `spectral-dense` up to 2000 rows, `spectral-knn` above | as these | as these |
+//! | `spectral-dense` | the graph of all pairs | n²·d and n²·k an eigenvector step | 40·n² |
+//! | `spectral-knn` | the graph that keeps the 15 nearest neighbours of every row, which are exact | n²·d + 100·n·(30·k + k²) | (1500 + 8·d + 60·k)·n |
 //! | `uspec` | U-SPEC: rows are joined to the nearest 5 of 1000 representatives, whose graph is cut; for very many rows, from a file by blocks too | n·(116·d + 5·k²) + 10⁹ | 30·n and 100 MB a run |
 //! | `splits` | random hyperplanes until there are k cells | n·d·k at most | n·d |
 //!

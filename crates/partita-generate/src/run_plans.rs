@@ -9,7 +9,7 @@ use crate::base_run::BaseRun;
 use crate::genie::genies;
 use crate::plan::{Plan, TableSample, check_drawn, drawn};
 use crate::run_context::RunContext;
-use crate::spectral::spectral;
+use crate::spectral::{is_spectral, spectral};
 use crate::splits::splits;
 use crate::tree::{linkage, trees};
 use crate::uspec::uspec;
@@ -246,7 +246,7 @@ impl RunContext<'_> {
         if plans[0].kind == BaseKind::Genie {
             return genies(plans, self);
         }
-        if plans[0].kind == BaseKind::Spectral {
+        if is_spectral(plans[0].kind) {
             return spectral(plans, self);
         }
         Ok(plans.iter().map(|plan| self.one(plan)).collect())

@@ -97,10 +97,10 @@ fn dense_at_last(side: usize, settings: &LanczosSettings) -> bool {
     side <= settings.fallback_side
 }
 
-type Apply<'a> = dyn FnMut(ArrayView2<'_, f64>, ArrayViewMut2<'_, f64>) + 'a;
+pub(crate) type Apply<'a> = dyn FnMut(ArrayView2<'_, f64>, ArrayViewMut2<'_, f64>) + 'a;
 
 /// `A x`, if it is finite.
-fn product(apply: &mut Apply<'_>, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, SpectralError> {
+pub(crate) fn product(apply: &mut Apply<'_>, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, SpectralError> {
     let mut y = Array2::zeros(x.dim());
     apply(x, y.view_mut());
     match y.iter().find(|value| !value.is_finite()) {
@@ -204,7 +204,12 @@ fn longest(block: &Array2<f64>) -> f64 {
 }
 
 /// The operator as a matrix, solved dense.
-fn written_out(side: usize, count: usize, width: usize, apply: &mut Apply<'_>) -> Result<Eigenpairs, SpectralError> {
+pub(crate) fn written_out(
+    side: usize,
+    count: usize,
+    width: usize,
+    apply: &mut Apply<'_>,
+) -> Result<Eigenpairs, SpectralError> {
     let mut matrix = Array2::zeros((side, side));
     for first in (0..side).step_by(width) {
         let end = (first + width).min(side);

@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | [`symmetric_eigen`] | all eigenpairs of a dense matrix of side s | O(s³) | 4 s² numbers |
 //! | [`lanczos`] | the k algebraically largest of an operator: block Lanczos, fully reorthogonalised | m/b products, O(s m²) | s m numbers, m ≈ 5 to 40 k |
+//! | [`chebyshev`] | the k algebraically largest of a sparse normalised graph: filtered subspace iteration | O(60 to 500 products + 10 s k²) | 8 s k numbers |
 //! | [`top_eigenpairs`] | the k algebraically largest of a dense matrix, by whichever of the two is quicker | O(s² m) | s² + s m numbers |
 //!
 //! Eigenpairs come largest first. Every eigenvector has length 1 and its largest component (the first of equals) is
@@ -33,6 +34,7 @@
 //! ```
 
 mod basis;
+mod chebyshev;
 mod dense;
 mod error;
 mod faer;
@@ -41,6 +43,7 @@ mod lanczos;
 mod lapack;
 mod pairs;
 
+pub use chebyshev::{ChebyshevSettings, chebyshev};
 pub use dense::symmetric_eigen;
 #[cfg(feature = "lapack")]
 pub use dense::symmetric_eigen_lapack;

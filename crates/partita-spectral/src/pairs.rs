@@ -10,6 +10,8 @@ pub enum Solver {
     Dense,
     /// Block Lanczos.
     Lanczos,
+    /// Subspace iteration with a Chebyshev filter.
+    Chebyshev,
 }
 
 /// Eigenpairs of a symmetric matrix of side s, largest eigenvalue first.

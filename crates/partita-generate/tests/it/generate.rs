@@ -325,3 +325,52 @@ fn a_table_in_groups_gives_the_clusters_of_the_table() {
     assert!(refused(&|recipe| recipe.base = BaseSpec::list("ward:2").unwrap()).contains("ward needs all of it"));
     assert!(refused(&|recipe| recipe.features = 0.7).contains("this recipe needs all of it"));
 }
+
+#[test]
+fn spectral_graphs_of_neighbours_bear_what_tables_hold() {
+    let knn = |table: &Array2<f64>, base_k: &str, subsample: f64| {
+        let made = make(table, &recipe("spectral-knn:3", base_k, subsample)).unwrap();
+        made.ensemble
+    };
+    // Fewer rows than neighbours; every row a cluster; a single row seen.
+    let few = table(9, 2, 1);
+    assert_eq!(knn(&few, "2,9", 1.0).bases()[1].clusters(), 9);
+    assert_eq!(knn(&few, "1", 0.1).bases()[0].clusters(), 1);
+    // All rows that are seen are equal, but for one in some of the samples.
+    let mut equal = Array2::ones((400, 3));
+    equal[[399, 0]] = 2.0;
+    assert_eq!(knn(&equal, "3", 0.5).bases().len(), 3);
+    // Forty places of ten copies each, which nothing joins: more parts than clusters.
+    let copies = Array2::from_shape_fn((400, 2), |(i, p)| (i % 40 * (3 + p) * (i % 40)) as f64);
+    let found = knn(&copies, "7", 1.0);
+    assert!((0..400).all(|i| found.label(i, 0) == found.label(i % 40, 0)));
+    // Two groups and rows far from everything.
+    let mut far = table(300, 2, 4);
+    (0..10).for_each(|i| far[[i, 1]] = 1e6 * (i * i) as f64);
+    assert_eq!(knn(&far, "2..6", 0.9).bases().len(), 3);
+}
+
+#[test]
+fn spectral_takes_all_pairs_of_few_rows_and_neighbours_of_many() {
+    let labels = |n: usize, kind: &str| {
+        let made = make(&table(n, 2, 5), &recipe(&format!("{kind}:2"), "3,5", 1.0)).unwrap();
+        made.ensemble.column(1).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(300, "spectral"), labels(300, "spectral-dense"));
+    assert_eq!(labels(2001, "spectral"), labels(2001, "spectral-knn"));
+    let cost = |kind: &str, n: usize| {
+        let values = Array2::zeros((n, 4));
+        partita_generate::bytes(&recipe(&format!("{kind}:1"), "5", 1.0), &values.view().into())
+    };
+    assert_eq!(cost("spectral", 2000), cost("spectral-dense", 2000));
+    assert_eq!(cost("spectral", 2001), cost("spectral-knn", 2001));
+    assert!(cost("spectral-dense", 40_000) > 55 << 30 && cost("spectral-knn", 40_000) < 400 << 20);
+}
+
+#[test]
+fn neighbour_graphs_give_the_same_bits_with_any_number_of_threads() {
+    let table = table(900, 5, 6);
+    let made =
+        |threads: usize| with_threads(threads, || make(&table, &recipe("spectral-knn:3", "4..12", 0.8)).unwrap());
+    assert_eq!(made(1), made(3));
+}

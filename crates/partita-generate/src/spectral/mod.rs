@@ -1,0 +1,118 @@
+//! Spectral base clusterings (Ng, Jordan and Weiss 2001): one embedding, clustered at many k.
+//!
+//! ```text
+//! a_ij = exp(−‖x_i − x_j‖² / (σ_i σ_j)),  a_ii = 0,  σ_i = distance to the 7th nearest row that is no copy of row i
+//! U    = eigenvectors of the k largest eigenvalues of D^−½ A D^−½, rows brought to length 1
+//! ```
+//! then k-means on the rows of U. The scale σ follows Zelnik-Manor and Perona (2004), so that there is no bandwidth
+//! to choose.
+//!
+//! Up to [`DENSE_ROWS`] rows a_ij is there for all pairs; above, for those in which either row is among the
+//! [`NEIGHBOURS`] nearest of the other, so that A is sparse. `spectral-dense` and `spectral-knn` are the one and the other for any
+//! number of rows.
+
+mod graph;
+mod nearest;
+
+use partita_core::ndarray::{Array2, Axis, s};
+use partita_core::{ProgressCounter, Seed, Stopped};
+use partita_kmeans::{DenseRows, Fit, Initialization, KMeansSettings, Members, RunSpec, lloyd};
+use partita_spectral::{ChebyshevSettings, LanczosSettings, chebyshev, top_eigenpairs};
+
+use crate::base_run::BaseRun;
+use crate::plan::Plan;
+use crate::run_context::RunContext;
+use crate::{BaseKind, GenerateError};
+use graph::Graph;
+
+/// Up to so many rows `spectral` keeps all pairs.
+const DENSE_ROWS: usize = 2000;
+
+/// Neighbours kept for each row of a sparse graph.
+const NEIGHBOURS: usize = 15;
+
+/// Starts of k-means on the embedding; the best is kept.
+const RESTARTS: u64 = 10;
+
+/// Whether a base clusterer keeps all pairs of so many rows; none where it has no graph.
+fn keeps_all_pairs(kind: BaseKind, rows: usize) -> Option<bool> {
+    match kind {
+        BaseKind::Spectral => Some(rows <= DENSE_ROWS),
+        BaseKind::SpectralDense => Some(true),
+        BaseKind::SpectralKnn => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a base clusterer is one of these.
+pub(crate) fn is_spectral(kind: BaseKind) -> bool {
+    keeps_all_pairs(kind, 0).is_some()
+}
+
+/// Bytes that a group of plans holds at once, at most: of rows × columns, with up to so many clusters.
+pub(crate) fn bytes(kind: BaseKind, rows: usize, columns: usize, clusters: usize) -> u64 {
+    let (n, d, k) = (rows as u64, columns as u64, clusters as u64);
+    if keeps_all_pairs(kind, rows) == Some(true) {
+        return (40 * n).saturating_mul(n);
+    }
+    let keep = (NEIGHBOURS.min(rows)) as u64;
+    // Rows in panels and lists of neighbours, every pair in two lines, six blocks of vectors; k-means in what was freed.
+    n.saturating_mul(8 * d + 16 * 5 * keep).saturating_add(n.saturating_mul(6 * 8 * (k + k / 4 + 16)))
+}
+
+/// The base clusterings of plans that see the same rows.
+pub(crate) fn spectral(plans: &[Plan], context: &RunContext<'_>) -> Result<Vec<Option<BaseRun>>, GenerateError> {
+    let (members, rows) = context.sight.rows(&plans[0]);
+    let most = plans.iter().map(|plan| plan.k).max().unwrap_or(1);
+    let all_pairs = keeps_all_pairs(plans[0].kind, rows.nrows()).unwrap_or(true);
+    let Some(axes) = embedding(&rows, all_pairs, most, plans[0].sample.child(3), context.progress)? else {
+        return Ok(plans.iter().map(|_| None).collect());
+    };
+    let found = |plan: &Plan| {
+        let (labels, stopped) = cluster(&axes, plan, context.progress)?;
+        let found = BaseRun::of_members(context.sight.values.nrows(), &members, labels.into_iter(), stopped);
+        Some(context.kept(plan, found))
+    };
+    Ok(plans.iter().map(found).collect())
+}
+
+/// The best of several k-means runs on the first k axes, rows brought to length 1.
+fn cluster(axes: &Array2<f64>, plan: &Plan, progress: &ProgressCounter<'_>) -> Option<(Vec<u16>, Stopped)> {
+    let mut points = axes.slice(s![.., ..plan.k]).to_owned();
+    for mut point in points.axis_iter_mut(Axis(0)) {
+        let length = point.dot(&point).sqrt();
+        if length > 0.0 {
+            point /= length;
+        }
+    }
+    let (rows, members) = (DenseRows::new(points.view(), None, false), Members::all(points.nrows()));
+    let job = |restart: u64| {
+        let (seed, members) = (plan.seed.child(restart), members.clone());
+        RunSpec { clusters: plan.k, initialization: Initialization::Greedy, seed, members, given: None }
+    };
+    let jobs: Vec<RunSpec> = (0..RESTARTS).map(job).collect();
+    let mut fits: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
+    lloyd(&rows, &jobs, &KMeansSettings::default(), progress, &mut |restart, fit| fits[restart] = Some(fit));
+    let fits: Vec<Fit> = fits.into_iter().collect::<Option<_>>()?;
+    let best = fits.into_iter().reduce(|best, fit| if fit.inertia < best.inertia { fit } else { best })?;
+    Some((best.labels, best.stopped))
+}
+
+/// The eigenvectors of the `count` largest eigenvalues, n × count; none if the monitor says stop.
+fn embedding(
+    rows: &Array2<f64>,
+    all_pairs: bool,
+    count: usize,
+    seed: Seed,
+    progress: &ProgressCounter<'_>,
+) -> Result<Option<Array2<f64>>, GenerateError> {
+    let n = rows.nrows();
+    let keep = if all_pairs { n - 1 } else { NEIGHBOURS.min(n - 1) };
+    let Some(graph) = Graph::new(rows, keep, progress) else { return Ok(None) };
+    let pairs = if all_pairs {
+        top_eigenpairs(graph.dense().view(), count, seed, &LanczosSettings::default())?
+    } else {
+        chebyshev(n, count, |x, y| graph.multiply(x, y), seed, &ChebyshevSettings::default())?
+    };
+    Ok(Some(pairs.vectors))
+}
