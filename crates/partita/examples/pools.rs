@@ -1,4 +1,4 @@
-//! Scores on published pools of base clusterings: `cargo xtask bench pools [-- METHOD BASES DRAWS [POOL]... [name=value]...]`.
+//! Scores on published pools of base clusterings: `cargo xtask bench pools [-- METHOD BASES DRAWS [POOL]... [name=value]... [each]]`.
 //!
 //! The folder that `PARTITA_POOLS` names holds the `.mat` files of Huang, Wang and Lai (IS, ISOLET, Semeion, SPF, PD), METHOD
 //! is a name such as `lwgp`; without one, the methods that the literature compares are tried on 20 base clusterings and `hbgf` on
@@ -6,7 +6,7 @@
 //! how much more we find, and how many standard errors of the difference (SE) that is in NMI: it takes six draws of the prototype, with
 //! our spread; of fewer it is less). Prints the mean over draws of NMI (by the larger entropy), its standard error and ARI against the
 //! classes, K being the number of classes and objects being shuffled; the median CPU time of a draw, and the largest resident
-//! set so far.
+//! set so far. `each` prints every draw too: its NMI, its ARI and its base clusterings, which `peers/plain_pools.py` reads.
 
 use std::env;
 use std::error::Error;
@@ -98,22 +98,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => {
             for (name, settings) in TRIED {
                 let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
-                pools(name, 20, 20, &settings, &POOLS)?;
+                pools(name, 20, 20, &settings, &POOLS, false)?;
             }
-            pools("hbgf", 10, 20, &[], &POOLS)?;
-            pools("ec-cms", 20, 5, &[], &POOLS[..1])
+            pools("hbgf", 10, 20, &[], &POOLS, false)?;
+            pools("ec-cms", 20, 5, &[], &POOLS[..1], false)
         }
         [name, bases, draws, rest @ ..] => {
             let (settings, named): (Vec<String>, Vec<String>) =
                 rest.iter().cloned().partition(|word| word.contains('='));
-            let named: Vec<&str> = named.iter().map(String::as_str).collect();
-            pools(name, bases.parse()?, draws.parse()?, &settings, if named.is_empty() { &POOLS } else { &named })
+            let each = named.iter().any(|word| word == "each");
+            let named: Vec<&str> = named.iter().map(String::as_str).filter(|word| *word != "each").collect();
+            pools(name, bases.parse()?, draws.parse()?, &settings, if named.is_empty() { &POOLS } else { &named }, each)
         }
-        _ => Err("say METHOD BASES DRAWS [POOL]... [name=value]...".into()),
+        _ => Err("say METHOD BASES DRAWS [POOL]... [name=value]... [each]".into()),
     }
 }
 
-fn pools(name: &str, bases: usize, draws: u64, words: &[String], pools: &[&str]) -> Result<(), Box<dyn Error>> {
+fn pools(
+    name: &str,
+    bases: usize,
+    draws: u64,
+    words: &[String],
+    pools: &[&str],
+    each: bool,
+) -> Result<(), Box<dyn Error>> {
     let folder = env::var_os("PARTITA_POOLS").ok_or("PARTITA_POOLS names no folder of pools")?;
     let method = METHODS.iter().find(|method| method.info().name == name).ok_or("there is no such method")?;
     let (settings, shown) = (SettingMap::parse(words)?, [&[name.to_owned()], words].concat().join(" "));
@@ -124,6 +132,11 @@ fn pools(name: &str, bases: usize, draws: u64, words: &[String], pools: &[&str])
         let runs: Vec<[f64; 3]> = (0..draws)
             .map(|draw| score(&loaded.ensemble, &truth, *method, bases, &settings, Seed::new(draw)))
             .collect::<Result<_, _>>()?;
+        for (draw, [nmi, ari, _]) in runs.iter().enumerate().filter(|_| each) {
+            let (bases, _) = drawn(&loaded.ensemble, bases, Seed::new(draw as u64));
+            let bases: Vec<String> = bases.iter().map(ToString::to_string).collect();
+            writeln!(out, "draw {draw} NMI {nmi:.4} ARI {ari:.4} bases {}", bases.join(" "))?;
+        }
         let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
         let (nmi, ari) = (mean(0), mean(1));
         let spread = runs.iter().map(|run| (run[0] - nmi).powi(2)).sum::<f64>() / (runs.len() as f64 - 1.0).max(1.0);
@@ -154,6 +167,17 @@ fn beside_prototype(pool: &str, name: &str, words: &[String], [nmi, ari]: [f64; 
     Some(format!("  prototype {its_nmi:.3}{of_ari}: {more:+.3}{more_ari} ({:+.1} SE)", more / error))
 }
 
+/// The base clusterings of a draw, and the order of the objects.
+fn drawn(pool: &Ensemble, bases: usize, seed: Seed) -> (Vec<u32>, Vec<u32>) {
+    let mut rng = seed.rng();
+    let mut chosen: Vec<u32> = (0..pool.bases().len() as u32).collect();
+    let mut objects: Vec<u32> = (0..pool.objects() as u32).collect();
+    chosen.shuffle(&mut rng);
+    objects.shuffle(&mut rng);
+    chosen.truncate(bases);
+    (chosen, objects)
+}
+
 /// NMI (by the larger entropy), ARI and seconds of one draw of base clusterings.
 fn score(
     pool: &Ensemble,
@@ -163,12 +187,8 @@ fn score(
     settings: &SettingMap,
     seed: Seed,
 ) -> Result<[f64; 3], Box<dyn Error>> {
-    let mut rng = seed.rng();
-    let mut chosen: Vec<u32> = (0..pool.bases().len() as u32).collect();
-    let mut objects: Vec<u32> = (0..pool.objects() as u32).collect();
-    chosen.shuffle(&mut rng);
-    objects.shuffle(&mut rng);
-    let ensemble = pool.select(&objects, &chosen[..bases]);
+    let (chosen, objects) = drawn(pool, bases, seed);
+    let ensemble = pool.select(&objects, &chosen);
     let mut problem = Problem::new(&ensemble, Clusters::Exactly(truth.clusters()));
     (problem.seed, problem.settings) = (seed.child(1), settings.clone());
     let start = cpu_seconds();
