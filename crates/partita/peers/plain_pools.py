@@ -168,12 +168,12 @@ def ecpcs_hc(parts, clusters, random):
 
 def soft_mean(parts, clusters, random):
     """Base clusters go to the column that they have most of; begins with the cut of lwgp."""
-    rows, before = one_hot(lwgp(parts, clusters, random)), np.inf
+    rows, before = one_hot(lwgp(parts, clusters, random)), None
     for _ in range(ROUNDS):
         matched = [part @ np.eye(rows.shape[1])[(rows.T @ part).argmax(0)] for part in parts]
         rows = sum(matched) / len(parts)
         loss = sum(((rows - part) ** 2).sum() for part in matched)
-        if before - loss <= 1.5e-8 * before:
+        if before is not None and before - loss <= 1.5e-8 * before:
             break
         before = loss
     return rows.argmax(1)
