@@ -1,5 +1,6 @@
 //! Soft means: the memberships that are closest to those of all base clusterings after their columns are matched.
 
+mod cut;
 mod matching;
 mod passes;
 mod rows;
@@ -15,8 +16,8 @@ use partita_core::{
 use partita_kmeans::labels::base_weights;
 use serde::{Deserialize, Serialize};
 
+use crate::MedianError;
 use crate::error::check;
-use crate::{MEDIAN_VI, MedianError, MedianViSettings};
 pub use passes::soft_mean_rows;
 pub(crate) use passes::{Matched, SumBase, SumMeans};
 use rows::WeightedShares;
@@ -75,8 +76,8 @@ pub struct SoftMeanSettings {
     pub rows: ConsensusRows,
     /// How columns are matched: search (all, until nothing improves), or stream (each once, to the mean of those before).
     pub order: MatchingOrder,
-    /// Starts: k-means on labels, base clusterings with K clusters, random matchings, by turns; median-vi first where base clusters share
-    /// columns. All run for 3 rounds, the best quarter goes on, and the best is kept.
+    /// Starts: k-means on labels, base clusterings with K clusters, random matchings, by turns; a normalised cut first where base clusters
+    /// share columns. All run for 3 rounds, the best quarter goes on, and the best is kept.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// Rounds of each, at most.
@@ -109,8 +110,8 @@ pub struct SoftMeanDiagnostics {
     pub merged: usize,
     /// The objective of every start that went on to the end.
     pub objectives: Vec<f64>,
-    /// Of the same starts, the share of squares that the consensus leaves, as a mean over its columns: the least is kept where base
-    /// clusters share columns.
+    /// Of the same starts, the share of squares that the consensus leaves, as a mean over its columns. Where base clusters share columns
+    /// the first is that of the cut, which is kept unless the least is below two thirds of it; then that is kept.
     pub unexplained: Vec<f64>,
 }
 
@@ -129,8 +130,10 @@ pub struct SoftMeanDiagnostics {
 /// Matchings and rows are found in turn, so the objective falls in every round. A base clustering with more than K clusters has columns
 /// beyond the K: one-to-one spreads the shares in them evenly, merge gives every one of its clusters to one of the K.
 ///
-/// Merging has an optimum of no use, since nothing is lost where all base clusters go to one column. So the search then starts from
-/// [`median_vi`](crate::median_vi()) too, and of all starts it keeps the one that leaves the least share of squares, as a mean over the columns:
+/// Merging has an optimum of no use, since nothing is lost where all base clusters go to one column. So the search then starts from the
+/// normalised cut of the graph of objects and base clusters, of which those that the others break up count less (`lwgp`), and keeps the
+/// optimum next to it unless columns were lost: another start is kept where it leaves less than two thirds of the share of squares, as a mean over
+/// the columns:
 ///
 /// ```text
 /// (1/K) Σ_k  Σ_ui w_u v_i (x_uik − y_ik)² / Σ_ui w_u v_i (x_uik − mean of x_u·k)²,    x_u = Q_u Π_u;  1 where all x_·k are equal
@@ -218,9 +221,9 @@ impl Method for SoftMean {
         let widest = Saturating(size.largest_base_clustering as u64);
         let quick = n * Saturating(40);
         let search = n * k * Saturating(16) + side * (k * sums + widest) * Saturating(8) + quick;
-        let median = Saturating(MEDIAN_VI.bytes(size, &MedianViSettings::default()));
+        let cut = Saturating(cut::bytes(size));
         (entries * Saturating(12)
-            + if settings.matching.merges(widest.0 as usize, k.0 as usize) { search.max(median) } else { search })
+            + if settings.matching.merges(widest.0 as usize, k.0 as usize) { search.max(cut) } else { search })
         .0
     }
 

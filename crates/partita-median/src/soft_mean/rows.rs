@@ -83,6 +83,22 @@ impl<'a> WeightedShares<'a> {
         self.pieces(MeanSums::new(self.base_of.len(), self.clusters), add)
     }
 
+    /// Σ_c share_ic x_ck for every object i and column k of a `table` of base clusters.
+    pub(super) fn gathered(&self, table: ArrayView2<'_, f64>) -> Array2<f64> {
+        let width = table.ncols();
+        let mut rows = Array2::zeros((self.shares.objects(), width));
+        let values = rows.as_slice_mut().expect("a new array lies in rows");
+        values.par_chunks_mut(PIECE * width).enumerate().for_each(|(number, rows)| {
+            for (at, row) in rows.chunks_exact_mut(width).enumerate() {
+                let (clusters, shares) = self.shares.row(number * PIECE + at);
+                for (&cluster, share) in clusters.iter().zip(shares) {
+                    row.iter_mut().zip(table.row(cluster as usize)).for_each(|(sum, x)| *sum += share * x);
+                }
+            }
+        });
+        rows
+    }
+
     /// Σ_i w_i share_ic y_ik for every base cluster c and column k of `rows`.
     pub(super) fn products(&self, rows: ArrayView2<'_, f64>) -> Array2<f64> {
         let shape = (self.base_of.len(), rows.ncols());

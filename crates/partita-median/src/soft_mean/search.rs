@@ -4,24 +4,28 @@ use std::convert::Infallible;
 
 use partita_core::ndarray::{Array2, ArrayView1, ArrayView2, s};
 use partita_core::{
-    Clusters, Flow, Monitor, MultiStart, Objective, Outcome, Partition, ProgressCounter, Seed, Sense, SoftPartition,
-    Stopped, WeightedEnsemble,
+    Flow, Monitor, MultiStart, Objective, Outcome, Partition, ProgressCounter, Seed, Sense, SoftPartition, Stopped,
+    WeightedEnsemble,
 };
 use partita_kmeans::labels::quick_partition;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
+use super::cut::weighted_cut;
 use super::rows::{RunningMean, WeightedShares};
 use super::sums::MeanSums;
 use super::{ColumnMatching, ConsensusRows, SoftMeanDiagnostics, SoftMeanSettings, matching};
-use crate::{MedianViSettings, median_vi};
 
 /// Rounds of a start before the best go on, and how many of them do at least; of many starts a quarter goes on.
 const ROUGH_ROUNDS: u32 = 3;
 const FINALISTS: usize = 2;
 
-/// Units of progress: the median, a start that runs for a few rounds, and one that goes on.
-const MEDIAN: u64 = 3_000;
+/// The cut is kept while it leaves at most so many times the share of squares that the best start leaves.
+const KEPT: f64 = 1.5;
+
+/// Units of progress: the eigenvectors and the groups of a cut, a start that runs for a few rounds, and one that goes on.
+const EIGENVECTORS: u64 = 1_000;
+const GROUPS: u64 = 500;
 const ROUGH: u64 = 200;
 const FINAL: u64 = 600;
 
@@ -170,13 +174,13 @@ impl<'a> Search<'a> {
         let Ok(()) = run.go_on(&self.columns, (rounds, self.settings.tolerance), monitor, sums);
     }
 
-    /// All starts for a few rounds, then the best to the end.
+    /// All starts for a few rounds, then the best to the end. Where base clusters share columns the first is the cut, and goes on.
     pub(super) fn multi_start(&self, source: WeightedEnsemble<'_>, seed: Seed) -> Vec<Run> {
-        let restarts = self.settings.restarts.get();
         let merges = self.columns.merges();
-        let median = if merges { MEDIAN } else { 0 };
-        let finals = FINALISTS.max(restarts as usize / 4) as u64;
-        let progress = ProgressCounter::new(self.monitor, median + u64::from(restarts) * ROUGH + finals * FINAL);
+        let restarts = self.settings.restarts.get();
+        let cut = if merges { EIGENVECTORS + GROUPS } else { 0 };
+        let finals = (FINALISTS.max(restarts as usize / 4) + usize::from(merges)) as u64;
+        let progress = ProgressCounter::new(self.monitor, cut + u64::from(restarts) * ROUGH + finals * FINAL);
         let mut runs: Vec<Run> = Vec::new();
         for start in 0..restarts {
             if progress.stopped() && !runs.is_empty() {
@@ -184,7 +188,13 @@ impl<'a> Search<'a> {
             }
             let matched = |rows: &Array2<f64>| self.columns.matched(self.rows.products(rows.view()).view(), None);
             let codes = match start % 3 {
-                0 if start == 0 && merges => matched(&self.median(source, seed.child(0), &progress.part(median))),
+                0 if start == 0 && merges => {
+                    let parts = (&progress.part(EIGENVECTORS), &progress.part(GROUPS));
+                    let cut = weighted_cut(source, self.rows, seed.child(0), (parts.0, parts.1));
+                    matched(&one_hot(
+                        &cut.unwrap_or_else(|| quick_partition(source, self.rows.clusters, seed.child(0))),
+                    ))
+                }
                 2 => self.columns.random(seed.child(u64::from(start))),
                 _ => matched(&self.start(source, start as usize, seed)),
             };
@@ -195,7 +205,11 @@ impl<'a> Search<'a> {
         }
         let objectives = values(&runs, merges);
         let most = FINALISTS.max(runs.len() / 4);
-        let finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
+        let mut finalists = MultiStart::new(Sense::Minimise).finalists(&objectives, most, f64::INFINITY);
+        if merges {
+            finalists.retain(|&at| at != 0);
+            finalists.insert(0, 0);
+        }
         let mut runs: Vec<Option<Run>> = runs.into_iter().map(Some).collect();
         let go_on = |at: usize| {
             let mut run = runs[at].take().expect("every finalist once");
@@ -203,14 +217,6 @@ impl<'a> Search<'a> {
             run
         };
         finalists.into_iter().map(go_on).collect()
-    }
-
-    /// The rows of the median by variation of information.
-    fn median(&self, source: WeightedEnsemble<'_>, seed: Seed, monitor: &dyn Monitor) -> Array2<f64> {
-        let k = self.rows.clusters;
-        let median = median_vi(source, Clusters::Exactly(k), seed, &MedianViSettings::default(), monitor);
-        let median = median.expect("what soft-mean takes is what a median takes").partition;
-        one_hot(&Partition::new(median.labels().to_vec(), k).expect("a median has at most K clusters"))
     }
 
     /// The rows of a start: a base clustering with K clusters, or k-means on labels, by turns.
@@ -262,7 +268,8 @@ impl<'a> Search<'a> {
 pub(super) fn best(runs: Vec<Run>, columns: &Columns) -> (Run, SoftMeanDiagnostics) {
     let merged = columns.co_shares.iter().flatten().count();
     let (objectives, unexplained) = (values(&runs, false), values(&runs, true));
-    let best = MultiStart::new(Sense::Minimise).best(if merged > 0 { &unexplained } else { &objectives }).unwrap_or(0);
+    let least = MultiStart::new(Sense::Minimise).best(if merged > 0 { &unexplained } else { &objectives }).unwrap_or(0);
+    let best = if merged > 0 && unexplained[0] <= KEPT * unexplained[least] { 0 } else { least };
     let run = runs.into_iter().nth(best).expect("at least one start");
     (run, SoftMeanDiagnostics { merged, objectives, unexplained })
 }

@@ -132,7 +132,8 @@ fn soft_mean_settings(texts: &[&str]) -> SoftMeanSettings {
     SettingMap::parse(texts).unwrap().apply().unwrap()
 }
 
-/// The search is that in memory where all different rows are in the sample, but for the order of sums.
+/// The search is that in memory where all different rows are in the sample, but for the order of sums, and for k-means of the cut, which
+/// draws among rows as they are held.
 #[test]
 fn soft_means_of_rows_are_as_close_as_those_in_memory() {
     for (how, settings) in [&["matching=one-to-one"][..], &["matching=merge"], &["rows=hard"]].iter().enumerate() {
@@ -151,7 +152,7 @@ fn soft_means_of_rows_are_as_close_as_those_in_memory() {
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             same += usize::from((values[0] - values[1]).abs() <= 1e-12 * values[1]);
         }
-        assert!(sums[0] <= 1.002 * sums[1], "{how}: {sums:?}");
+        assert!(sums[0] <= 1.003 * sums[1], "{how}: {sums:?}");
         assert!(same >= draws as usize * 3 / 4, "{how}: {same} of {draws} are the same");
     }
 }

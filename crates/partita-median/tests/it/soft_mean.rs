@@ -150,12 +150,12 @@ fn more_clusters_are_merged_or_spread_and_weights_are_copies() {
 }
 
 #[test]
-fn progress_moves_while_the_median_is_found() {
+fn progress_moves_while_the_cut_is_found() {
     let drawn = planted(300, 10, 6, Seed::new(3));
     let shares = progress(&SOFT_MEAN, &drawn, Clusters::Exactly(3), &SettingMap::default());
     assert!(shares.is_sorted() && shares.iter().all(|share| *share <= 1.0));
-    // The median comes first, and counts three in 7.2 parts.
-    let mut early: Vec<f64> = shares.iter().copied().filter(|share| *share < 0.4).collect();
+    // The cut comes first, and counts 15 in 63 parts.
+    let mut early: Vec<f64> = shares.iter().copied().filter(|share| *share < 0.23).collect();
     early.dedup();
     assert!(early.len() > 5, "{early:?}");
     let one = SettingMap::parse(&["restarts=1"]).unwrap();
