@@ -105,7 +105,7 @@ impl MmSettings {
 /// the result.
 ///
 /// # Differences from the paper
-/// Starts by k-means++ into 8 K clusters that are merged to K by the likelihood a merge loses (one run from a random start gives
+/// Starts by k-means++ into 8 K clusters that are merged to K by the likelihood a merge loses, and then moved (one run from a random start gives
 /// the poor baselines of later papers, and k-means++ into K is little better), beside random ones, and a pseudo-count that keeps
 /// labels that were not seen possible in held-out rows.
 ///

@@ -2,7 +2,7 @@
 
 use partita_core::{ProblemSize, Seed};
 
-use crate::shared::initialization::{self, MERGED_OF};
+use crate::shared::initialization::{self, MERGED_OF, Merges};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -38,7 +38,10 @@ pub(crate) fn varied_statistics(
     seed: Seed,
 ) -> SufficientStatistics {
     if restart.is_multiple_of(MERGED_OF) {
-        initial_statistics(rows, clusters, restart / MERGED_OF, seed)
+        let number = restart / MERGED_OF;
+        let begun = initial_clusters(clusters, number);
+        let seed = seed.child(u64::from(number));
+        initialization::merged_statistics(rows, begun, Merges::of(restart), seed).widened(clusters)
     } else {
         initialization::random_statistics(rows, clusters, seed.child(u64::from(restart)))
     }

@@ -25,7 +25,7 @@ pub(crate) fn merge_to(sums: &SufficientStatistics, clusters: usize, offsets: &[
     while live.len() > clusters.max(1) {
         let (a, b) = cheapest(&live, &losses, many);
         let gone = std::mem::replace(&mut parts[a], ClusterCounts::EMPTY);
-        parts[b].join(gone);
+        parts[b].join(&gone);
         place.iter_mut().filter(|p| **p == a).for_each(|p| *p = b);
         live.retain(|&k| k != a);
         for &other in live.iter().filter(|&&other| other != b) {
@@ -48,35 +48,78 @@ fn cheapest(live: &[usize], losses: &[f64], many: usize) -> (usize, usize) {
     best
 }
 
-/// The counts of one cluster.
-struct ClusterCounts {
-    labels: Vec<f64>,
-    totals: Vec<f64>,
+/// The counts of one cluster: of labels, then of base clusterings.
+#[derive(Clone)]
+pub(super) struct ClusterCounts {
+    labels: Vec<Count>,
+    totals: Vec<Count>,
+}
+
+/// How many, and n ln n.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    number: f64,
+    entropy: f64,
+}
+
+impl Count {
+    fn of(number: f64) -> Self {
+        Self { number, entropy: if number > 0.0 { number * number.ln() } else { 0.0 } }
+    }
 }
 
 impl ClusterCounts {
     const EMPTY: Self = Self { labels: Vec::new(), totals: Vec::new() };
 
-    fn of(sums: &SufficientStatistics, cluster: usize, offsets: &[usize]) -> Self {
+    /// No rows, of the same base clusterings.
+    pub(super) fn empty_as(other: &Self) -> Self {
+        let none = |counts: &[Count]| vec![Count::default(); counts.len()];
+        Self { labels: none(&other.labels), totals: none(&other.totals) }
+    }
+
+    pub(super) fn of(sums: &SufficientStatistics, cluster: usize, offsets: &[usize]) -> Self {
         let labels: Vec<f64> = sums.labels.iter().skip(cluster).step_by(sums.sizes.len()).copied().collect();
-        let totals = offsets.windows(2).map(|ends| labels[ends[0]..ends[1]].iter().sum()).collect();
-        Self { labels, totals }
+        let total = |ends: &[usize]| Count::of(labels[ends[0]..ends[1]].iter().sum());
+        let totals = offsets.windows(2).map(total).collect();
+        Self { labels: labels.into_iter().map(Count::of).collect(), totals }
     }
 
-    fn join(&mut self, other: Self) {
-        self.labels.iter_mut().zip(&other.labels).for_each(|(a, b)| *a += b);
-        self.totals.iter_mut().zip(&other.totals).for_each(|(a, b)| *a += b);
+    pub(super) fn join(&mut self, other: &Self) {
+        self.change(other, 1.0);
     }
 
-    fn loss(&self, other: &Self) -> f64 {
+    pub(super) fn part(&mut self, other: &Self) {
+        self.change(other, -1.0);
+    }
+
+    fn change(&mut self, other: &Self, sign: f64) {
+        let pairs = (self.labels.iter_mut().zip(&other.labels)).chain(self.totals.iter_mut().zip(&other.totals));
+        for (own, other) in pairs.filter(|(_, other)| other.number > 0.0) {
+            *own = Count::of(own.number + sign * other.number);
+        }
+    }
+
+    /// What the log likelihood of the labels loses where the two become one.
+    pub(super) fn loss(&self, other: &Self) -> f64 {
         shared(&self.totals, &other.totals) - shared(&self.labels, &other.labels)
+    }
+
+    /// The same of a part of this cluster and the rest of it.
+    pub(super) fn loss_of(&self, part: &Self) -> f64 {
+        left(&self.totals, &part.totals) - left(&self.labels, &part.labels)
     }
 }
 
 /// Σ (a + b) ln (a + b) − a ln a − b ln b.
-fn shared(a: &[f64], b: &[f64]) -> f64 {
-    let pairs = a.iter().zip(b).filter(|(a, b)| **a > 0.0 && **b > 0.0);
-    pairs.map(|(a, b)| (a + b) * (a + b).ln() - a * a.ln() - b * b.ln()).sum()
+fn shared(a: &[Count], b: &[Count]) -> f64 {
+    let pairs = a.iter().zip(b).filter(|(a, b)| a.number > 0.0 && b.number > 0.0);
+    pairs.map(|(a, b)| Count::of(a.number + b.number).entropy - a.entropy - b.entropy).sum()
+}
+
+/// Σ a ln a − b ln b − (a − b) ln (a − b).
+fn left(a: &[Count], b: &[Count]) -> f64 {
+    let pairs = a.iter().zip(b).filter(|(_, b)| b.number > 0.0);
+    pairs.map(|(a, b)| a.entropy - b.entropy - Count::of(a.number - b.number).entropy).sum()
 }
 
 #[cfg(test)]

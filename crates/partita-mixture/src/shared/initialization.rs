@@ -9,6 +9,7 @@ use rand_distr::{Distribution, Exp1};
 
 use crate::shared::greedy_merges::merge_to;
 use crate::shared::row_model::RowModel;
+use crate::shared::small_cluster_moves::moved;
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -29,6 +30,32 @@ const POLISH_ROUNDS: u32 = 2;
 /// # Cost
 /// O(r M K' + K'² ΣJ) time for r = min(rows, 16384) rows and K' = min(8 K, 256) small clusters.
 pub(crate) fn initial_statistics(rows: &WeightedRows<'_>, clusters: usize, seed: Seed) -> SufficientStatistics {
+    merged_statistics(rows, clusters, Merges::Greedy, seed)
+}
+
+/// How small clusters become K.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Merges {
+    /// By the cheapest merge, time after time.
+    Greedy,
+    /// The same, and then they move while that is better: what greedy merges begin with they cannot undo.
+    Moved,
+}
+
+impl Merges {
+    /// Of several starts all but the first are moved.
+    pub(crate) fn of(restart: u32) -> Self {
+        if restart == 0 { Self::Greedy } else { Self::Moved }
+    }
+}
+
+/// [`initial_statistics`] by either.
+pub(crate) fn merged_statistics(
+    rows: &WeightedRows<'_>,
+    clusters: usize,
+    merges: Merges,
+    seed: Seed,
+) -> SufficientStatistics {
     let sample = sample(rows, START_ROWS, seed.child(u64::MAX));
     let rows = sample.as_ref().unwrap_or(rows);
     let small = (SMALL_A_CLUSTER * clusters).min(MOST_SMALL).min(rows.weights().len()).max(clusters);
@@ -38,7 +65,10 @@ pub(crate) fn initial_statistics(rows: &WeightedRows<'_>, clusters: usize, seed:
             labels = rows.nearest(model(rows, &rows.given_hard(&labels, small)).logs());
         }
         let sums = rows.given_hard(&labels, small).weighted(rows.base_weights(), rows.offsets());
-        let place = merge_to(&sums, clusters, rows.offsets());
+        let mut place = merge_to(&sums, clusters, rows.offsets());
+        if merges == Merges::Moved {
+            place = moved(&sums, place, clusters, rows.offsets());
+        }
         labels.iter_mut().for_each(|k| *k = place[*k as usize]);
     }
     rows.given_hard(&labels, clusters)
@@ -52,8 +82,8 @@ pub(crate) fn initial_bytes(size: &ProblemSize) -> Saturating<u64> {
     (side + m + Saturating(1)) * small * Saturating(4 * 8)
 }
 
-/// What the rows of one of several starts add up to: of every four one is made by merges, the others of memberships drawn at random,
-/// since merges lead to few different places.
+/// What the rows of one of several starts add up to: of every four one is made by merges (of the first, greedy alone), the others of
+/// memberships drawn at random, since merges lead to few different places.
 pub(crate) fn varied_statistics(
     rows: &WeightedRows<'_>,
     clusters: usize,
@@ -62,7 +92,7 @@ pub(crate) fn varied_statistics(
 ) -> SufficientStatistics {
     let seed = seed.child(u64::from(restart));
     if restart.is_multiple_of(MERGED_OF) {
-        initial_statistics(rows, clusters, seed)
+        merged_statistics(rows, clusters, Merges::of(restart), seed)
     } else {
         random_statistics(rows, clusters, seed)
     }

@@ -14,6 +14,7 @@ pub(crate) mod multi_start;
 pub(crate) mod row_model;
 pub(crate) mod row_passes;
 pub(crate) mod saved_model;
+pub(crate) mod small_cluster_moves;
 pub(crate) mod soft_expectation;
 pub(crate) mod sufficient_statistics;
 pub(crate) mod weighted_rows;
