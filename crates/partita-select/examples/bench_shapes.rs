@@ -18,7 +18,7 @@ use partita_core::{Clusters, MemoryBudget, Partition, Problem, Seed, Silent, con
 use partita_files::{Impute, ReadOptions, read_table};
 use partita_generate::{Recipe, Scale, generate};
 use partita_metrics::Contingency;
-use partita_select::{BestSettings, ChooseSettings, Judge, best, choose_clusters, choose_recipe};
+use partita_select::{BestSettings, ChooseSettings, Criterion, best, choose_clusters, choose_recipe};
 use partita_synth::{Group, Half, SynthSettings, families, synthesise};
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
@@ -171,7 +171,7 @@ fn ours(set: &Set, scores: &mut Scores) -> Done {
 fn choices_among_methods(sets: &[Set], what: &str) -> Done {
     let names = BestSettings::default().among;
     let methods: Vec<&str> = names.split(',').collect();
-    let judges = [("best", Judge::Methods), ("best judge=bases", Judge::Bases)];
+    let judges = [("best", Criterion::Methods), ("best criterion=bases", Criterion::Bases)];
     let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for set in sets.iter().filter(|set| set.clusters > 1) {
         let ensemble =
@@ -182,8 +182,8 @@ fn choices_among_methods(sets: &[Set], what: &str) -> Done {
         for (name, method) in methods.iter().zip(&listed) {
             columns.entry(name).or_default().push(ari(&consense(*method, &problem, &Silent)?.partition, set)?);
         }
-        for (name, judge) in judges {
-            let chosen = best(&listed, &problem, judge, &Silent)?;
+        for (name, criterion) in judges {
+            let chosen = best(&listed, &problem, criterion, &Silent)?;
             columns.entry(name).or_default().push(ari(&chosen.outcome.partition, set)?);
         }
     }

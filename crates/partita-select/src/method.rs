@@ -9,7 +9,7 @@ use partita_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Entry, Judge, SelectError, best};
+use crate::{Criterion, Entry, SelectError, best};
 
 /// Settings of [`BEST`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Settings)]
@@ -20,12 +20,12 @@ pub struct BestSettings {
     /// Names of the methods that are tried, with commas between them.
     pub among: String,
     /// What they are measured by: agreement with what the other methods find, or with the base clusterings (ANMI).
-    pub judge: Judge,
+    pub criterion: Criterion,
 }
 
 impl Default for BestSettings {
     fn default() -> Self {
-        Self { among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(), judge: Judge::default() }
+        Self { among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(), criterion: Criterion::default() }
     }
 }
 
@@ -36,8 +36,17 @@ impl BestSettings {
 
     /// The methods that are named.
     fn methods(&self) -> Result<Vec<&'static dyn Consensus>, SettingsError> {
-        let unknown = |name| SettingsError::value("among", &self.among, format!("there is no method '{name}'"));
-        self.names().map(|name| partita::method(name).ok_or_else(|| unknown(name))).collect()
+        let refused = |reason| SettingsError::value("among", &self.among, reason);
+        let mut methods: Vec<&'static dyn Consensus> = Vec::new();
+        for name in self.names() {
+            let method = partita::method(name).ok_or_else(|| refused(format!("there is no method '{name}'")))?;
+            // A method that is there twice would agree with itself.
+            if methods.iter().any(|other| other.info().name == method.info().name) {
+                return Err(refused(format!("'{name}' is named twice")));
+            }
+            methods.push(method);
+        }
+        Ok(methods)
     }
 
     fn check_together(&self, _size: &ProblemSize) -> Result<(), SettingsError> {
@@ -110,7 +119,7 @@ impl Method for BestOf {
         monitor: &dyn Monitor,
     ) -> Result<Outcome<BestDiagnostics>, FitError> {
         let inner = problem.clone().settings(SettingMap::default());
-        let found = best(&settings.methods()?, &inner, settings.judge, monitor).map_err(|error| match error {
+        let found = best(&settings.methods()?, &inner, settings.criterion, monitor).map_err(|error| match error {
             SelectError::Interrupted => FitError::Interrupted,
             other => FitError::other(other),
         })?;
@@ -146,6 +155,8 @@ mod tests {
         let refusal = |problem: &Problem<'_>| consense(&BEST, problem, &Silent).unwrap_err().to_string();
         problem.settings = SettingMap::parse(&["among=mm,no-such"]).unwrap();
         assert!(refusal(&problem).contains("no-such"));
+        problem.settings = SettingMap::parse(&["among=lwgp,lwgp,hbgf"]).unwrap();
+        assert!(refusal(&problem).contains("'lwgp' is named twice"), "{}", refusal(&problem));
         problem.settings = SettingMap::parse(&["among=,"]).unwrap();
         assert!(refusal(&problem).contains("no method"), "{}", refusal(&problem));
         problem.settings = SettingMap::parse(&["among=ssce"]).unwrap();

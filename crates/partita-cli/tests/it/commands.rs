@@ -301,8 +301,10 @@ fn the_best_of_several_methods_is_chosen_in_the_open() {
     assert_eq!(others(winner), best);
     let own = record["anmi"].as_f64().expect("every outcome says how far it agrees with the ensemble");
     assert!((own - found(winner, "agreement/anmi").unwrap()).abs() < 1e-12, "{own} {winner}");
-    place.partita(&["consensus", "e.npz", "-m", "best", "--set", "judge=bases", "-k", "3"]).fine();
-    place.partita(&["consensus", "e.npz", "-m", "best", "--set", "judge=me", "-k", "3"]).refused(&["methods", "bases"]);
+    place.partita(&["consensus", "e.npz", "-m", "best", "--set", "criterion=bases", "-k", "3"]).fine();
+    place
+        .partita(&["consensus", "e.npz", "-m", "best", "--set", "criterion=me", "-k", "3"])
+        .refused(&["methods", "bases"]);
     let among = |names: &str| place.partita(&["consensus", "e.npz", "-m", "best", "--set", names, "-k", "3"]);
     assert_eq!(among("among=lwgp").fine().lines().count(), 151);
     among("among=lwgp,nothing").refused(&["nothing"]);
