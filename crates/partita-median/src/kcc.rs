@@ -8,7 +8,8 @@ use partita_core::{
     WeightedEnsemble,
 };
 use partita_kmeans::labels::{
-    Assignment, Counts, Plan, RowVisitor, Utility, WeightedLabelRows, base_weights, kmeans, kmeans_over, with_rows,
+    Assignment, Counts, Plan, RowVisitor, SWAPS, Utility, WeightedLabelRows, base_weights, kmeans, kmeans_over,
+    with_rows,
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,8 +76,8 @@ impl Default for KccSettings {
 ///
 /// `utility=c` is [`kc`](crate::kc()) to the byte. The entropy makes a label that a cluster lacks impossible, which would freeze
 /// clusters: in the first three rounds one object, a tenth and next to nothing, distributed as all are, is added to every
-/// cluster. After the last round single rows move wherever that raises the utility, as in [`kc`](crate::kc()). On base clusterings
-/// with up to √n clusters all utilities lose to cuts such as lwgp.
+/// cluster. After the last round single rows move, and clusters are swapped, wherever that raises the utility, as in
+/// [`kc`](crate::kc()). On base clusterings with up to √n clusters all utilities lose to cuts such as lwgp.
 ///
 /// # Cost
 /// As [`kc`](crate::kc()).
@@ -255,7 +256,7 @@ impl<'a> Target<'a> {
         let (assignment, base_weights) = (self.assignment(), self.counting.as_slice());
         let (restarts, rounds, tolerance): (NonZeroU32, NonZeroU32, f64) =
             (settings.restarts, settings.rounds, settings.tolerance);
-        Plan { clusters, base_weights, assignment, restarts, rounds, tolerance }
+        Plan { clusters, base_weights, assignment, restarts, swaps: SWAPS, rounds, tolerance }
     }
 
     /// What losses of k-means are in terms of the objective.

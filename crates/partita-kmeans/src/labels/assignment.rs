@@ -71,6 +71,11 @@ fn norm(shares: impl Iterator<Item = f64> + Clone, p: f64) -> f64 {
 }
 
 impl Assignment<'_> {
+    /// Whether single rows move ([`exchange`](super::exchange)).
+    pub(super) fn has_exchanges(self) -> bool {
+        !matches!(self, Self::NormalisedCut(_))
+    }
+
     /// Rounds before the loss must fall: while smoothing goes down it may rise.
     pub(super) fn first_rounds(self) -> u64 {
         if matches!(self, Self::Utility(Utility::Entropy { .. })) { 3 } else { 0 }

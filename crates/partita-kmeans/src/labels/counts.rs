@@ -66,6 +66,14 @@ impl Counts {
         self.objects[k] += weight;
     }
 
+    /// Takes all objects out of a cluster.
+    pub(super) fn clear(&mut self, cluster: u32) {
+        let k = cluster as usize;
+        for counts in [&mut self.labels, &mut self.sizes, &mut self.objects] {
+            counts.iter_mut().skip(k).step_by(self.clusters).for_each(|count| *count = 0);
+        }
+    }
+
     /// The same objects in `clusters` clusters: those of cluster `k` in `becomes[k]`.
     #[must_use]
     pub fn joined(&self, becomes: &[u32], clusters: usize) -> Self {

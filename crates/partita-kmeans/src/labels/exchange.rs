@@ -176,8 +176,15 @@ mod tests {
                 Assignment::Utility(Utility::Norm(2.0)),
                 Assignment::Utility(Utility::Norm(5.0)),
             ] {
-                let plan =
-                    Plan { clusters, base_weights, assignment, restarts: count(3), rounds: count(50), tolerance: 1e-9 };
+                let plan = Plan {
+                    clusters,
+                    base_weights,
+                    assignment,
+                    restarts: count(3),
+                    swaps: 8,
+                    rounds: count(50),
+                    tolerance: 1e-9,
+                };
                 let fit = kmeans(&rows, &plan, Seed::new(seed), &Silent);
                 let loss = |counts: &Counts| assignment.loss(counts, rows.offsets(), base_weights);
                 let least = loss(&fit.counts);

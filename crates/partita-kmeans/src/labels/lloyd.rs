@@ -1,7 +1,7 @@
 //! k-means on label rows: k-means++ on the share of labels that differ, then assignments and counts in turn, from several
-//! initializations.
+//! initializations; moves of single rows and random swaps improve the best.
 
-use partita_core::{Label, Monitor, Seed, Stopped};
+use partita_core::{Flow, Label, Monitor, Seed, Stopped};
 use rand::seq::index;
 use rayon::prelude::*;
 
@@ -9,6 +9,7 @@ use super::counts::Counts;
 use super::held::HeldRows;
 use super::rounds::{Plan, Progress, Rounds, climb};
 use super::rows::WeightedLabelRows;
+use super::swaps::Swaps;
 use crate::plus_plus::{Field, Points, plus_plus};
 
 /// Initializations are tried on at most so many rows; the best one goes on with all of them.
@@ -47,7 +48,7 @@ pub fn kmeans<L: Label>(rows: &WeightedLabelRows<'_, L>, plan: &Plan<'_>, seed: 
 }
 
 /// The best of runs from several initializations, on some of the rows; they are short where the best will `go_on` with more. The best
-/// few that differ are improved by moves of single rows.
+/// few that differ are improved by moves of single rows, then the best by random swaps.
 pub(super) fn best_start<L: Label>(
     rows: &WeightedLabelRows<'_, L>,
     on: &[u32],
@@ -73,14 +74,33 @@ pub(super) fn best_start<L: Label>(
             break;
         }
     }
-    best.into_best(starts)
+    let swaps = Swaps { rows, on, plan: &short, trials: best.trials(), passes: PASSES as u32 };
+    let last = Still { monitor, done: starts.len() as u64 * rounds, total: plan.all_rounds(go_on) };
+    swaps.improve(best.into_best(starts), seed.child(1 + u64::from(plan.restarts.get())), &last)
 }
 
-/// Scores that moves of single rows may look at, in all: on many rows fewer runs are improved, and these less.
+/// Tells whether to go on, at progress that stands still.
+struct Still<'a> {
+    monitor: &'a dyn Monitor,
+    done: u64,
+    total: u64,
+}
+
+impl Monitor for Still<'_> {
+    fn tick(&self, _done: u64, _total: u64) -> Flow {
+        self.monitor.tick(self.done, self.total)
+    }
+}
+
+/// Scores that moves of single rows may look at, in all, and as many in random swaps: on many rows fewer runs are improved, and these
+/// less.
 const SCORES: usize = 50_000_000;
 
 /// Passes over the rows that a run should be able to take.
 const PASSES: usize = 20;
+
+/// Passes over the rows that a swap may take, in rounds and in moves of single rows.
+const SWAP_PASSES: usize = 30;
 
 /// The best runs so far, by rising sum of squares; of equal ones the first.
 struct Improved<'a, L> {
@@ -111,6 +131,12 @@ impl<L: Label> Improved<'_, L> {
         self.on.len().saturating_mul(self.rows.bases()).saturating_mul(self.plan.clusters).max(1)
     }
 
+    /// Random swaps that are tried: fewer on many rows.
+    fn trials(&self) -> usize {
+        let asked = (self.plan.swaps as usize).saturating_mul(self.plan.restarts.get() as usize);
+        (SCORES / SWAP_PASSES / self.scores()).min(asked)
+    }
+
     /// The best run after moves, with what every initialization reached.
     fn into_best(mut self, mut starts: Vec<f64>) -> Fit {
         let passes = (SCORES / self.most / self.scores()).min(100) as u32;
@@ -138,7 +164,7 @@ impl<L: Label> Improved<'_, L> {
 }
 
 /// A run on rows in memory.
-fn climbed<L: Label>(
+pub(super) fn climbed<L: Label>(
     rows: &WeightedLabelRows<'_, L>,
     on: &[u32],
     plan: &Plan<'_>,

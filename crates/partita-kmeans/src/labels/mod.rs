@@ -10,11 +10,12 @@ mod quick;
 mod rounds;
 mod rows;
 mod scores;
+mod swaps;
 
 pub use assignment::{Assignment, Utility};
 pub use counts::Counts;
 pub use lloyd::{Fit, START_ROWS, kmeans};
 pub use passes::{LabelChoice, PASSES, RowsFit, bytes_over, kmeans_over};
 pub use quick::quick_partition;
-pub use rounds::Plan;
+pub use rounds::{Plan, SWAPS};
 pub use rows::{RowVisitor, WeightedLabelRows, base_weights, places, with_rows, with_weighted_rows};

@@ -335,7 +335,7 @@ mod tests {
     fn plan(assignment: Assignment<'static>, clusters: usize) -> Plan<'static> {
         let count = |number| NonZeroU32::new(number).unwrap();
         let base_weights = &[1.0, 2.0, 0.5, 1.0];
-        Plan { clusters, base_weights, assignment, restarts: count(3), rounds: count(50), tolerance: 0.0 }
+        Plan { clusters, base_weights, assignment, restarts: count(3), swaps: 8, rounds: count(50), tolerance: 0.0 }
     }
 
     #[test]

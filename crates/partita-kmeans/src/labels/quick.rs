@@ -36,6 +36,7 @@ impl RowVisitor for Quick {
             base_weights: &vec![1.0; rows.bases()],
             assignment: Assignment::Nearest,
             restarts: number(3),
+            swaps: 0,
             rounds: number(20),
             tolerance: 1e-3,
         };

@@ -6,6 +6,9 @@ use partita_core::{Flow, Monitor, Stopped};
 
 use super::assignment::Assignment;
 
+/// Random swaps for each initialization where the result is to be as good as it can be ([`Plan::swaps`]).
+pub const SWAPS: u32 = 8;
+
 /// What to optimise and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
@@ -18,6 +21,8 @@ pub struct Plan<'a> {
     /// Initializations; the best is kept.
     #[doc(alias = "n_init")]
     pub restarts: NonZeroU32,
+    /// Random swaps that are tried for each initialization, at most.
+    pub swaps: u32,
     /// Most iterations of one run.
     #[doc(alias = "max_iter")]
     pub rounds: NonZeroU32,
