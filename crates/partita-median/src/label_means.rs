@@ -29,7 +29,7 @@ pub struct LabelMeansSettings {
     ///
     /// Those that differ are improved by moves of single rows (on large tables only the best of them), then the best by up to
     /// eight random swaps of a cluster for each initialization (fewer on larger tables). Beyond 10,000 different rows all are
-    /// tried on so many of them, and the best goes on with all.
+    /// tried on so many of them, without swaps, and the best goes on with all.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// The most rounds of one initialization.

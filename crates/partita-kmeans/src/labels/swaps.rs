@@ -116,7 +116,9 @@ impl<L: Label> Swaps<'_, L> {
 
 #[cfg(test)]
 mod tests {
-    use partita_core::{Ensemble, EnsembleBuilder, Silent};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use partita_core::{Ensemble, EnsembleBuilder, Flow, Silent};
     use rand::seq::index;
 
     use super::super::rows::{RowVisitor, with_rows};
@@ -179,5 +181,46 @@ mod tests {
         let gaps: Vec<f64> = (0..40).map(gap).collect();
         let worst = gaps.iter().copied().fold(0.0, f64::max);
         assert!(worst < 0.01, "worst gap {worst}");
+    }
+
+    /// Stops after so many ticks, which never go back.
+    struct Stops {
+        left: AtomicU64,
+        done: AtomicU64,
+    }
+
+    impl Monitor for Stops {
+        fn tick(&self, done: u64, total: u64) -> Flow {
+            assert!(self.done.swap(done, Ordering::Relaxed) <= done && done <= total);
+            let left = self.left.load(Ordering::Relaxed);
+            self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+            if left <= 1 { Flow::Stop } else { Flow::Continue }
+        }
+    }
+
+    /// The objective of a run that is stopped after so many ticks, whether it was, and the ticks that were left.
+    struct StoppedAfter(u64, usize);
+
+    impl RowVisitor for StoppedAfter {
+        type Out = (f64, Stopped, u64);
+
+        fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) -> Self::Out {
+            let base_weights = vec![1.0; rows.bases()];
+            let monitor = Stops { left: AtomicU64::new(self.0), done: AtomicU64::new(0) };
+            let fit = kmeans(rows, &plan(self.1, &base_weights), Seed::new(1), &monitor);
+            (*fit.trace.last().unwrap(), fit.stopped, monitor.left.into_inner())
+        }
+    }
+
+    #[test]
+    fn swaps_stop_when_told_to_and_keep_what_they_have() {
+        let (ensemble, clusters) = unequal(Seed::new(27));
+        let (least, _, left) = with_rows(&ensemble, StoppedAfter(u64::MAX, clusters));
+        let ticks = u64::MAX - left;
+        let stopped: Vec<_> =
+            (0..ticks.min(40)).map(|before| with_rows(&ensemble, StoppedAfter(ticks - before, clusters))).collect();
+        assert!(stopped.iter().all(|(_, stopped, left)| (*stopped, *left) == (Stopped::Interrupted, 0)));
+        let values: Vec<f64> = stopped.iter().rev().map(|(value, ..)| *value).chain([least]).collect();
+        assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
     }
 }
