@@ -18,7 +18,7 @@ use partita_core::{Clusters, MemoryBudget, Partition, Problem, Seed, Silent, con
 use partita_files::{Impute, ReadOptions, read_table};
 use partita_generate::{Recipe, Scale, generate};
 use partita_metrics::Contingency;
-use partita_select::{BestSettings, ChooseSettings, Criterion, best, choose_clusters, choose_recipe};
+use partita_select::{BestCriterion, BestSettings, ChooseSettings, best, choose_clusters, choose_recipe};
 use partita_synth::{Group, Half, SynthSettings, families, synthesise};
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
@@ -167,11 +167,11 @@ fn ours(set: &Set, scores: &mut Scores) -> Done {
     Ok(())
 }
 
-/// `best` by both judges and the methods that it chooses among: mean ARI, and the mean difference to `best`.
+/// `best` by both criteria and the methods that it chooses among: mean ARI, and the mean difference to `best`.
 fn choices_among_methods(sets: &[Set], what: &str) -> Done {
     let names = BestSettings::default().among;
     let methods: Vec<&str> = names.split(',').collect();
-    let judges = [("best", Criterion::Methods), ("best criterion=bases", Criterion::Bases)];
+    let criteria = [("best", BestCriterion::Methods), ("best criterion=bases", BestCriterion::Bases)];
     let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for set in sets.iter().filter(|set| set.clusters > 1) {
         let ensemble =
@@ -182,7 +182,7 @@ fn choices_among_methods(sets: &[Set], what: &str) -> Done {
         for (name, method) in methods.iter().zip(&listed) {
             columns.entry(name).or_default().push(ari(&consense(*method, &problem, &Silent)?.partition, set)?);
         }
-        for (name, criterion) in judges {
+        for (name, criterion) in criteria {
             let chosen = best(&listed, &problem, criterion, &Silent)?;
             columns.entry(name).or_default().push(ari(&chosen.outcome.partition, set)?);
         }

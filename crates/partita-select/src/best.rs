@@ -81,7 +81,7 @@ impl Best {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, SettingChoice)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Criterion {
+pub enum BestCriterion {
     /// Mean adjusted Rand index with the consensus clusterings of the other methods; of equals the highest ANMI.
     #[default]
     Methods,
@@ -120,7 +120,7 @@ pub enum Criterion {
 pub fn best(
     methods: &[&dyn Consensus],
     problem: &Problem<'_>,
-    criterion: Criterion,
+    criterion: BestCriterion,
     monitor: &dyn Monitor,
 ) -> Result<Best, SelectError> {
     if methods.is_empty() {
@@ -143,7 +143,7 @@ pub fn best(
     for (place, others) in with_others(&outcomes, whole_objects(problem).as_deref())?.into_iter().enumerate() {
         let Verdict::Found { agreement, others: said, .. } = &mut table[outcomes[place].0].verdict else { continue };
         *said = others;
-        let score = [if criterion == Criterion::Methods { others } else { agreement.anmi }, agreement.anmi];
+        let score = [if criterion == BestCriterion::Methods { others } else { agreement.anmi }, agreement.anmi];
         if leader.is_none_or(|(_, highest)| score > highest) {
             leader = Some((place, score));
         }

@@ -15,7 +15,7 @@
 //! ```
 //! use partita_core::{Clusters, Consensus, EnsembleBuilder, Problem, Silent};
 //! use partita_graph::{HBGF, LWGP, MCLA};
-//! use partita_select::{Criterion, best};
+//! use partita_select::{BestCriterion, best};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut builder = EnsembleBuilder::new(6);
@@ -23,7 +23,7 @@
 //! builder.push("b", [Some(0), Some(0), Some(0), Some(1), Some(1), Some(2)])?;
 //! let ensemble = builder.finish()?;
 //! let methods: [&dyn Consensus; 3] = [&LWGP, &HBGF, &MCLA];
-//! let best = best(&methods, &Problem::new(&ensemble, Clusters::Exactly(2)), Criterion::Methods, &Silent)?;
+//! let best = best(&methods, &Problem::new(&ensemble, Clusters::Exactly(2)), BestCriterion::Methods, &Silent)?;
 //! assert_eq!(best.table.len(), 3);
 //! assert_eq!(best.outcome.partition.by_appearance().labels(), [0, 0, 0, 1, 1, 1]);
 //! # Ok(())
@@ -63,7 +63,7 @@ mod split_half;
 mod table;
 
 pub use auto::{AutoCandidate, AutoChoice, choose_recipe};
-pub use best::{Agreement, Best, Criterion, Entry, Verdict, agreement, best};
+pub use best::{Agreement, Best, BestCriterion, Entry, Verdict, agreement, best};
 pub use choice::{Choice, ChoiceRow, Criterion, ObjectiveValue, Reference, Spread};
 pub use ensemble::choose_clusters_of_ensemble;
 pub use error::SelectError;

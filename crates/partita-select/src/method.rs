@@ -9,7 +9,7 @@ use partita_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Criterion, Entry, SelectError, best};
+use crate::{BestCriterion, Entry, SelectError, best};
 
 /// Settings of [`BEST`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Settings)]
@@ -20,12 +20,12 @@ pub struct BestSettings {
     /// Names of the methods that are tried, with commas between them.
     pub among: String,
     /// What they are measured by: agreement with what the other methods find, or with the base clusterings (ANMI).
-    pub criterion: Criterion,
+    pub criterion: BestCriterion,
 }
 
 impl Default for BestSettings {
     fn default() -> Self {
-        Self { among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(), criterion: Criterion::default() }
+        Self { among: "eac-average,lwea,pcc-l2,lwgp,hbgf,mcla,mm,qmi".into(), criterion: BestCriterion::default() }
     }
 }
 

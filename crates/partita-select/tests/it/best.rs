@@ -10,13 +10,13 @@ use partita_core::{
 use partita_eac::{EAC_AVERAGE, EAC_SINGLE};
 use partita_graph::{CSPA, HBGF, HGPA, LWGP, MCLA};
 use partita_metrics::{Contingency, anmi};
-use partita_select::{Best, Criterion, SelectError, Verdict, agreement, best};
+use partita_select::{Best, BestCriterion, SelectError, Verdict, agreement, best};
 
 const METHODS: [&dyn Consensus; 7] = [&EAC_SINGLE, &EAC_AVERAGE, &LWGP, &HBGF, &MCLA, &CSPA, &HGPA];
 
-fn scores(best: &Best, criterion: Criterion) -> Vec<Option<f64>> {
+fn scores(best: &Best, criterion: BestCriterion) -> Vec<Option<f64>> {
     let of = |verdict: &Verdict| match verdict {
-        Verdict::Found { agreement, .. } if criterion == Criterion::Bases => Some(agreement.anmi),
+        Verdict::Found { agreement, .. } if criterion == BestCriterion::Bases => Some(agreement.anmi),
         Verdict::Found { others, .. } => Some(*others),
         _ => None,
     };
@@ -29,8 +29,8 @@ fn the_highest_anmi_wins_and_the_first_of_equals() {
         let drawn = draw(seed, 0.2);
         let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
         problem.seed = seed;
-        let chosen = best(&METHODS, &problem, Criterion::Bases, &Silent).unwrap();
-        let found = scores(&chosen, Criterion::Bases);
+        let chosen = best(&METHODS, &problem, BestCriterion::Bases, &Silent).unwrap();
+        let found = scores(&chosen, BestCriterion::Bases);
         assert_eq!(found.len(), METHODS.len());
         let highest = found.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
         assert_eq!(found.iter().position(|score| *score == Some(highest)), Some(chosen.winner));
@@ -41,7 +41,7 @@ fn the_highest_anmi_wins_and_the_first_of_equals() {
         assert_eq!(alone.partition, chosen.outcome.partition);
         assert_eq!(anmi(&alone.partition, &drawn.ensemble), Ok(highest));
 
-        let again = best(&METHODS, &problem, Criterion::Bases, &Silent).unwrap();
+        let again = best(&METHODS, &problem, BestCriterion::Bases, &Silent).unwrap();
         assert_eq!((again.table, again.winner), (chosen.table, chosen.winner));
     }
 }
@@ -57,8 +57,8 @@ fn what_agrees_most_with_the_other_methods_wins() {
         let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters)).seed(seed.number());
         let object_weights = ObjectWeights::new(weights.clone()).unwrap();
         problem.object_weights = (seed.number() % 2 == 1).then_some(&object_weights);
-        let chosen = best(&METHODS, &problem, Criterion::Methods, &Silent).unwrap();
-        let found = scores(&chosen, Criterion::Methods);
+        let chosen = best(&METHODS, &problem, BestCriterion::Methods, &Silent).unwrap();
+        let found = scores(&chosen, BestCriterion::Methods);
         let copies: Vec<usize> = (0..n).flat_map(|object| vec![object; weights[object] as usize]).collect();
         let alone = METHODS.map(|method| consense(method, &problem, &Silent).ok().map(|outcome| outcome.partition));
         let copied = |partition: &Partition| {
@@ -84,11 +84,11 @@ fn two_methods_are_told_apart_by_anmi_and_one_agrees_with_itself() {
     let drawn = draw(Seed::new(7), 0.2);
     let problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
     let two = [&EAC_SINGLE as &dyn Consensus, &LWGP];
-    let [by_methods, by_bases] =
-        [Criterion::Methods, Criterion::Bases].map(|criterion| best(&two, &problem, criterion, &Silent).unwrap());
+    let [by_methods, by_bases] = [BestCriterion::Methods, BestCriterion::Bases]
+        .map(|criterion| best(&two, &problem, criterion, &Silent).unwrap());
     assert_eq!((by_methods.winner, &by_methods.table), (by_bases.winner, &by_bases.table));
-    let one = best(&two[..1], &problem, Criterion::Methods, &Silent).unwrap();
-    assert_eq!(scores(&one, Criterion::Methods), [Some(1.0)]);
+    let one = best(&two[..1], &problem, BestCriterion::Methods, &Silent).unwrap();
+    assert_eq!(scores(&one, BestCriterion::Methods), [Some(1.0)]);
 }
 
 #[test]
@@ -96,14 +96,14 @@ fn methods_that_refuse_are_listed_with_their_reason() {
     let drawn = draw(Seed::new(3), 0.0);
     let mut problem = Problem::new(&drawn.ensemble, Clusters::Exactly(drawn.clusters));
     problem.settings = SettingMap::parse(&["theta=0.2"]).unwrap();
-    let chosen = best(&METHODS, &problem, Criterion::Methods, &Silent).unwrap();
-    assert_eq!((chosen.method(), scores(&chosen, Criterion::Methods).iter().flatten().count()), ("lwgp", 1));
+    let chosen = best(&METHODS, &problem, BestCriterion::Methods, &Silent).unwrap();
+    assert_eq!((chosen.method(), scores(&chosen, BestCriterion::Methods).iter().flatten().count()), ("lwgp", 1));
     let Verdict::Refused { reason } = &chosen.table[0].verdict else { panic!("single link takes no theta") };
     assert!(reason.contains("there is no setting 'theta'"), "{reason}");
 
     problem.settings = SettingMap::default();
     problem.budget = MemoryBudget::new(1);
-    let Err(SelectError::AllRefused { reasons }) = best(&METHODS, &problem, Criterion::Methods, &Silent) else {
+    let Err(SelectError::AllRefused { reasons }) = best(&METHODS, &problem, BestCriterion::Methods, &Silent) else {
         panic!("one byte is enough")
     };
     assert_eq!(reasons.len(), METHODS.len());
@@ -114,9 +114,9 @@ fn methods_that_refuse_are_listed_with_their_reason() {
 fn what_all_say_is_said_once() {
     let drawn = draw(Seed::new(3), 0.0);
     let problem = Problem::new(&drawn.ensemble, Clusters::Exactly(0));
-    let error = best(&METHODS, &problem, Criterion::Methods, &Silent).unwrap_err().to_string();
+    let error = best(&METHODS, &problem, BestCriterion::Methods, &Silent).unwrap_err().to_string();
     assert_eq!(error.matches("asked for 0 clusters").count(), 1, "{error}");
-    assert!(matches!(best(&[], &problem, Criterion::Methods, &Silent), Err(SelectError::NoMethods)));
+    assert!(matches!(best(&[], &problem, BestCriterion::Methods, &Silent), Err(SelectError::NoMethods)));
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn a_stop_leaves_the_best_so_far() {
     let (mut interrupted, mut partial) = (0, 0);
     for patience in 0..40 {
         let monitor = Patience { left: AtomicU64::new(patience), last: AtomicU64::new(0) };
-        match best(&METHODS, &problem, Criterion::Methods, &monitor) {
+        match best(&METHODS, &problem, BestCriterion::Methods, &monitor) {
             Ok(chosen) => {
                 assert_eq!(chosen.table.len(), METHODS.len());
-                partial += usize::from(scores(&chosen, Criterion::Methods).iter().any(Option::is_none));
+                partial += usize::from(scores(&chosen, BestCriterion::Methods).iter().any(Option::is_none));
             }
             Err(error) => {
                 assert!(matches!(error, SelectError::Interrupted), "{error}");
