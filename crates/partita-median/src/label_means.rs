@@ -144,8 +144,7 @@ pub fn qmi(
 ///
 /// # Differences from the paper
 /// Starts by k-means++ and restarts; a round that makes things worse is undone and ends the run, where the paper waits
-/// until labels stand still, which need not happen. Single rows then move, and clusters are
-/// swapped, as in [`kc`], wherever that raises the votes.
+/// until labels stand still, which need not happen. Single rows then move and clusters are swapped as in [`kc`].
 ///
 /// # Errors
 /// As [`kc`].

@@ -2,17 +2,46 @@
 
 use std::convert::Infallible;
 
-use partita_core::Label;
+use partita_core::{Label, Stopped};
 use rayon::prelude::*;
 
 use super::counts::Counts;
 use super::exchange::Worths;
-use super::rounds::{Plan, Rounds};
+use super::rounds::{Plan, Progress, Rounds, climb};
 use super::rows::WeightedLabelRows;
 use super::scores::Scores;
 
 /// Rows of one piece of parallel work.
 const PIECE: usize = 8192;
+
+/// The result of one initialization, or the best of several.
+#[derive(Debug)]
+pub struct Fit {
+    /// The cluster of every row.
+    pub labels: Vec<u32>,
+    /// How often every label occurs in every cluster.
+    pub counts: Counts,
+    /// Sum of squares by round.
+    pub trace: Vec<f64>,
+    /// Why it stopped.
+    pub stopped: Stopped,
+    /// Sum of squares of every initialization, on the rows that they are tried on.
+    pub starts: Vec<f64>,
+}
+
+/// A run on rows in memory.
+pub(super) fn climbed<L: Label>(
+    rows: &WeightedLabelRows<'_, L>,
+    on: &[u32],
+    plan: &Plan<'_>,
+    counts: Counts,
+    progress: Progress<'_>,
+) -> Fit {
+    let mut held = HeldRows::new(rows, on, plan, counts);
+    let Ok((trace, stopped)) = climb(&mut held, plan, progress);
+    let (labels, counts) = held.into_parts();
+    Fit { labels, counts, trace, stopped, starts: Vec::new() }
+}
 
 /// Some of the rows of an ensemble in clusters.
 pub(super) struct HeldRows<'a, L> {

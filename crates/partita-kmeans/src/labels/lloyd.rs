@@ -6,8 +6,8 @@ use rand::seq::index;
 use rayon::prelude::*;
 
 use super::counts::Counts;
-use super::held::HeldRows;
-use super::rounds::{Plan, Progress, Rounds, climb};
+use super::held::{Fit, HeldRows, climbed};
+use super::rounds::{Plan, Progress, Rounds};
 use super::rows::WeightedLabelRows;
 use super::swaps::Swaps;
 use crate::plus_plus::{Field, Points, plus_plus};
@@ -17,21 +17,6 @@ pub const START_ROWS: usize = 10_000;
 
 /// Runs on a sample stop when a round gains at most this share: the rest of the way is gone with all rows.
 const START_TOLERANCE: f64 = 1e-4;
-
-/// The result of one initialization, or the best of several.
-#[derive(Debug)]
-pub struct Fit {
-    /// The cluster of every row.
-    pub labels: Vec<u32>,
-    /// How often every label occurs in every cluster.
-    pub counts: Counts,
-    /// Sum of squares by round.
-    pub trace: Vec<f64>,
-    /// Why it stopped.
-    pub stopped: Stopped,
-    /// Sum of squares of every initialization, on the rows that they are tried on.
-    pub starts: Vec<f64>,
-}
 
 /// The best partition of label rows that several initializations lead to: the smallest sum of squares of one-hot labels about the
 /// means of their clusters. Moves of single rows and random swaps improve it. Beyond 10,000 rows initializations are tried on so many,
@@ -165,20 +150,6 @@ impl<L: Label> Improved<'_, L> {
         let (labels, counts) = held.into_parts();
         Fit { labels, counts, trace, ..fit }
     }
-}
-
-/// A run on rows in memory.
-pub(super) fn climbed<L: Label>(
-    rows: &WeightedLabelRows<'_, L>,
-    on: &[u32],
-    plan: &Plan<'_>,
-    counts: Counts,
-    progress: Progress<'_>,
-) -> Fit {
-    let mut held = HeldRows::new(rows, on, plan, counts);
-    let Ok((trace, stopped)) = climb(&mut held, plan, progress);
-    let (labels, counts) = held.into_parts();
-    Fit { labels, counts, trace, stopped, starts: Vec::new() }
 }
 
 /// Rows to try starts on, where there are too many.

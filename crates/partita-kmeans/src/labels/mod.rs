@@ -14,7 +14,8 @@ mod swaps;
 
 pub use assignment::{Assignment, Utility};
 pub use counts::Counts;
-pub use lloyd::{Fit, START_ROWS, kmeans};
+pub use held::Fit;
+pub use lloyd::{START_ROWS, kmeans};
 pub use passes::{LabelChoice, PASSES, RowsFit, bytes_over, kmeans_over};
 pub use quick::quick_partition;
 pub use rounds::{Plan, SWAPS};

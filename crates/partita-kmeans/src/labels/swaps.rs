@@ -9,8 +9,7 @@ use partita_core::{Label, Monitor, Seed, Stopped};
 use rand::{Rng, RngExt};
 
 use super::counts::Counts;
-use super::held::HeldRows;
-use super::lloyd::{Fit, climbed};
+use super::held::{Fit, HeldRows, climbed};
 use super::rounds::{Plan, Progress, Rounds};
 use super::rows::WeightedLabelRows;
 use super::scores::Scores;
