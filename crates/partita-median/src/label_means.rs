@@ -27,9 +27,8 @@ pub(crate) use crate::mean_labels::MeanLabels;
 pub struct LabelMeansSettings {
     /// Independent initializations by k-means++ on label rows, every other one greedy; the best is kept.
     ///
-    /// Those that differ are improved by moves of single rows (on large tables only the best of them), then the best by up to
-    /// eight random swaps of a cluster for each initialization (fewer on larger tables). Beyond 10,000 different rows all are
-    /// tried on so many of them, without swaps, and the best goes on with all.
+    /// Those that differ are improved by moves of single rows (on large tables only the best), the best by random swaps of a cluster,
+    /// up to eight an initialization. Beyond 10,000 different rows all are tried on so many, without swaps; the best goes on with all.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
     pub restarts: NonZeroU32,
     /// The most rounds of one initialization.
