@@ -54,7 +54,7 @@ fn says(outcome: &Outcome, words: &str) -> bool {
 
 #[test]
 fn a_round_limit_is_said() {
-    let ensemble = ensemble(40);
+    let ensemble = ensemble(25);
     let mut walked = 0;
     for method in METHODS {
         if !method.settings().iter().any(|setting| setting.name == "rounds") {
