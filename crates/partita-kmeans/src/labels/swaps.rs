@@ -66,6 +66,7 @@ impl<L: Label> Swaps<'_, L> {
         best
     }
 
+    /// Misfits of rows to their own clusters, and what each cluster loses by going, from scores of all rows: O(rows · M · K).
     fn odds(&self, fit: &Fit) -> Odds {
         let (rows, base_weights) = (self.rows, self.plan.base_weights);
         let weight = |at: u32| f64::from(rows.weight(at as usize));
@@ -124,7 +125,7 @@ mod tests {
     use super::super::{Assignment, kmeans};
     use super::*;
 
-    /// One large cluster and several small ones; two of five labels are wrong.
+    /// One large cluster and several small ones; up to two of five labels are wrong.
     fn unequal(seed: Seed) -> (Ensemble, usize) {
         let mut rng = seed.rng();
         let (objects, clusters) = (rng.random_range(100..300), rng.random_range(4..12));
