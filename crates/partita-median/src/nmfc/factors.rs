@@ -1,0 +1,238 @@
+//! The two factors of a co-association that is never formed.
+
+use std::ops::Range;
+
+use partita_core::ndarray::{Array2, ArrayView2, Axis, s};
+use partita_core::{Partition, chunks, map_parallel};
+use rayon::prelude::*;
+
+use crate::matrix_rows::MatrixRows;
+
+/// Partial sums of a round are over so many ranges of rows, at most.
+pub(super) const PARTS: usize = 16;
+
+/// What keeps quotients of vanishing numbers finite.
+const TINY: f64 = 1e-300;
+
+/// A step that does not help is tried again half as long, so many times.
+const HALVINGS: usize = 6;
+
+/// What every object has of a cluster that is new, as a share of the mean of Q: factors do not move from 0.
+const SWAP_FLOOR: f64 = 0.05;
+
+/// The co-association of weighted rows, known by its products alone.
+pub(super) struct Matrix<'r, R> {
+    pub(super) rows: &'r R,
+    base_weights: &'r [f64],
+    /// Objects with each row.
+    weights: Vec<f64>,
+    /// 1 / √ of the weight of the base clusterings that label each row.
+    scale: Vec<f64>,
+}
+
+impl<'r, R: MatrixRows> Matrix<'r, R> {
+    pub(super) fn new(rows: &'r R, base_weights: &'r [f64]) -> Self {
+        let scale = |at: usize| rows.seen_by(at).map(|u| base_weights[u]).sum::<f64>().sqrt().recip();
+        Self {
+            rows,
+            base_weights,
+            weights: (0..rows.rows()).map(|at| rows.objects(at)).collect(),
+            scale: (0..rows.rows()).map(scale).collect(),
+        }
+    }
+
+    /// Ranges of rows whose sums are added in order.
+    fn parts(&self) -> Vec<Range<usize>> {
+        chunks(self.rows.rows(), self.rows.rows().div_ceil(PARTS).max(1024)).collect()
+    }
+
+    /// A sum over rows.
+    fn sum(&self, part: impl Fn(Range<usize>) -> Array2<f64> + Sync) -> Array2<f64> {
+        map_parallel(self.parts(), part).into_iter().reduce(|sum, part| sum + part).expect("an ensemble has objects")
+    }
+
+    /// Σ_i w_i a_i b_iᵀ, K × K.
+    fn gram(&self, a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+        self.sum(|range| {
+            let weights = Array2::from_shape_fn((range.len(), 1), |(i, _)| self.weights[range.start + i]);
+            let left = &a.slice(s![range.clone(), ..]) * &weights;
+            left.t().dot(&b.slice(s![range, ..]))
+        })
+    }
+
+    /// M W Q, n × K.
+    fn times(&self, q: &Array2<f64>) -> Array2<f64> {
+        let k = q.ncols();
+        let table = self.sum(|range| {
+            let mut table = Array2::zeros((self.rows.side(), k));
+            for at in range {
+                let factor = self.weights[at] * self.scale[at];
+                for (u, place, share) in self.rows.shares(at) {
+                    table.row_mut(place).scaled_add(factor * self.base_weights[u] * share, &q.row(at));
+                }
+            }
+            table
+        });
+        let mut product = Array2::zeros(q.dim());
+        product.axis_iter_mut(Axis(0)).into_par_iter().enumerate().with_min_len(1024).for_each(|(at, mut row)| {
+            for (_, place, share) in self.rows.shares(at) {
+                row.scaled_add(share, &table.row(place));
+            }
+            row *= self.scale[at];
+        });
+        product
+    }
+}
+
+/// Factors, and what all quotients and objectives need of them.
+pub(super) struct Factors {
+    q: Array2<f64>,
+    s: Array2<f64>,
+    /// M Q.
+    p: Array2<f64>,
+    /// QᵀQ.
+    g: Array2<f64>,
+    /// QᵀMQ.
+    r: Array2<f64>,
+}
+
+impl Factors {
+    /// Indicators of a partition plus 0.2, columns of length 1.
+    pub(super) fn start<R: MatrixRows>(matrix: &Matrix<'_, R>, partition: &Partition) -> Self {
+        let label = |at: usize| partition.labels()[matrix.rows.first_object(at)] as usize;
+        let indicator = |(at, k): (usize, usize)| if label(at) == k { 1.2 } else { 0.2 };
+        Self::new(matrix, Array2::from_shape_fn((matrix.rows.rows(), partition.clusters()), indicator))
+    }
+
+    /// These memberships with columns of length 1, and an S for them.
+    pub(super) fn new<R: MatrixRows>(matrix: &Matrix<'_, R>, mut q: Array2<f64>) -> Self {
+        let lengths = matrix.gram(&q, &q).into_diag().mapv(f64::sqrt);
+        q /= &lengths;
+        let p = matrix.times(&q);
+        let (g, r) = (matrix.gram(&q, &q), matrix.gram(&q, &p));
+        let mut factors = Self { s: r.clone(), q, p, g, r };
+        factors.settle();
+        factors
+    }
+
+    /// A round of updates of S for this Q; none raises the objective.
+    fn settle(&mut self) {
+        for _ in 0..4 {
+            let below = self.g.dot(&self.s).dot(&self.g);
+            self.s.zip_mut_with(&(&self.r / &(below + TINY)), |s, quotient| *s *= quotient.sqrt());
+        }
+    }
+
+    /// ‖M − QSQᵀ‖² − ‖M‖².
+    pub(super) fn objective(&self) -> f64 {
+        let sg = self.s.dot(&self.g);
+        let square: f64 = (&sg * &sg.t()).sum();
+        square - 2.0 * (&self.s * &self.r.t()).sum()
+    }
+
+    /// M Q S and Q QᵀMQ S, whose quotient moves Q.
+    fn above_below(&self) -> (Array2<f64>, Array2<f64>) {
+        (self.p.dot(&self.s), self.q.dot(&self.r.dot(&self.s)))
+    }
+
+    /// How far Q is from a stationary point, relative.
+    pub(super) fn gap(&self) -> f64 {
+        let (above, below) = self.above_below();
+        let length = |a: ArrayView2<'_, f64>| (&a * &self.q).mapv(|x| x * x).sum().sqrt();
+        length((&above - &below).view()) / length(above.view()).max(TINY)
+    }
+
+    /// The factors after one round, or none if no step lowers the objective.
+    pub(super) fn step<R: MatrixRows>(&self, matrix: &Matrix<'_, R>) -> Option<Self> {
+        let (above, below) = self.above_below();
+        let quotient = (above + TINY) / (below + TINY);
+        let now = self.objective();
+        (0..HALVINGS).find_map(|halving| {
+            let exponent = 0.5f64.powi(halving as i32 + 1);
+            let q = &self.q * &quotient.mapv(|x| x.powf(exponent));
+            let p = matrix.times(&q);
+            let (g, r) = (matrix.gram(&q, &q), matrix.gram(&q, &p));
+            let mut next = Self { q, s: self.s.clone(), p, g, r };
+            next.settle();
+            (next.objective() < now - 1e-13 * now.abs()).then_some(next)
+        })
+    }
+
+    /// Factors in which what is like this row takes the place of a cluster, whose objects go to the others.
+    pub(super) fn swapped<R: MatrixRows>(&self, matrix: &Matrix<'_, R>, cluster: usize, row: usize) -> Self {
+        let mut unit = Array2::zeros((self.q.nrows(), 1));
+        unit[[row, 0]] = 1.0;
+        let like = matrix.times(&unit);
+        let mean = |of: ArrayView2<'_, f64>| of.sum() / of.len() as f64;
+        let floor = SWAP_FLOOR * mean(self.q.view());
+        let mut q = self.q.clone();
+        let given_up = q.column(cluster).to_owned();
+        q.column_mut(cluster).fill(0.0);
+        for (mut line, given_up) in q.outer_iter_mut().zip(&given_up) {
+            let rest = line.sum() + floor * (line.len() - 1) as f64;
+            line.mapv_inplace(|x| x + given_up * (x + floor) / rest);
+        }
+        let scale = given_up.sum() / given_up.len() as f64 / mean(like.view());
+        q.column_mut(cluster).assign(&like.column(0).mapv(|x| x * scale + floor));
+        Self::new(matrix, q)
+    }
+
+    /// Rows of Q √S, scaled to sum 1.
+    pub(super) fn memberships(&self) -> Array2<f64> {
+        let mut rows = &self.q * &self.s.diag().mapv(f64::sqrt);
+        for mut row in rows.outer_iter_mut() {
+            let (sum, k) = (row.sum(), row.len() as f64);
+            row.mapv_inplace(|x| if sum > 0.0 { x / sum } else { 1.0 / k });
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_relative_eq;
+    use partita_conformance::draw;
+    use partita_core::{Label, Seed, Silent};
+    use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, with_rows};
+
+    use super::*;
+    use crate::plurality::centre;
+
+    struct Check(Partition, Vec<f64>);
+
+    impl RowVisitor for Check {
+        type Out = ();
+
+        /// Products, objective and descent against the matrix written out, object by object.
+        fn run<L: Label>(self, rows: &WeightedLabelRows<'_, L>) {
+            let matrix = Matrix::new(rows, &self.1);
+            let n = rows.len();
+            let entry = |(i, j): (usize, usize)| {
+                let shared = rows.places(i).filter(|place| rows.places(j).any(|other| other == *place));
+                shared.map(|(u, _)| self.1[u]).sum::<f64>() * matrix.scale[i] * matrix.scale[j]
+            };
+            let full = Array2::from_shape_fn((n, n), entry);
+            let mut state = Factors::start(&matrix, &self.0);
+            for _ in 0..5 {
+                let weigh = Array2::from_shape_fn((n, n), |(i, j)| matrix.weights[i] * matrix.weights[j]);
+                let error = &full - &state.q.dot(&state.s).dot(&state.q.t());
+                let expected = (&error * &error * &weigh).sum() - (&full * &full * &weigh).sum();
+                assert_relative_eq!(state.objective(), expected, max_relative = 1e-9);
+                match state.step(&matrix) {
+                    Some(next) => state = next,
+                    None => break,
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_objective_is_that_of_the_matrix_written_out() {
+        for seed in 0..30 {
+            let drawn = draw(Seed::new(seed), 0.3);
+            let start = centre(&drawn.ensemble, None, drawn.clusters, Seed::new(1), &Silent).unwrap();
+            let base_weights = (0..drawn.ensemble.bases().len()).map(|u| 1.0 + (u % 3) as f64).collect();
+            with_rows(&drawn.ensemble, Check(start, base_weights));
+        }
+    }
+}
