@@ -33,7 +33,8 @@ pub struct BceSettings {
     /// The Dirichlet parameter of every cluster, or where learning starts.
     #[setting(range = 1e-20..=1e20)]
     pub alpha: f64,
-    /// Learn α, a value for every cluster, by Newton steps.
+    /// Learn α, a value for every cluster, by Newton steps. The bound then grows towards an α near 0, where every object belongs to one
+    /// cluster: shares come back less well, and more initializations are needed for the highest bound.
     pub learn: bool,
     /// Independent initializations, of every four one by merging small clusters of label rows and three of memberships drawn at random.
     /// All run for 20 rounds, the best quarter goes on, and the highest bound is kept.
@@ -69,7 +70,7 @@ pub struct BceDiagnostics {
 impl Default for BceSettings {
     fn default() -> Self {
         let count = |number| NonZeroU32::new(number).expect("not zero");
-        Self { alpha: 0.5, learn: true, restarts: count(12), rounds: count(1000), tolerance: 1e-6, pseudo_count: 0.1 }
+        Self { alpha: 0.5, learn: false, restarts: count(12), rounds: count(1000), tolerance: 1e-6, pseudo_count: 0.1 }
     }
 }
 
@@ -101,7 +102,8 @@ impl BceSettings {
 /// 2 rows · K and 64 ΣJ K numbers a restart.
 ///
 /// # Differences from the paper
-/// Restarts from merged small clusters and from random memberships (as [`mm`](crate::mm)), and a pseudo-count for label shares.
+/// α is not learned unless asked for. Restarts from merged small clusters and from random memberships (as [`mm`](crate::mm)), and a
+/// pseudo-count for label shares.
 ///
 /// # Errors
 /// [`MixtureError::Settings`] for a setting out of range; [`MixtureError::NoClusters`] for K = 0.

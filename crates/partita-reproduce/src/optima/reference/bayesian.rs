@@ -6,17 +6,15 @@ use statrs::function::gamma::{digamma, ln_gamma};
 use super::{LabelTable, ascend, random_soft};
 
 const PSEUDO: f64 = 0.1;
-/// Where α begins and where it stays, as `bce` has it.
+/// α of every cluster, as `bce` has it.
 const ALPHA: f64 = 0.5;
-const RANGE: (f64, f64) = (1e-3, 1e3);
 const ROW_ROUNDS: usize = 30;
 
 /// The lower bound on the log likelihood with the pseudo-counts' term.
 pub(super) fn bce(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let soft = random_soft(table.rows.len(), clusters, rng);
     let mut theta = shares(table.counts(&soft, PSEUDO));
-    let mut alpha = vec![ALPHA; clusters];
-    let objects: f64 = table.weights.1.iter().sum();
+    let alpha = vec![ALPHA; clusters];
     let mut gamma: Vec<Vec<f64>> = (soft.iter().enumerate())
         .map(|(i, row)| {
             row.iter().map(|share| ALPHA + share * table.bases(i).map(|(_, weight)| weight).sum::<f64>()).collect()
@@ -27,7 +25,6 @@ pub(super) fn bce(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
         let logs_of = |(labels, weight): (&Vec<f64>, &f64)| weight * labels.iter().map(|p| p.ln()).sum::<f64>();
         let logs_of_theta = theta.iter().flat_map(|bases| bases.iter().zip(&table.weights.0)).map(logs_of);
         let mut value = PSEUDO * logs_of_theta.sum::<f64>();
-        let mut means = vec![0.0; clusters];
         for (i, gamma) in gamma.iter_mut().enumerate() {
             infer(table, i, &alpha, &theta, gamma);
             let logs = logs(gamma);
@@ -44,10 +41,8 @@ pub(super) fn bce(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 
                     phi.iter().enumerate().for_each(each);
                 }
             }
-            means.iter_mut().zip(logs).for_each(|(mean, log)| *mean += of_object * log / objects);
         }
         theta = shares(counts);
-        learn(&mut alpha, &means);
         value
     })
 }
@@ -91,33 +86,5 @@ fn infer(table: &LabelTable, i: usize, alpha: &[f64], theta: &[Vec<Vec<f64>>], g
         if change < 1e-5 {
             break;
         }
-    }
-}
-
-/// Maximises ln Γ(Σα) − Σ ln Γ(α) + Σ (α − 1) means by steps along the gradient in ln α.
-fn learn(alpha: &mut [f64], means: &[f64]) {
-    let value = |a: &[f64]| dirichlet(a) + a.iter().zip(means).map(|(a, t)| (a - 1.0) * t).sum::<f64>();
-    let mut step = 1.0;
-    for _ in 0..50 {
-        let all = digamma(alpha.iter().sum());
-        let slope = |(&a, t): (&f64, &f64)| a * (all - digamma(a) + t);
-        let slopes: Vec<f64> = alpha.iter().zip(means).map(slope).collect();
-        let moved = |step: f64| -> Vec<f64> {
-            alpha
-                .iter()
-                .zip(&slopes)
-                .map(|(a, s)| (a * (step * s).clamp(-3.0, 3.0).exp()).clamp(RANGE.0, RANGE.1))
-                .collect()
-        };
-        let now = value(alpha);
-        while step > 1e-9 && value(&moved(step)) < now {
-            step *= 0.5;
-        }
-        let next = moved(step);
-        if value(&next) < now {
-            break;
-        }
-        alpha.copy_from_slice(&next);
-        step *= 2.0;
     }
 }
