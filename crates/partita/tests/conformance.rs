@@ -188,6 +188,7 @@ const LONGER: &[(&str, &[&str], f64)] = &[
     ("pcc", &["divergence=beta:1.5", "tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("peace", &["restarts=1", "tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("penca", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
+    ("nmfc", &["tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("bce", &["restarts=2", "tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("nbce-cvb", &["restarts=2", "tolerance=1e-14", "rounds=20000"], ROUNDING),
     ("baum-eagon", &["restarts=1", "tolerance=1e-7", "rounds=10000"], ROUNDING),

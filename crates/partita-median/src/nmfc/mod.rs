@@ -29,6 +29,9 @@ const SWAPS: usize = 20;
 const SWAP_ROUNDS: u32 = 20;
 const SWAP_ROWS: usize = 10_000;
 
+/// A swap has to lower the objective by this share.
+const SWAP_GAIN: f64 = 1e-9;
+
 /// Settings of [`nmfc`]. Start from `default()` and change what you mean to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default, deny_unknown_fields)]
@@ -174,7 +177,8 @@ impl Search<'_> {
             let factors = run.factors.swapped(matrix, cluster, row);
             let mut other = Run { trace: Vec::new(), factors, stopped: Stopped::RoundLimit };
             other.go_on(matrix, rounds, self.settings.tolerance, &Silent);
-            if other.factors.objective() < run.factors.objective() {
+            let now = run.factors.objective();
+            if other.factors.objective() < now - SWAP_GAIN * now.abs() {
                 run.trace.push(other.factors.objective());
                 run.factors = other.factors;
             }
