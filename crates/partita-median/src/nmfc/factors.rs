@@ -1,4 +1,5 @@
-//! The two factors of a co-association that is never formed.
+//! Multiplicative updates of the two factors of a co-association matrix that is never formed: products, objective, KKT gap, one round, one
+//! swap. Where a search starts and which swaps it keeps is not said here.
 
 use std::ops::Range;
 

@@ -19,7 +19,7 @@ use crate::error::check;
 use crate::fractional_rows::FractionalRows;
 use crate::label_means::solve_weighted;
 use crate::matrix_rows::MatrixRows;
-use crate::plurality::{centre, centre_bytes};
+use crate::plurality::centre_bytes;
 use crate::{LabelMeansSettings, MedianError};
 use partita_kmeans::labels::{RowVisitor, WeightedLabelRows, base_weights, with_rows};
 
@@ -76,7 +76,8 @@ impl Default for NmfcSettings {
 /// Row passes do not apply: Q is state of every object, updated by factors, and does not follow from a label row and the sums.
 ///
 /// # Cost
-/// O(distinct neighbouring rows · (M + K) K) time a round, in parallel over rows; 5 n K numbers.
+/// O(distinct neighbouring rows · (M + K) K) time a round, in parallel over rows; swaps take as much as up to 420 rounds on 500 rows, and
+/// as 20 on 10,000; 9 n K numbers.
 ///
 /// # Differences from the paper
 /// Starts from [`kc`](crate::kc), random swaps, never forms M, missing labels, weights, shorter steps where a full one would raise
@@ -87,7 +88,7 @@ impl Default for NmfcSettings {
 ///
 /// # References
 /// Li, Ding, Jordan, *Solving consensus and semi-supervised clustering problems using nonnegative matrix
-/// factorization*, ICDM 2007.
+/// factorization*, ICDM 2007. Fränti, *Efficiency of random swap clustering*, Journal of Big Data 2018.
 pub fn nmfc(
     ensemble: &Ensemble,
     weights: Option<&BaseWeights>,
@@ -112,16 +113,11 @@ pub(crate) fn nmfc_weighted(
     let _span = tracing::info_span!("nmfc", objects = ensemble.objects(), clusters).entered();
     check(ensemble, weights, clusters, settings)?;
     let progress = ProgressCounter::new(monitor, START + SWAPPING + ROUNDS);
-    let fractional = FractionalRows::where_needed(source);
-    let start = if fractional.is_some() {
-        let (settings, progress) = (LabelMeansSettings::default(), progress.part(START));
-        solve_weighted(Criterion::Kc, source, clusters, seed, &settings, &progress)?.partition
-    } else {
-        centre(ensemble, weights, clusters, seed, &progress.part(START))?
-    };
+    let kc = LabelMeansSettings::default();
+    let start = solve_weighted(Criterion::Kc, source, clusters, seed, &kc, &progress.part(START))?.partition;
     let base_weights = base_weights(ensemble.bases(), weights);
     let search = Search { start, base_weights, seed: seed.child(1), settings, progress: &progress };
-    Ok(match fractional {
+    Ok(match FractionalRows::where_needed(source) {
         None => with_rows(ensemble, search),
         Some(rows) => search.over(&rows),
     })
