@@ -126,13 +126,15 @@ pub fn kcc_rows(
 /// minimise  Σ_k [ 1 − Σ_c n_kc² / Σ_c n_kc s_c ]  =  Σ_i δ_i ‖Z_i / δ_i − μ_k(i)‖² and a constant,    δ_i = Σ_u ω_u s_ℓ(i,u)
 /// ```
 /// with s_c the size of base cluster c, n_kc how much of it is in cluster k, and μ_k = Σ_{i in k} Z_i / Σ_{i in k} δ_i. The
-/// objective is the exact value of the cut. A baseline: take `hbgf` or `lwgp`, which find better cuts.
+/// objective is the exact value of the cut. After the last round single rows move, and clusters are swapped, wherever that lowers the
+/// cut, as in [`kc`](crate::kc()). A baseline: `lwgp` and `hbgf` cut other graphs and come nearer to known classes.
 ///
 /// # Cost
 /// As [`kc`](crate::kc()).
 ///
 /// # Differences from the paper
-/// Starts by k-means++ on the share of labels that differ; restarts; weights; soft base clusterings, with shares Z; missing labels have no degree.
+/// Starts by k-means++ on the share of labels that differ; restarts; moves of single rows and swaps at the end, but with soft base
+/// clusterings or weights of objects; weights; soft base clusterings, with shares Z; missing labels have no degree.
 ///
 /// # Errors
 /// As [`kc`](crate::kc()).
@@ -403,7 +405,7 @@ static KCC_INFO: MethodInfo = MethodInfo {
 
 static SEC_INFO: MethodInfo = MethodInfo {
     name: "sec",
-    summary: "normalised cut of the co-association by weighted k-means on labels; a baseline, hbgf and lwgp cut better",
+    summary: "normalised cut of the co-association by weighted k-means on labels; a baseline, lwgp and hbgf agree more with known classes",
     reference: "Liu, Liu, Wu, Tao and Fu, Spectral ensemble clustering via weighted k-means, KDD 2015",
     capabilities: FRACTIONAL,
     ..KC_INFO

@@ -71,11 +71,6 @@ fn norm(shares: impl Iterator<Item = f64> + Clone, p: f64) -> f64 {
 }
 
 impl Assignment<'_> {
-    /// Whether single rows move ([`exchange`](super::exchange)).
-    pub(super) fn has_exchanges(self) -> bool {
-        !matches!(self, Self::NormalisedCut(_))
-    }
-
     /// Rounds before the loss must fall: while smoothing goes down it may rise.
     pub(super) fn first_rounds(self) -> u64 {
         if matches!(self, Self::Utility(Utility::Entropy { .. })) { 3 } else { 0 }
@@ -120,7 +115,12 @@ impl Assignment<'_> {
 }
 
 /// Weight of the pairs within every cluster, and of all pairs of its objects with any.
-fn within_and_volume(offsets: &[usize], counts: &Counts, base_weights: &[f64], sizes: &[f64]) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn within_and_volume(
+    offsets: &[usize],
+    counts: &Counts,
+    base_weights: &[f64],
+    sizes: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
     let mut within = vec![0.0; counts.clusters()];
     let mut volume = within.clone();
     for (u, weight) in base_weights.iter().enumerate() {

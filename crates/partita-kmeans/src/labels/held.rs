@@ -5,8 +5,9 @@ use std::convert::Infallible;
 use partita_core::{Label, Stopped};
 use rayon::prelude::*;
 
+use super::assignment::Assignment;
 use super::counts::Counts;
-use super::exchange::Worths;
+use super::exchange::{Cuts, Exchange, Worths};
 use super::rounds::{Plan, Progress, Rounds, climb};
 use super::rows::WeightedLabelRows;
 use super::scores::Scores;
@@ -138,9 +139,21 @@ impl<'a, L: Label> HeldRows<'a, L> {
     /// Moves single rows wherever that lowers the loss, in so many passes over the rows at most; whether any moved. Rounds do not go
     /// on from here.
     pub(super) fn exchange(&mut self, passes: u32) -> bool {
-        let plan = self.plan;
-        let worths = Worths::of(&self.counts, self.rows.offsets(), plan.base_weights, plan.assignment);
-        let Some(mut worths) = worths else { return false };
+        let (plan, offsets) = (self.plan, self.rows.offsets());
+        match plan.assignment {
+            Assignment::NormalisedCut(sizes) => {
+                self.exchange_by(Cuts::of(&self.counts, offsets, plan.base_weights, sizes), passes)
+            }
+            Assignment::Utility(utility) => {
+                self.exchange_by(Worths::of(&self.counts, offsets, plan.base_weights, Some(utility)), passes)
+            }
+            Assignment::Nearest | Assignment::Likeliest => {
+                self.exchange_by(Worths::of(&self.counts, offsets, plan.base_weights, None), passes)
+            }
+        }
+    }
+
+    fn exchange_by(&mut self, mut worths: impl Exchange, passes: u32) -> bool {
         let (mut gains, mut any) = (vec![0.0; self.plan.clusters], false);
         for _ in 0..passes {
             let mut moved = false;

@@ -46,8 +46,7 @@ struct Odds {
 impl<L: Label> Swaps<'_, L> {
     /// The run after the swaps that lower its loss; `monitor` may stop them.
     pub(super) fn improve(&self, mut best: Fit, seed: Seed, monitor: &dyn Monitor) -> Fit {
-        let exchanged = self.plan.assignment.has_exchanges();
-        if self.plan.clusters < 2 || self.trials == 0 || !exchanged || best.stopped == Stopped::Interrupted {
+        if self.plan.clusters < 2 || self.trials == 0 || best.stopped == Stopped::Interrupted {
             return best;
         }
         let (mut rng, mut odds) = (seed.rng(), self.odds(&best));

@@ -19,18 +19,8 @@ pub(crate) fn initial_clusters(clusters: usize, restart: u32) -> usize {
     (clusters >> halvings).max(2).min(clusters)
 }
 
-/// Sufficient statistics of the rows of one start, with empty clusters up to K.
-pub(crate) fn initial_statistics(
-    rows: &WeightedRows<'_>,
-    clusters: usize,
-    restart: u32,
-    seed: Seed,
-) -> SufficientStatistics {
-    let begun = initial_clusters(clusters, restart);
-    initialization::initial_statistics(rows, begun, seed.child(u64::from(restart))).widened(clusters)
-}
-
-/// The same of starts of which some are made by merges, to K, K/2, K, K/4, … clusters, and the others of memberships drawn at random.
+/// Sufficient statistics of the rows of one start, with empty clusters up to K: of every four one is made by merges, to K, K/2, K, K/4, …
+/// clusters, the others of memberships drawn at random.
 pub(crate) fn varied_statistics(
     rows: &WeightedRows<'_>,
     clusters: usize,

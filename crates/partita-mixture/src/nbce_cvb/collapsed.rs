@@ -11,10 +11,10 @@ use crate::error::MixtureError;
 use crate::nbce::hyperparameters::{Hyperparameters, maximise_collapsed};
 use crate::nbce::likelihood::{self, NbceDiagnostics};
 use crate::nbce::prior::NbcePrior;
-use crate::nbce::truncation::{initial_statistics, order_by_size};
+use crate::nbce::truncation::{order_by_size, varied_statistics};
 use crate::shared::initialization;
 use crate::shared::log_probabilities::normalise_by_base;
-use crate::shared::multi_start::{Limits, Run, best_of, best_on};
+use crate::shared::multi_start::{Limits, Run, best_of_finalists, best_on};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -36,8 +36,8 @@ pub struct NbceCvbSettings {
     pub beta: f64,
     /// Learn α0 and β, both under Gamma(1, 1); the values above are where they start.
     pub learn: bool,
-    /// Independent initializations, by merging small clusters to K, K/2, K, K/4, K, K/8, … ones; the highest objective is
-    /// kept whole.
+    /// Independent initializations, of every four one by merging small clusters to K, K/2, K, K/4, … ones and three of memberships drawn
+    /// at random. All run for 20 rounds, the best quarter goes on, and the highest objective is kept.
     ///
     /// Above 65,536 distinct rows they compete on a sample, and the best goes on with all rows.
     #[setting(range = 1..=100_000, alias = "n_init", alias = "n_restarts")]
@@ -58,7 +58,7 @@ impl Default for NbceCvbSettings {
             alpha0: 1.0,
             beta: 1.0,
             learn: false,
-            restarts: count(8),
+            restarts: count(16),
             rounds: count(300),
             tolerance: 1e-4,
         }
@@ -118,10 +118,12 @@ pub fn nbce_cvb(
 ) -> Result<Outcome<NbceDiagnostics>, MixtureError> {
     let _span = tracing::info_span!("nbce-cvb", rows = rows.weights().len(), clusters).entered();
     MixtureError::check(settings, &rows.size(clusters))?;
-    let progress = settings.limits().progress(monitor, 1);
+    let progress = settings.limits().progress_of_finalists(monitor, 1);
     let compete = |rows: &WeightedRows<'_>| compete(rows, (clusters, seed), settings, &progress);
-    let (run, objectives) =
-        best_on(rows, seed, compete, |best| relax_from(rows, (&best.sums, clusters), settings, &progress));
+    let (run, objectives) = best_on(rows, seed, compete, |best| {
+        let start = begin(rows, (&best.sums, clusters), settings);
+        relax(rows, start, (settings, settings.limits()), &progress)
+    });
     Ok(outcome(rows, run, objectives, settings.prior))
 }
 
@@ -132,22 +134,24 @@ pub(crate) fn compete(
     settings: &NbceCvbSettings,
     progress: &ProgressCounter<'_>,
 ) -> (Run<Memberships>, Vec<f64>) {
-    best_of(settings.restarts, progress, |restart| {
-        let sums = initial_statistics(rows, clusters, restart, seed);
-        relax_from(rows, (&sums, clusters), settings, progress)
-    })
+    best_of_finalists(
+        settings.limits(),
+        progress,
+        |restart| begin(rows, (&varied_statistics(rows, clusters, restart, seed), clusters), settings),
+        |state, limits| relax(rows, state, (settings, limits), progress),
+    )
 }
 
-/// Updates from every row's most probable cluster under expected counts.
-fn relax_from(
+/// Every row in its most probable cluster under expected counts.
+fn begin(
     rows: &WeightedRows<'_>,
     (sums, clusters): (&SufficientStatistics, usize),
     settings: &NbceCvbSettings,
-    progress: &ProgressCounter<'_>,
-) -> Run<Memberships> {
+) -> Memberships {
     let mut nearest = rows.nearest(initialization::model(rows, sums).logs());
     order_by_size(rows, &mut nearest, clusters);
-    relax(rows, Memberships::of_hard(rows, &nearest, clusters), settings, progress)
+    let hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
+    Memberships { hyperparameters, ..Memberships::of_hard(rows, &nearest, clusters) }
 }
 
 /// Updates until nothing moves: memberships, and α0 and β where they are learned. Where rounds go to and
@@ -155,11 +159,10 @@ fn relax_from(
 fn relax(
     rows: &WeightedRows<'_>,
     mut state: Memberships,
-    settings: &NbceCvbSettings,
+    (settings, limits): (&NbceCvbSettings, Limits),
     progress: &ProgressCounter<'_>,
 ) -> Run<Memberships> {
-    state.hyperparameters = Hyperparameters { alpha0: settings.alpha0, beta: settings.beta };
-    let most = settings.rounds.get() as usize;
+    let most = limits.rounds.get() as usize;
     let (mut trace, mut oscillation) = (Vec::new(), Oscillation::new(&state.sums));
     let stopped = loop {
         let mut change = state.update(rows, settings.prior);
@@ -272,10 +275,9 @@ mod tests {
         let rows = WeightedRows::of(&ensemble);
         let progress = settings.limits().progress(&Silent, 1);
         let run = |start: u32| {
-            let sums = initial_statistics(&rows, 5, start, Seed::new(seed));
-            let mut nearest = rows.nearest(initialization::model(&rows, &sums).logs());
-            order_by_size(&rows, &mut nearest, 5);
-            let run = relax(&rows, Memberships::of_hard(&rows, &nearest, 5), settings, &progress);
+            let sums = varied_statistics(&rows, 5, start, Seed::new(seed));
+            let begun = begin(&rows, (&sums, 5), settings);
+            let run = relax(&rows, begun, (settings, settings.limits()), &progress);
             let mut next = run.result.clone();
             let moved = next.update(&rows, settings.prior);
             let learned = maximise_collapsed(settings.prior, &next.sums, (rows.offsets(), None));

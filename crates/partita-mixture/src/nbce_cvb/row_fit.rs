@@ -48,7 +48,7 @@ pub fn nbce_cvb_rows(
     let _span = tracing::info_span!("nbce-cvb", rows = rows.source().rows(), clusters).entered();
     let offsets = BaseClustering::offsets(bases);
     let of_bases = (&offsets[..], weights.map(BaseWeights::copies));
-    let progress = settings.limits().progress(monitor, 1);
+    let progress = settings.limits().progress_of_finalists(monitor, 1);
     let (run, objective_by_restart) = best_of_sample(
         (rows, weights),
         (clusters, seed),

@@ -164,18 +164,10 @@ fn go_on<T>(run: Run<T>, limits: Limits, ascend: &impl Fn(T, Limits) -> Run<T>) 
     let left = NonZeroU32::new(limits.rounds.get().saturating_sub(run.trace.len() as u32));
     let (Some(rounds), Stopped::RoundLimit) = (left, run.stopped) else { return run };
     let end = ascend(run.result, Limits { rounds, ..limits });
-    // The first round of the second run looks at the state with which the first one ended.
-    let trace = run.trace.iter().chain(end.trace.iter().skip(1)).copied().collect();
+    // The first round of the second run may look at the state with which the first one ended.
+    let again = usize::from(end.trace.first() == run.trace.last());
+    let trace = run.trace.iter().chain(end.trace.iter().skip(again)).copied().collect();
     Run { trace, ..end }
-}
-
-/// The run with the highest objective (the first of equals), and the objectives of all; the best so far when the monitor asks to stop.
-pub(crate) fn best_of<T: Send>(
-    restarts: NonZeroU32,
-    progress: &ProgressCounter<'_>,
-    run: impl Fn(u32) -> Run<T> + Sync,
-) -> (Run<T>, Vec<f64>) {
-    best_run(begun(restarts.get(), progress, run), progress)
 }
 
 /// Where there are more than twice as many distinct rows, initializations compete on a sample of so many.

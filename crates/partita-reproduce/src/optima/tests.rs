@@ -11,7 +11,7 @@ fn worst(reference: &Reference, cases: impl Iterator<Item = Case>) -> Gap {
 
 #[test]
 fn defaults_reach_what_random_starts_reach() {
-    for reference in REFERENCES {
+    for reference in REFERENCES.iter().filter(|reference| reference.held) {
         let worst = worst(reference, (0..8).map(|number| drawn(number, 30)));
         assert!(worst.gap <= 0.03, "{}: {worst:?}", reference.method);
     }

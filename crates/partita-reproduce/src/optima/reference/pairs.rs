@@ -66,9 +66,21 @@ pub(super) fn kl(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     last
 }
 
-/// Σ over pairs of N (c/N − y_i·y_j)², row after row by projected gradients.
+/// Σ over pairs of N (c/N − y_i·y_j)².
 pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let (pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
+    least_squares(&Pairs::of(table), start(table, clusters, rng))
+}
+
+/// The same where every pair that was seen counts once.
+pub(super) fn l2_of_shares(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
+    let mut pairs = Pairs::of(table);
+    pairs.together.zip_mut_with(&pairs.seen, |c, n| *c /= n.max(f64::MIN_POSITIVE));
+    pairs.seen.mapv_inplace(|n| f64::from(u8::from(n > 0.0)));
+    least_squares(&pairs, start(table, clusters, rng))
+}
+
+/// Row after row by projected gradients.
+fn least_squares(pairs: &Pairs, mut y: Array2<f64>) -> f64 {
     let constant: f64 =
         pairs.together.iter().zip(&pairs.seen).map(|(c, n)| if *n > 0.0 { c * c / n } else { 0.0 }).sum();
     let mut last = f64::INFINITY;
