@@ -2,7 +2,8 @@
 
 use partita_core::{Monitor, Objective, Seed, Sense, Stopped};
 
-use crate::fractional_rows::{FractionalMeans, FractionalPlan, FractionalRows, fractional_kmeans};
+use crate::fractional_kmeans::fractional_kmeans;
+use crate::fractional_rows::{FractionalMeans, FractionalPlan, FractionalRows};
 
 /// What the partition is to be best in.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,10 +69,10 @@ impl Criterion {
         };
         let certainty = |row: usize| fit.means.certainty(rows, row, fit.labels[row] as usize, &counting);
         CriterionFit {
-            certainty: (0..rows.len()).map(certainty).collect(),
+            certainty: rows.expand(&(0..rows.len()).map(certainty).collect::<Vec<_>>()),
             trace: fit.trace.iter().map(told).collect(),
             starts: fit.starts.iter().map(told).collect(),
-            labels: fit.labels,
+            labels: rows.expand(&fit.labels),
             stopped: fit.stopped,
         }
     }

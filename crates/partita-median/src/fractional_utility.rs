@@ -4,7 +4,9 @@
 use partita_core::{Flow, Monitor, MultiStart, Seed, Sense, Stopped, map_parallel};
 use partita_kmeans::labels::Utility;
 
-use crate::fractional_rows::{FractionalFit, FractionalMeans, FractionalPlan, FractionalRows, best, fill_empty, start};
+use crate::fractional_exchange::{PartialLoss, improved};
+use crate::fractional_kmeans::{best, fill_empty, start};
+use crate::fractional_rows::{FractionalFit, FractionalMeans, FractionalPlan, FractionalRows};
 
 /// What is to be large, or the cut that is to be small.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,17 +69,8 @@ impl<'a> FractionalCriterion<'a> {
 
     /// What k-means makes small.
     pub(crate) fn loss(&self, means: &FractionalMeans) -> f64 {
-        if self.kind == FractionalKind::Cut {
-            let (within, volume) = self.within_and_volume(means);
-            let outside = |(within, volume): (&f64, &f64)| if *volume > 0.0 { 1.0 - within / volume } else { 1.0 };
-            return within.iter().zip(&volume).map(outside).sum();
-        }
-        let clusters = means.clusters();
-        let lacking = |(u, weight): (usize, &f64)| {
-            let of_cluster = |k: usize| means.known[u * clusters + k] * (self.most() - self.worth(means, u, k));
-            weight * (0..clusters).filter(|&k| means.known[u * clusters + k] > 0.0).map(of_cluster).sum::<f64>()
-        };
-        self.counting.iter().enumerate().map(lacking).sum::<f64>().max(0.0)
+        let all: f64 = (0..means.clusters() as u32).map(|k| self.part(means, k)).sum();
+        all.max(0.0)
     }
 
     /// The objective from losses.
@@ -92,17 +85,13 @@ impl<'a> FractionalCriterion<'a> {
         losses.iter().map(|loss| reach - loss / self.objects).collect()
     }
 
-    /// Weight of the pairs within every cluster, and of all pairs of its objects with any.
-    fn within_and_volume(&self, means: &FractionalMeans) -> (Vec<f64>, Vec<f64>) {
-        let clusters = means.clusters();
-        let (mut within, mut volume) = (vec![0.0; clusters], vec![0.0; clusters]);
-        for (u, c) in self.rows.places() {
-            for (k, &sum) in means.sums[c * clusters..][..clusters].iter().enumerate() {
-                within[k] += self.counting[u] * sum * sum;
-                volume[k] += self.counting[u] * sum * self.all.sums[c];
-            }
-        }
-        (within, volume)
+    /// Weight of the pairs within a cluster, and of all pairs of its objects with any.
+    fn within_and_volume(&self, means: &FractionalMeans, k: usize) -> (f64, f64) {
+        let add = |(within, volume): (f64, f64), (u, c): (usize, usize)| {
+            let sum = means.sums[c * means.clusters() + k];
+            (within + self.counting[u] * sum * sum, volume + self.counting[u] * sum * self.all.sums[c])
+        };
+        self.rows.places().fold((0.0, 0.0), add)
     }
 
     /// What a share of 1 in every base cluster adds to the score of every cluster: ΣJ lines of K values.
@@ -110,11 +99,11 @@ impl<'a> FractionalCriterion<'a> {
         let clusters = means.clusters();
         let mut lines = vec![0.0; means.sums.len()];
         if self.kind == FractionalKind::Cut {
-            let (within, volume) = self.within_and_volume(means);
-            for (u, c) in self.rows.places() {
-                for k in 0..clusters {
-                    let volume = volume[k].max(f64::MIN_POSITIVE);
-                    let own = self.all.sums[c] * (within[k] / volume / volume);
+            for k in 0..clusters {
+                let (within, volume) = self.within_and_volume(means, k);
+                let volume = volume.max(f64::MIN_POSITIVE);
+                for (u, c) in self.rows.places() {
+                    let own = self.all.sums[c] * (within / volume / volume);
                     lines[c * clusters + k] = self.counting[u] * (2.0 * means.sums[c * clusters + k] / volume - own);
                 }
             }
@@ -167,7 +156,8 @@ impl<'a> FractionalCriterion<'a> {
         monitor.tick(total, total);
         let starts: Vec<f64> = runs.iter().map(|run| run.trace[run.trace.len() - 1]).collect();
         let best = MultiStart::new(Sense::Minimise).best(&starts).unwrap_or(0);
-        FractionalFit { starts, ..runs.swap_remove(best) }
+        let best = FractionalFit { starts, ..runs.swap_remove(best) };
+        improved(self, (self.rows, plan), best, seed.child(u64::from(plan.restarts)), monitor)
     }
 
     fn lloyd(&self, plan: &FractionalPlan<'_>, mut labels: Vec<u32>, monitor: &dyn Monitor) -> FractionalFit {
@@ -181,8 +171,8 @@ impl<'a> FractionalCriterion<'a> {
             if monitor.flow() == Flow::Stop {
                 break Stopped::Interrupted;
             }
-            let mut next = self.chosen(&labels, &means, round as u32);
-            let misfit: Vec<f64> = (0..self.rows.len()).map(|row| self.misfit(row, next[row], &means)).collect();
+            let mut next = self.chosen_in(&labels, &means, round as u32);
+            let misfit = self.misfits(&means, &next);
             fill_empty(self.rows, &mut next, &misfit, plan.clusters);
             let settling = round >= self.first_rounds();
             if next == labels && settling {
@@ -203,7 +193,7 @@ impl<'a> FractionalCriterion<'a> {
     }
 
     /// The best cluster of every row.
-    fn chosen(&self, labels: &[u32], means: &FractionalMeans, round: u32) -> Vec<u32> {
+    fn chosen_in(&self, labels: &[u32], means: &FractionalMeans, round: u32) -> Vec<u32> {
         let (lines, clusters) = (self.lines(means, round), means.clusters());
         let mut scores = vec![0.0; clusters];
         let of_row = |(row, &stays): (usize, &u32)| {
@@ -215,9 +205,37 @@ impl<'a> FractionalCriterion<'a> {
         };
         labels.iter().enumerate().map(of_row).collect()
     }
+}
 
-    /// How far the labels of a row are from those of a cluster.
-    fn misfit(&self, row: usize, k: u32, means: &FractionalMeans) -> f64 {
-        1.0 - means.certainty(self.rows, row, k as usize, &self.counting)
+impl PartialLoss for FractionalCriterion<'_> {
+    fn loss(&self, means: &FractionalMeans, _: &[u32]) -> f64 {
+        self.loss(means)
+    }
+
+    fn part(&self, means: &FractionalMeans, cluster: u32) -> f64 {
+        let k = cluster as usize;
+        if self.kind == FractionalKind::Cut {
+            let (within, volume) = self.within_and_volume(means, k);
+            return if volume > 0.0 { 1.0 - within / volume } else { 1.0 };
+        }
+        let lacking = |(u, weight): (usize, &f64)| {
+            let known = means.known[u * means.clusters() + k];
+            if known > 0.0 { weight * known * (self.most() - self.worth(means, u, k)) } else { 0.0 }
+        };
+        self.counting.iter().enumerate().map(lacking).sum()
+    }
+
+    fn chosen(&self, means: &FractionalMeans, labels: &[u32]) -> Vec<u32> {
+        self.chosen_in(labels, means, u32::MAX)
+    }
+
+    /// How far the labels of rows are from those of their clusters.
+    fn misfits(&self, means: &FractionalMeans, labels: &[u32]) -> Vec<f64> {
+        let misfit = |(row, &k): (usize, &u32)| 1.0 - means.certainty(self.rows, row, k as usize, &self.counting);
+        labels.iter().enumerate().map(misfit).collect()
+    }
+
+    fn climb(&self, plan: &FractionalPlan<'_>, labels: Vec<u32>, monitor: &dyn Monitor) -> FractionalFit {
+        self.lloyd(plan, labels, monitor)
     }
 }

@@ -14,7 +14,8 @@ use partita_kmeans::labels::{
 use serde::{Deserialize, Serialize};
 
 use crate::error::{check, check_rows, labelled};
-use crate::fractional_rows::{self, FractionalPlan, FractionalRows};
+use crate::fractional_kmeans;
+use crate::fractional_rows::{FractionalPlan, FractionalRows};
 use crate::fractional_utility::{FractionalCriterion, FractionalKind};
 use crate::label_means::{FRACTIONAL, KC_INFO, MeanLabels, bytes, row_bytes};
 use crate::{LabelMeansDiagnostics, LabelMeansSettings, MedianError};
@@ -133,8 +134,8 @@ pub fn kcc_rows(
 /// As [`kc`](crate::kc()).
 ///
 /// # Differences from the paper
-/// Starts by k-means++ on the share of labels that differ; restarts; moves of single rows and swaps at the end, but with soft base
-/// clusterings or weights of objects; weights; soft base clusterings, with shares Z; missing labels have no degree.
+/// Starts by k-means++ on the share of labels that differ; restarts; moves of single rows and swaps at the end; weights; soft base
+/// clusterings, with shares Z; missing labels have no degree.
 ///
 /// # Errors
 /// As [`kc`](crate::kc()).
@@ -326,9 +327,9 @@ fn solve_fractional(
     };
     let fit = of.search(&plan, seed, monitor);
     let certainty = |row: usize| fit.means.certainty(rows, row, fit.labels[row] as usize, &of.counting);
-    let certainty = (0..rows.len()).map(certainty).collect();
-    let partition = Partition::new(fit.labels.clone(), clusters).expect("labels are below K");
-    let mut outcome = Outcome::hard(partition, certainty, fit.stopped);
+    let certainty: Vec<f64> = (0..rows.len()).map(certainty).collect();
+    let partition = Partition::new(rows.expand(&fit.labels), clusters).expect("labels are below K");
+    let mut outcome = Outcome::hard(partition, rows.expand(&certainty), fit.stopped);
     outcome.rounds = fit.trace.len() as u64;
     outcome.objective = Some(criterion.described(of.objective(&fit.trace)));
     outcome.with(LabelMeansDiagnostics { objective_by_restart: of.objective(&fit.starts) })
@@ -422,7 +423,7 @@ impl Method for Kcc {
 
     fn bytes(&self, size: &ProblemSize, settings: &KccSettings) -> u64 {
         let restarts = settings.search.restarts.get();
-        bytes(size, restarts).saturating_add(fractional_rows::bytes(size, restarts))
+        bytes(size, restarts).saturating_add(fractional_kmeans::bytes(size, restarts))
     }
 
     fn fit(
@@ -461,7 +462,7 @@ impl Method for Sec {
 
     fn bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
         let restarts = settings.restarts.get();
-        bytes(size, restarts).saturating_add(fractional_rows::bytes(size, restarts))
+        bytes(size, restarts).saturating_add(fractional_kmeans::bytes(size, restarts))
     }
 
     fn fit(

@@ -36,6 +36,8 @@
 mod criterion;
 mod cumulative;
 mod error;
+mod fractional_exchange;
+mod fractional_kmeans;
 mod fractional_rows;
 mod fractional_utility;
 mod kcc;

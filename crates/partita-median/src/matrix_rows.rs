@@ -81,10 +81,10 @@ impl MatrixRows for FractionalRows<'_> {
     }
 
     fn first_object(&self, row: usize) -> usize {
-        row
+        self.first_object(row)
     }
 
     fn row_of_object(&self) -> Vec<usize> {
-        (0..self.len()).collect()
+        self.row_of_object()
     }
 }

@@ -3,7 +3,7 @@
 use std::num::Saturating;
 
 use partita_coassoc::Overlap;
-use partita_core::ndarray::{Array2, ArrayView1};
+use partita_core::ndarray::{Array2, ArrayView1, Axis};
 use partita_core::{
     Assigned, BaseClustering, BaseWeights, Capabilities, Ensemble, EnsembleRows, FitError, Label, Method, MethodInfo,
     Monitor, Outcome, Partition, PassRunner, Problem, ProblemSize, RowBlock, RowFit, RowLabeller, RowMap, RowProblem,
@@ -137,7 +137,9 @@ fn fractional_votes(
         tables.align_to(u, Surplus::Nearest).expect("the reference exists")
     } else {
         let found = solve_weighted(Criterion::Kc, source, clusters, seed, &LabelMeansSettings::default(), monitor)?;
-        let sums = FractionalMeans::of(rows, found.partition.labels(), clusters).sums;
+        let labels = found.partition.labels();
+        let of_rows: Vec<u32> = (0..rows.len()).map(|row| labels[rows.first_object(row)]).collect();
+        let sums = FractionalMeans::of(rows, &of_rows, clusters).sums;
         let count = |u: usize, j: usize, k: usize| parts(sums[(offsets[u] + j) * clusters + k]);
         align_by(&sizes, clusters, Surplus::Nearest, |u| {
             Contingency::of_counts(sizes[u], clusters, |j, k| count(u, j, k))
@@ -151,6 +153,7 @@ fn fractional_votes(
         let sum = votes.sum();
         votes /= sum;
     }
+    let soft = soft.select(Axis(0), &rows.row_of_object());
     let soft = SoftPartition::new(soft).expect("shares of votes are on the simplex");
     let reference = alignment.reference().map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))

@@ -13,39 +13,47 @@ const SMOOTHING: f64 = 0.01;
 
 /// The mean mutual information of clusters and base clusterings, nats, summed over base clusterings.
 pub(super) fn kcc(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let objects = table.rows.len();
-    let all = table.counts(&vec![vec![1.0]; objects], 0.0).remove(0);
+    let objects: f64 = table.weights.1.iter().sum();
+    let all = table.counts(&vec![vec![1.0]; table.rows.len()], 0.0).remove(0);
     let negentropy = |labels: &Vec<f64>| {
         let size: f64 = labels.iter().sum();
         labels.iter().filter(|count| **count > 0.0).map(|count| count * (count / size).ln()).sum::<f64>()
     };
     let worth = |bases: &Vec<Vec<f64>>| bases.iter().map(negentropy).sum::<f64>();
     let score = |cluster: &Vec<Vec<f64>>, i: usize| {
-        let log = |(u, j, _): (usize, usize, f64)| {
+        let log = |(u, j, label): (usize, usize, f64)| {
             let total: f64 = all[u].iter().sum();
             let size: f64 = cluster[u].iter().sum();
-            ((cluster[u][j] + SMOOTHING * all[u][j] / total) / (size + SMOOTHING)).ln()
+            label * ((cluster[u][j] + SMOOTHING * all[u][j] / total) / (size + SMOOTHING)).ln()
         };
         table.labels(i).map(log).sum()
     };
-    let value = |counts: &Counts| (counts.iter().map(worth).sum::<f64>() - worth(&all)) / objects as f64;
+    let value = |counts: &Counts| (counts.iter().map(worth).sum::<f64>() - worth(&all)) / objects;
     highest(table, clusters, score, value, rng)
 }
 
 /// The normalised cut of the co-association.
 pub(super) fn sec(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     let all = table.counts(&vec![vec![1.0]; table.rows.len()], 0.0).remove(0);
-    let degree = |i: usize| table.labels(i).map(|(u, j, _)| all[u][j]).sum::<f64>();
-    let product = |a: &[Vec<f64>], b: &[Vec<f64>]| a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a * b).sum();
-    let degrees = |cluster: &[Vec<f64>]| -> f64 { product(cluster, &all) };
-    let score = |cluster: &Vec<Vec<f64>>, i: usize| {
-        let (own, degrees): (f64, f64) = (table.labels(i).map(|(u, j, _)| cluster[u][j]).sum(), degrees(cluster));
-        let square: f64 = product(cluster, cluster);
-        2.0 * own / degrees / degree(i).max(f64::MIN_POSITIVE) - square / (degrees * degrees)
+    // Sums have the weight of their base clustering in them: of two it counts once.
+    let inverse: Vec<f64> = table.weights.0.iter().map(|weight| weight.recip()).collect();
+    let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> f64 {
+        let of_base = |((a, b), inverse): ((&Vec<f64>, &Vec<f64>), &f64)| {
+            inverse * a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>()
+        };
+        a.iter().zip(b).zip(&inverse).map(of_base).sum()
     };
-    let kept = |cluster: &Vec<Vec<f64>>| -> f64 {
-        let (square, degrees): (f64, f64) = (product(cluster, cluster), degrees(cluster));
-        if degrees > 0.0 { square / degrees } else { 0.0 }
+    let own = |i: usize, sums: &[Vec<f64>]| -> f64 {
+        table.labels(i).map(|(u, j, label)| inverse[u] * label * sums[u][j]).sum()
+    };
+    let score = |cluster: &Vec<Vec<f64>>, i: usize| {
+        let degrees = product(cluster, &all);
+        2.0 * own(i, cluster) / degrees / own(i, &all).max(f64::MIN_POSITIVE)
+            - product(cluster, cluster) / (degrees * degrees)
+    };
+    let kept = |cluster: &Vec<Vec<f64>>| {
+        let degrees = product(cluster, &all);
+        if degrees > 0.0 { product(cluster, cluster) / degrees } else { 0.0 }
     };
     let value = |counts: &Counts| counts.iter().map(kept).sum::<f64>();
     clusters as f64 - highest(table, clusters, score, value, rng)
