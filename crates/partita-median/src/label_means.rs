@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::MedianError;
 use crate::criterion::{Criterion, CriterionFit};
 use crate::error::{check, check_rows, labelled};
-use crate::fractional_kmeans;
 use crate::fractional_rows::{FractionalPlan, FractionalRows};
 
 pub(crate) use crate::mean_labels::MeanLabels;
@@ -471,7 +470,7 @@ impl Method for LabelMeans {
 
     fn bytes(&self, size: &ProblemSize, settings: &LabelMeansSettings) -> u64 {
         let restarts = settings.restarts.get();
-        bytes(size, restarts).saturating_add(fractional_kmeans::bytes(size, restarts))
+        bytes(size, restarts).saturating_add(crate::fractional_kmeans::bytes(size, restarts))
     }
 
     fn fit(

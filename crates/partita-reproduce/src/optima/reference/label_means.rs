@@ -34,7 +34,7 @@ fn squares(table: &LabelTable) -> f64 {
 }
 
 /// Size times the square of the mean, from the sums of labels.
-fn square_over_size(labels: &Vec<f64>) -> f64 {
+fn square_over_size(labels: &[f64]) -> f64 {
     let size: f64 = labels.iter().sum();
     if size > 0.0 { labels.iter().map(|count| count * count).sum::<f64>() / size } else { 0.0 }
 }
