@@ -102,7 +102,7 @@ pub fn check_soft(method: &dyn Consensus, settings: &[&str]) -> usize {
                     checks += planted(method, &outcome, &drawn);
                 }
                 alike += unchanged(method, &outcome, &drawn, &settings, seed) / DRAWS as f64;
-                checks += weighted_objects(method, &drawn, &settings);
+                checks += weighted_objects(method, &drawn, &settings) + equal_objects(method, &drawn, &settings);
             }
             (other, can) => panic!("{}: soft bases are {can:?}, and answered by {other:?}", method.info().name),
         }
@@ -193,6 +193,16 @@ fn weighted_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &Sett
     let same = first == one.partition.by_appearance() && two.certainty[..n] == one.certainty;
     assert!(same, "{}: an object of weight 2 and two of weight 1 are the same", method.info().name);
     1
+}
+
+/// Objects that are equal to another are there too.
+fn equal_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &SettingMap) -> usize {
+    let order: Vec<usize> = (0..drawn.truth.len()).chain(0..3).collect();
+    let axis = partita_core::ndarray::Axis(0);
+    let copies: Vec<Array2<f64>> = drawn.tables.iter().map(|table| table.select(axis, &order)).collect();
+    let copied = named(&copies);
+    let outcome = find(method, &copied, drawn.clusters, None, settings).expect("soft bases are taken");
+    shape(method, &outcome, &copied, drawn.clusters)
 }
 
 /// Labels of objects that stand in this order, in the order of the objects.

@@ -210,7 +210,8 @@ fn check_missing(info: &MethodInfo, ensemble: &Ensemble) -> Result<(), Consensus
     }
     match ensemble.first_unlabelled() {
         Some(object) if missing != MissingLabels::HandledByPrior => {
-            Err(ConsensusError::Unlabelled { object: ensemble.object_name(object) })
+            let others = ensemble.count_unlabelled() - 1;
+            Err(ConsensusError::Unlabelled { object: ensemble.object_name(object), others })
         }
         _ => Ok(()),
     }

@@ -36,11 +36,13 @@ pub enum ConsensusError {
         /// Name of the method.
         method: &'static str,
     },
-    /// An object that nobody labelled.
-    #[error("object {object} has no label in any base clustering; remove it or label it")]
+    /// Objects that nobody labelled.
+    #[error("{}", unlabelled(object, *others))]
     Unlabelled {
-        /// Name or index of the object.
+        /// Name or index of the first.
         object: String,
+        /// How many more there are.
+        others: usize,
     },
     /// A missing label, and the method takes none.
     #[error("{method} takes no missing labels; object {object} has none in base clustering '{base}'")]
@@ -100,4 +102,27 @@ pub enum ConsensusError {
         /// What went wrong.
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+fn unlabelled(object: &str, others: usize) -> String {
+    match others {
+        0 => format!("object {object} has no label in any base clustering; remove it or label it"),
+        1 => format!("object {object} and one other have no label in any base clustering; remove them or label them"),
+        _ => format!(
+            "object {object} and {others} others have no label in any base clustering; remove them or label them"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_without_a_label_are_counted() {
+        let said = |others| ConsensusError::Unlabelled { object: "c1".into(), others }.to_string();
+        assert_eq!(said(0), "object c1 has no label in any base clustering; remove it or label it");
+        assert!(said(1).starts_with("object c1 and one other have"), "{}", said(1));
+        assert!(said(7).starts_with("object c1 and 7 others have"), "{}", said(7));
+    }
 }

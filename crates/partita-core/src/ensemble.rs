@@ -323,12 +323,17 @@ impl Ensemble {
 
     /// The first object that no base clustering labels.
     pub fn first_unlabelled(&self) -> Option<usize> {
-        fn find<L: Label>(rows: ArrayView2<'_, L>) -> Option<usize> {
-            rows.outer_iter().position(|row| row.iter().all(|&label| label == L::MISSING))
-        }
         match self.rows() {
-            LabelRows::Bytes(rows) => find(rows),
-            LabelRows::Words(rows) => find(rows),
+            LabelRows::Bytes(rows) => unlabelled(&rows).next(),
+            LabelRows::Words(rows) => unlabelled(&rows).next(),
+        }
+    }
+
+    /// How many objects no base clustering labels.
+    pub fn count_unlabelled(&self) -> usize {
+        match self.rows() {
+            LabelRows::Bytes(rows) => unlabelled(&rows).count(),
+            LabelRows::Words(rows) => unlabelled(&rows).count(),
         }
     }
 
@@ -458,6 +463,11 @@ pub(crate) fn check_base(base: &BaseClustering, labelled: bool) -> Result<(), En
         return Err(EnsembleError::TooManyClusters { name: base.name.clone(), clusters: base.clusters() });
     }
     if labelled { Ok(()) } else { Err(EnsembleError::AllMissing { name: base.name.clone() }) }
+}
+
+/// Rows without any label.
+fn unlabelled<L: Label>(rows: &ArrayView2<'_, L>) -> impl Iterator<Item = usize> {
+    rows.outer_iter().enumerate().filter(|(_, row)| row.iter().all(|&label| label == L::MISSING)).map(|(at, _)| at)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Warnings about what was read: names given twice, base clusterings of single objects, tables that lie on their side, labels that
+//! Warnings about what was read: names given twice, base clusterings of single objects, tables that lie on their side, labels
 //! and classes that may mean nothing, columns that may be the truth or count the rows.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -49,6 +49,9 @@ const NO_CLUSTER: [&str; 22] = [
     "#value!",
     "#error!",
 ];
+
+/// Names, in small letters, of columns that weigh the objects more often than not.
+const WEIGHTS: [&str; 6] = ["weight", "weights", "object_weight", "object_weights", "sample_weight", "multiplicity"];
 
 /// Names, in small letters, of columns that are the truth more often than not.
 const TRUTHS: [&str; 17] = [
@@ -164,9 +167,22 @@ pub(crate) fn about_labels(
             }
         }
     }
+    roles.warnings.extend(bases.iter().find_map(weights_of_objects));
     roles.warnings.extend(bases.iter().find_map(nearly_equal));
     about_silent(roles, bases.iter().flat_map(BaseClustering::values).map(String::as_str), "cluster", options);
     Ok(())
+}
+
+/// The warning about a base clustering of numbers that is called as weights are.
+fn weights_of_objects(base: &BaseClustering) -> Option<String> {
+    let numbers = || base.values().iter().all(|label| label.parse::<f64>().is_ok());
+    let name = shown(base.name());
+    let weights = WEIGHTS.contains(&base.name().trim().to_lowercase().as_str()) && numbers();
+    weights.then(|| {
+        format!(
+            "column '{name}' is taken for a base clustering; if it weighs the objects give --object-weights '{name}'"
+        )
+    })
 }
 
 /// The warning about two labels of a base clustering that differ in case and spaces alone.
@@ -309,6 +325,9 @@ mod tests {
             said,
             "labels 'T cell' and 'T  Cell ' of base clustering 'type' are two clusters; if they are one write them alike"
         );
+        let said = about(&[words("a", &["0", "1"]), words("Weight", &["1", "2.5"])]).unwrap();
+        assert!(said.contains("--object-weights 'Weight'"), "{said}");
+        assert_eq!(about(&[words("weight", &["heavy", "light"])]).unwrap(), "");
         let refused = about(&[words("x", &["0,5", "1,5"])]).unwrap_err();
         assert!(
             refused.contains("'x'") && refused.contains("a decimal comma") && refused.contains("--skip 'x'"),

@@ -41,7 +41,8 @@ pub(super) fn fractional_votes(
     } else {
         let found = solve_weighted(Criterion::Kc, source, clusters, seed, &LabelMeansSettings::default(), monitor)?;
         let labels = found.partition.labels();
-        Array2::from_shape_fn((rows.len(), clusters), |(i, k)| f64::from(u8::from(labels[i] as usize == k)))
+        let label = |row: usize| labels[rows.first_object(row)] as usize;
+        Array2::from_shape_fn((rows.len(), clusters), |(row, k)| f64::from(u8::from(label(row) == k)))
     };
     let base_weights = base_weights(ensemble.bases(), source.base_weights);
     let (mut votes, mut given) = (Array2::<f64>::zeros(start.dim()), vec![0.0; rows.len()]);
@@ -66,6 +67,7 @@ pub(super) fn fractional_votes(
         row /= sum;
     }
     let reference = reference.map_or("kc", |u| ensemble.bases()[u].name()).to_owned();
+    let soft = soft.select(Axis(0), &rows.row_of_object());
     let soft = SoftPartition::new(soft).expect("normalised votes are on the simplex");
     Ok(Outcome::soft(soft, Stopped::Exact).with(VoteDiagnostics { reference }))
 }

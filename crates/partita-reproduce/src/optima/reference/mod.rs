@@ -141,7 +141,7 @@ pub static REFERENCES: &[Reference] = &[
     Reference::of("nmfc", factors::nmfc, |n, m, k| 100.0 * n * m * k).with_doubt(),
     Reference::of("pcc-kl", pairs::kl, |n, _, k| 300.0 * n * n * k).with_doubt(),
     Reference::of("pcc-l2", pairs::l2, |n, _, k| 100.0 * n * n * k).with_doubt(),
-    Reference { held: false, ..Reference::of("baum-eagon", pairs::l2_of_shares, |n, _, k| 100.0 * n * n * k) },
+    Reference { held: false, ..Reference::of("baum-eagon", pairs::growth, |n, _, k| 1000.0 * n * n * k) },
     Reference::of("penca", aspect::penca, |n, _, k| 150.0 * n * n * k).with_doubt(),
 ];
 

@@ -66,21 +66,9 @@ pub(super) fn kl(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
     last
 }
 
-/// Σ over pairs of N (c/N − y_i·y_j)².
+/// Σ over pairs of N (c/N − y_i·y_j)², row after row by projected gradients.
 pub(super) fn l2(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    least_squares(&Pairs::of(table), start(table, clusters, rng))
-}
-
-/// The same where every pair that was seen counts once.
-pub(super) fn l2_of_shares(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
-    let mut pairs = Pairs::of(table);
-    pairs.together.zip_mut_with(&pairs.seen, |c, n| *c /= n.max(f64::MIN_POSITIVE));
-    pairs.seen.mapv_inplace(|n| f64::from(u8::from(n > 0.0)));
-    least_squares(&pairs, start(table, clusters, rng))
-}
-
-/// Row after row by projected gradients.
-fn least_squares(pairs: &Pairs, mut y: Array2<f64>) -> f64 {
+    let (pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
     let constant: f64 =
         pairs.together.iter().zip(&pairs.seen).map(|(c, n)| if *n > 0.0 { c * c / n } else { 0.0 }).sum();
     let mut last = f64::INFINITY;
@@ -102,6 +90,31 @@ fn least_squares(pairs: &Pairs, mut y: Array2<f64>) -> f64 {
             return value.min(last);
         }
         last = value;
+    }
+    last
+}
+
+/// Σ over pairs that were seen of (c/N − y_i·y_j)², by the growth transform of Baum and Eagon.
+pub(super) fn growth(table: &LabelTable, clusters: usize, rng: &mut StdRng) -> f64 {
+    let (mut pairs, mut y) = (Pairs::of(table), start(table, clusters, rng));
+    pairs.together.zip_mut_with(&pairs.seen, |c, n| *c /= n.max(f64::MIN_POSITIVE));
+    pairs.seen.mapv_inplace(|n| f64::from(u8::from(n > 0.0)));
+    let partners = pairs.seen.sum_axis(Axis(1));
+    let mut last = f64::INFINITY;
+    for _ in 0..=ROUNDS {
+        let off = (y.dot(&y.t()) - &pairs.together) * &pairs.seen;
+        let value = 0.5 * off.iter().map(|x| x * x).sum::<f64>();
+        if last - value <= 1e-3 * TOLERANCE * value {
+            return value.min(last);
+        }
+        last = value;
+        let mut factors = -off.dot(&y);
+        factors.outer_iter_mut().zip(&partners).for_each(|(mut row, &all)| row += all);
+        y *= &factors;
+        for mut row in y.outer_iter_mut() {
+            let sum = row.sum();
+            row.mapv_inplace(|y| if sum > 0.0 { y / sum } else { y });
+        }
     }
     last
 }
