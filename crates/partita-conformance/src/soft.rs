@@ -178,9 +178,7 @@ fn weighted_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &Sett
         return 0;
     }
     let n = drawn.truth.len();
-    let order: Vec<usize> = (0..n).chain(0..3).collect();
-    let axis = partita_core::ndarray::Axis(0);
-    let copies: Vec<Array2<f64>> = drawn.tables.iter().map(|table| table.select(axis, &order)).collect();
+    let (order, copies) = repeated(drawn);
     let one = (0..n).map(|i| if i < 3 { 2.0 } else { 3.0 }).collect();
     let two = order.iter().map(|&i| if i < 3 { 1.0 } else { 3.0 }).collect();
     let [one, two] = [(&drawn.tables, one), (&copies, two)].map(|(tables, weights): (_, Vec<f64>)| {
@@ -195,12 +193,16 @@ fn weighted_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &Sett
     1
 }
 
-/// Objects that are equal to another are there too.
-fn equal_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &SettingMap) -> usize {
+/// All objects and the first three again, and their tables.
+fn repeated(drawn: &DrawnShares) -> (Vec<usize>, Vec<Array2<f64>>) {
     let order: Vec<usize> = (0..drawn.truth.len()).chain(0..3).collect();
-    let axis = partita_core::ndarray::Axis(0);
-    let copies: Vec<Array2<f64>> = drawn.tables.iter().map(|table| table.select(axis, &order)).collect();
-    let copied = named(&copies);
+    let tables = drawn.tables.iter().map(|table| table.select(partita_core::ndarray::Axis(0), &order)).collect();
+    (order, tables)
+}
+
+/// An outcome has every object where some are equal.
+fn equal_objects(method: &dyn Consensus, drawn: &DrawnShares, settings: &SettingMap) -> usize {
+    let copied = named(&repeated(drawn).1);
     let outcome = find(method, &copied, drawn.clusters, None, settings).expect("soft bases are taken");
     shape(method, &outcome, &copied, drawn.clusters)
 }

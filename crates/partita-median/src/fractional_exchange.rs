@@ -1,4 +1,5 @@
-//! What follows k-means on fractional rows: single rows move, and clusters are swapped, wherever that lowers the loss.
+//! After k-means on fractional rows: exchanges of single rows (Hartigan and Wong) and random swaps of clusters (Fränti), wherever they
+//! lower the loss.
 
 use partita_core::{Flow, Monitor, Seed, Stopped};
 use rand::{Rng, RngExt};
@@ -75,6 +76,15 @@ pub(crate) fn improved(
     best
 }
 
+/// The first of so many rows at which their chances add up to more than this; the last with a chance where rounding leaves none.
+pub(crate) fn pick(rows: usize, chance: impl Fn(usize) -> f64, mut left: f64) -> Option<usize> {
+    let found = (0..rows).find(|&row| {
+        left -= chance(row);
+        left < 0.0
+    });
+    found.or_else(|| (0..rows).rev().find(|&row| chance(row) > 0.0))
+}
+
 fn last(fit: &FractionalFit) -> f64 {
     fit.trace.last().copied().unwrap_or(f64::INFINITY)
 }
@@ -90,11 +100,7 @@ fn swapped(
     let misfits = loss.misfits(&fit.means, &fit.labels);
     let misfit = |row: usize| rows.weight(row) * misfits[row];
     let total: f64 = (0..rows.len()).map(misfit).sum();
-    let mut left = rng.random::<f64>() * total;
-    let row = (0..rows.len()).find(|&row| {
-        left -= misfit(row);
-        left < 0.0
-    })?;
+    let row = pick(rows.len(), misfit, rng.random::<f64>() * total)?;
     let clusters = 0..fit.means.clusters() as u32;
     let drawn = rng.random_range(clusters.clone());
     let fewest = clusters.min_by_key(|&k| fit.means.rows_in(k)).unwrap_or(0);
@@ -106,6 +112,9 @@ fn swapped(
 
 /// Moves single rows while that lowers the loss, in so many passes at most.
 fn exchange(loss: &impl PartialLoss, rows: &FractionalRows<'_>, fit: &mut FractionalFit, passes: usize) {
+    if passes == 0 {
+        return;
+    }
     let (mut means, mut labels) = (fit.means.clone(), fit.labels.clone());
     let clusters = means.clusters() as u32;
     let mut parts: Vec<f64> = (0..clusters).map(|k| loss.part(&means, k)).collect();

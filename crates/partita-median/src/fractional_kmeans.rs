@@ -1,11 +1,11 @@
-//! k-means on fractional rows.
+//! k-means on fractional rows: shares of soft base clusterings, and objects with weights.
 
 use std::num::Saturating;
 
 use partita_core::{Flow, Monitor, MultiStart, ProblemSize, Seed, Sense, Stopped, map_parallel};
 use rand::{Rng, RngExt};
 
-use crate::fractional_exchange::{PartialLoss, improved};
+use crate::fractional_exchange::{PartialLoss, improved, pick};
 use crate::fractional_rows::{FractionalFit, FractionalMeans, FractionalPlan, FractionalRows};
 
 /// Bytes that k-means on the shares of a soft ensemble holds at once, at most.
@@ -15,7 +15,7 @@ pub(crate) fn bytes(size: &ProblemSize, restarts: u32) -> u64 {
     }
     let starts = Saturating(u64::from(restarts.min(64)));
     let [n, m, side, k] = size.saturating();
-    (n * Saturating(48) + starts * (n * Saturating(40) + (side + m) * k * Saturating(32))).0
+    (n * Saturating(16) + starts * (n * Saturating(40) + (side + m) * k * Saturating(32))).0
 }
 
 /// k-means on fractional rows from several initializations by k-means++.
@@ -106,12 +106,7 @@ pub(crate) fn start(rows: &FractionalRows<'_>, plan: &FractionalPlan<'_>, rng: &
     for k in 0..plan.clusters {
         let chance = |i: usize| rows.weight(i) * if k == 0 { 1.0 } else { distance[i] };
         let all: f64 = (0..n).map(chance).sum();
-        let mut left = rng.random::<f64>() * all;
-        let centre = (0..n).find(|&i| {
-            left -= chance(i);
-            left < 0.0
-        });
-        let Some(centre) = centre.or_else(|| (0..n).rev().find(|&i| chance(i) > 0.0)) else { break };
+        let Some(centre) = pick(n, chance, rng.random::<f64>() * all) else { break };
         let mut alone = vec![0.0; rows.base_clusters()];
         rows.entries(centre).for_each(|(_, c, share)| alone[c] = share);
         let mut square = vec![None; rows.bases()];

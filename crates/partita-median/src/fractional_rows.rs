@@ -1,12 +1,10 @@
 //! Label rows as fractions: shares of soft base clusterings, and objects with weights; and their means by cluster.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use partita_core::{Memberships, Stopped, WeightedEnsemble};
 
-/// Different rows of shares in base clusters, each with the weight of all objects that have it. Methods take this form only where shares or
+/// Rows of shares in base clusters: neighbouring objects with equal rows are one, with the sum of their weights. Methods take this form only where shares or
 /// weights differ from 1.
 pub(crate) struct FractionalRows<'a> {
     shares: Cow<'a, Memberships>,
@@ -27,30 +25,19 @@ impl<'a> FractionalRows<'a> {
 
     pub(crate) fn of(source: WeightedEnsemble<'a>) -> Self {
         let ensemble = source.ensemble;
-        let shares = ensemble.shares();
-        let (mut row_of, mut first, mut weights) = (Vec::new(), Vec::<u32>::new(), Vec::new());
-        let mut known: HashMap<u64, u32> = HashMap::new();
+        let (mut row_of, mut first, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for (object, weight) in source.each_multiplicity().into_iter().enumerate() {
-            let (clusters, values) = shares.row(object);
-            let mut hasher = DefaultHasher::new();
-            clusters.hash(&mut hasher);
-            values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
-            // Rows that differ and have one hash are kept apart: nothing asks that all equal ones are together.
-            let equal = |row: &u32| shares.row(first[*row as usize] as usize) == (clusters, values);
-            let row = known.get(&hasher.finish()).copied().filter(equal);
-            let row = row.unwrap_or_else(|| {
-                let row = first.len() as u32;
-                known.insert(hasher.finish(), row);
+            if object == 0 || !ensemble.same_row(object, object - 1) {
                 first.push(object as u32);
                 weights.push(0.0);
-                row
-            });
-            weights[row as usize] += weight;
-            row_of.push(row);
+            }
+            let row = first.len() - 1;
+            weights[row] += weight;
+            row_of.push(row as u32);
         }
         let bases = ensemble.bases().iter().zip(0u32..);
         let base_of = bases.flat_map(|(base, u)| std::iter::repeat_n(u, base.clusters())).collect();
-        Self { shares, row_of, first, weights, base_of, bases: ensemble.bases().len() }
+        Self { shares: ensemble.shares(), row_of, first, weights, base_of, bases: ensemble.bases().len() }
     }
 
     pub(crate) fn len(&self) -> usize {
