@@ -19,8 +19,18 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const UNOPTIMISED: &str = "unoptimised";
 
 /// Modules of safe code alone, whose tests take longest without optimisation.
-const SAFE: &[&str] =
-    &["basis::", "cluster_similarity", "dense::", "ec_cms", "gp_mgla", "hypergraph", "lanczos::", "refine", "row_cut"];
+const SAFE: &[&str] = &[
+    "basis::",
+    "cluster_similarity",
+    "dense::",
+    "ec_cms",
+    "gp_mgla",
+    "hypergraph",
+    "lanczos::",
+    "refine",
+    "row_cut",
+    "swaps::",
+];
 
 /// The eigensolver of LAPACK beside our own.
 const LAPACK: &[&str] = &["--package", "partita-spectral", "--features", "partita-spectral/lapack"];

@@ -15,6 +15,11 @@ use crate::on_ensemble::{EVIDENCE, RUNS, counted, named};
 use crate::pcc::pcc;
 use crate::settings::{PccSettings, Solver};
 
+/// Pairs that the rounds of an initialization look at, unless the settings say otherwise, with the fewest and the most of such rounds: 1000
+/// can end a third above where the transform leads, and cost little where objects are few.
+const PAIRS: usize = 40_000_000;
+const ROUNDS: (usize, usize) = (1000, 10_000);
+
 /// Settings of [`BAUM_EAGON`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Settings)]
 #[serde(default)]
@@ -27,9 +32,10 @@ pub struct BaumEagonSettings {
     /// Stop when the relative violation of the optimality conditions is not above this.
     #[setting(range = 0.0.., alias = "tol")]
     pub tolerance: f64,
-    /// The most rounds of one initialization.
+    /// The most rounds of one initialization. Unset: 10,000 up to 63 objects, 1000 from 200 on, between them as many as look at
+    /// 40 million pairs.
     #[setting(alias = "max_iter", alias = "n_iter")]
-    pub rounds: NonZeroU32,
+    pub rounds: Option<NonZeroU32>,
     /// Partners of an object, on average, in a sample of the pairs; 0 reads all pairs. Unset: all up to 10,000 objects, 30
     /// partners beyond.
     #[setting(range = 0..=1_000_000)]
@@ -39,17 +45,20 @@ pub struct BaumEagonSettings {
 }
 
 impl BaumEagonSettings {
-    /// The same for the solvers of this crate.
-    fn common(&self) -> PccSettings {
+    /// The same for the solvers of this crate, with so many objects.
+    fn common(&self, objects: usize) -> PccSettings {
+        let usual = (PAIRS / objects.pow(2).max(1)).clamp(ROUNDS.0, ROUNDS.1);
+        let usual = NonZeroU32::new(usual as u32).expect("1000 at least");
         let Self { restarts, tolerance, rounds, partners, .. } = *self;
+        let rounds = rounds.unwrap_or(usual);
         PccSettings { solver: Solver::Growth, restarts, tolerance, rounds, partners, ..PccSettings::default() }
     }
 }
 
 impl Default for BaumEagonSettings {
     fn default() -> Self {
-        let PccSettings { restarts, tolerance, rounds, partners, .. } = PccSettings::default();
-        Self { restarts, tolerance, rounds, partners, weighted: false }
+        let PccSettings { restarts, tolerance, partners, .. } = PccSettings::default();
+        Self { restarts, tolerance, rounds: None, partners, weighted: false }
     }
 }
 
@@ -90,7 +99,7 @@ fn solve(
     settings: &BaumEagonSettings,
     monitor: &dyn Monitor,
 ) -> Result<Outcome<PccDiagnostics>, PccError> {
-    let common = settings.common();
+    let common = settings.common(problem.ensemble.objects());
     let progress = ProgressCounter::new(monitor, EVIDENCE + RUNS);
     let outcome = counted(problem, &common, !settings.weighted, &progress.part(EVIDENCE), |evidence, bases| {
         pcc(evidence, bases, Divergence::L2, clusters, problem.seed, &common, &progress.part(RUNS))
@@ -108,7 +117,7 @@ impl Method for BaumEagon {
     }
 
     fn bytes(&self, size: &ProblemSize, settings: &BaumEagonSettings) -> u64 {
-        bytes(size, &settings.common())
+        bytes(size, &settings.common(size.objects))
     }
 
     fn fit(
