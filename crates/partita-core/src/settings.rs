@@ -177,6 +177,17 @@ impl SettingValues {
         }
     }
 
+    /// What to write in place of a value that does not fit: the largest number of a type is said to those who went beyond it.
+    fn instead_of(&self, value: &Value) -> String {
+        match self {
+            Self::Integer(range) if value.as_f64().is_some_and(|value| value > range.high) => {
+                format!("a whole number from {} to {}", range.low, range.high)
+            }
+            Self::Optional(values) => format!("{}, or null", values.instead_of(value)),
+            other => other.to_string(),
+        }
+    }
+
     /// The value as its type is written in JSON, or none where it does not fit: `1e3` is a whole number, and a text that
     /// looks like a number is a text.
     fn read(&self, value: &Value) -> Option<Value> {
@@ -207,7 +218,7 @@ impl SettingInfo {
     /// The value as this setting's type is written in JSON.
     fn read(&self, value: &Value) -> Result<Value, SettingsError> {
         let shown = || value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'"));
-        let error = || SettingsError::Range { name: self.name, value: shown(), wanted: self.values.to_string() };
+        let error = || SettingsError::Range { name: self.name, value: shown(), wanted: self.values.instead_of(value) };
         self.values.read(value).ok_or_else(error)
     }
 }
@@ -460,6 +471,10 @@ mod tests {
         assert_eq!(message("tolerance=-1"), "setting 'tolerance' is -1; it must be a number, 0 or more");
         assert_eq!(message("gamma=0"), "setting 'gamma' is 0; it must be a number above 0, or null");
         assert!(message("tolerance=nan").contains("is 'nan'; it must be a number"));
+        // The largest number of a type is said to those who went beyond it.
+        let rounds = SettingInfo { name: "rounds", help: "", aliases: &[], values: Option::<NonZeroU32>::values() };
+        let said = rounds.read(&(1_u64 << 32).into()).unwrap_err().to_string();
+        assert_eq!(said, "setting 'rounds' is 4294967296; it must be a whole number from 1 to 4294967295, or null");
     }
 
     #[test]
