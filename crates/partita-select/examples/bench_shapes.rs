@@ -3,13 +3,15 @@
 //! `cargo xtask bench shapes --peers [-- SEEDS OBJECTS tuned]` compares what `partita run` chooses with its default of before
 //! (k-means ensemble), and with scikit-learn and genieclust: mean ARI and mean rank with the number of clusters known and open, and
 //! how often tables of one cluster are told as such. `-- SEEDS OBJECTS [tuned] best` compares `best` with the methods that it chooses
-//! among, on the k-means ensemble with the number of clusters known. Data sets lie in the folder that `PARTITA_DATASETS` names, or in `datasets/`.
+//! among, on the k-means ensemble with the number of clusters known. `-- tables FOLDER` scores the choice on CSV files of one's own, without a
+//! header, the cluster in the last column (-1: none), such as `peers/random_tables.py` draws. Data sets lie in the folder that `PARTITA_DATASETS` names, or in `datasets/`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its tables and how far it is")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,6 +53,11 @@ type Scores = BTreeMap<(bool, String), f64>;
 
 fn main() -> Done {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [what, folder] = &words[..]
+        && what == "tables"
+    {
+        return tables(Path::new(folder));
+    }
     let number = |at: usize, usual: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(usual);
     let (seeds, most) = (number(0, 5) as u64, number(1, 500));
     let half = if words.iter().any(|word| word == "tuned") { Half::Tuned } else { Half::HeldOut };
@@ -82,6 +89,37 @@ fn main() -> Done {
     for name in names.into_iter().collect::<std::collections::BTreeSet<_>>() {
         let share = ones.iter().filter_map(|scores| scores.get(name)).sum::<f64>() / ones.len() as f64;
         println!("{:<28} {:>4.0} %", name.1, 100.0 * share);
+    }
+    Ok(())
+}
+
+/// Mean ARI of the choice with the number of clusters known and open, and how often it says 1, by what follows `_` in the files' names.
+fn tables(folder: &Path) -> Done {
+    let mut files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Done<Vec<PathBuf>>>()?;
+    files.sort();
+    let mut groups: BTreeMap<String, Vec<(f64, f64, bool)>> = BTreeMap::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path)?;
+        let rows: Vec<Vec<f64>> =
+            text.lines().map(|line| line.split(',').map(str::parse).collect()).collect::<Result<_, _>>()?;
+        let columns = rows.first().ok_or("an empty file")?.len() - 1;
+        let truth: Vec<Option<usize>> =
+            rows.iter().map(|row| (row[columns] >= 0.0).then_some(row[columns] as usize)).collect();
+        let clusters = truth.iter().flatten().max().map_or(0, |last| last + 1);
+        let values = Array2::from_shape_fn((rows.len(), columns), |(i, j)| rows[i][j]);
+        let name = path.file_stem().and_then(|stem| stem.to_str()).ok_or("no name")?.to_owned();
+        let set = Set { name, values, truth, clusters };
+        let open = chosen(&set, 2..=12)?;
+        let known = if clusters > 1 { chosen(&set, clusters..=clusters)?.1 } else { 1.0 };
+        eprintln!("{} of {clusters} clusters: {open:?}, {known:.3}", set.name);
+        let group = set.name.split_once('_').map_or("", |(_, group)| group);
+        groups.entry(group.to_owned()).or_default().push((known, open.1, open.0 == 1));
+    }
+    println!("{:<14} tables  known   open  told as one", "");
+    for (group, scores) in &groups {
+        let mean = |of: &dyn Fn(&(f64, f64, bool)) -> f64| scores.iter().map(of).sum::<f64>() / scores.len() as f64;
+        let (known, open, one) = (mean(&|s| s.0), mean(&|s| s.1), mean(&|s| f64::from(u8::from(s.2))));
+        println!("{group:<14} {:>6} {known:>6.3} {open:>6.3} {:>10.0} %", scores.len(), 100.0 * one);
     }
     Ok(())
 }
@@ -146,23 +184,30 @@ fn peers(sets: &[Set], folder: &Path) -> Done<Vec<Scores>> {
     Ok(scores)
 }
 
+/// The number of clusters that is chosen, and the ARI.
+fn chosen(set: &Set, range: RangeInclusive<usize>) -> Done<(usize, f64)> {
+    let (seed, budget) = (Seed::new(1), MemoryBudget::UNLIMITED);
+    let choice = choose_recipe(set.values.view(), range, Scale::Auto, seed, budget, &Silent)?;
+    Ok((choice.clusters, scored(set, &choice.recipe, choice.clusters)?))
+}
+
+/// The ARI of the consensus by `lwgp`.
+fn scored(set: &Set, recipe: &Recipe, clusters: usize) -> Done<f64> {
+    let ensemble = generate(set.values.view(), recipe, Seed::new(1), MemoryBudget::UNLIMITED, &Silent)?.ensemble;
+    let problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
+    let outcome = consense(partita::method("lwgp").ok_or("lwgp is a method")?, &problem, &Silent)?;
+    ari(&outcome.partition, set)
+}
+
 /// What is chosen here, and the default of before.
 fn ours(set: &Set, scores: &mut Scores) -> Done {
     let (values, seed, budget) = (set.values.view(), Seed::new(1), MemoryBudget::UNLIMITED);
-    let labels = |recipe: &Recipe, clusters: usize| -> Done<f64> {
-        let ensemble = generate(values, recipe, seed, budget, &Silent)?.ensemble;
-        let problem = Problem::new(&ensemble, Clusters::Exactly(clusters));
-        let outcome = consense(partita::method("lwgp").ok_or("lwgp is a method")?, &problem, &Silent)?;
-        ari(&outcome.partition, set)
-    };
-    let open = choose_recipe(values, 2..=12, Scale::Auto, seed, budget, &Silent)?;
-    scores.insert((false, "partita, auto".into()), labels(&open.recipe, open.clusters)?);
+    scores.insert((false, "partita, auto".into()), chosen(set, 2..=12)?.1);
     let before = choose_clusters(values, 2..=12, seed, &ChooseSettings::default(), budget, &Silent)?.clusters;
-    scores.insert((false, "partita, before".into()), labels(&Recipe::default(), before)?);
+    scores.insert((false, "partita, before".into()), scored(set, &Recipe::default(), before)?);
     if set.clusters > 1 {
-        let known = choose_recipe(values, set.clusters..=set.clusters, Scale::Auto, seed, budget, &Silent)?;
-        scores.insert((true, "partita, auto".into()), labels(&known.recipe, set.clusters)?);
-        scores.insert((true, "partita, before".into()), labels(&Recipe::default(), set.clusters)?);
+        scores.insert((true, "partita, auto".into()), chosen(set, set.clusters..=set.clusters)?.1);
+        scores.insert((true, "partita, before".into()), scored(set, &Recipe::default(), set.clusters)?);
     }
     Ok(())
 }

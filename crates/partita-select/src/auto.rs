@@ -11,6 +11,7 @@ use partita_metrics::DensityValidity;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::conductance::NearestNeighbours;
 use crate::decision::chance_of_all;
 use crate::gaussian::classification_likelihood;
 use crate::null_model::Scores;
@@ -49,6 +50,22 @@ const SEPARATED: f64 = -0.1;
 /// table better by as much, clusters are not believed, whatever the p value: tails and slopes are no clusters.
 const EXPLAINED: f64 = 0.05;
 const POSSIBLE: f64 = 0.3;
+
+/// Unless k-means has a stable cut this deep (stability times the gap of eigenvalues): in many columns Gaussians cost too much to be found.
+const DEEP_ENOUGH: f64 = 0.8;
+
+/// Or if k-means has a stable deep cut: its stability times the gap of eigenvalues above the second limit, or above the first where Gaussians
+/// explain the table better too. Skewed tables of one cluster have at most 1.4, and few more than 1.1. What is stable or explained by Gaussians
+/// but not cut off this far ([`SHALLOW`]) is one cluster.
+const DEEP: (f64, f64) = (1.1, 1.5);
+const SHALLOW: f64 = 0.55;
+
+/// Or if Genie has a cut this deep, and, at a number of clusters with this stability at least, clusters with at most this conductance: no
+/// cluster has more than so many of its links to nearest neighbours outside. What is neither tight nor round, as an arm of a spiral, has
+/// nothing else to be told by. Not on a line, which any cut has few links across.
+const CLOSED: f64 = 0.015;
+const CLOSED_STABILITY: f64 = 0.9;
+const CLOSED_DEEP: f64 = 1.2;
 
 /// What validity counts beside the gap of eigenvalues.
 const VALIDITY: f64 = 4.0;
@@ -100,6 +117,10 @@ pub struct AutoCandidate {
     /// likelihood); empty where the number of clusters is given, and in records of before.
     #[serde(default)]
     pub likelihood: Vec<f64>,
+    /// The largest conductance of a cluster of the consensus in the graph of 5 nearest neighbours: what share of the links of its objects lead
+    /// out of it; empty where the number of clusters is given, for tables of one column, and in records of before.
+    #[serde(default)]
+    pub conductance: Vec<f64>,
 }
 
 /// Chooses how base clusterings of a table (n objects × d numbers) are made, and the number of clusters of the range if it holds
@@ -116,8 +137,14 @@ pub struct AutoCandidate {
 /// with λ the eigenvalues of the normalised graph of objects and base clusters, and the likelihood that of one Gaussian a cluster, of the
 /// better ensemble, beside the highest of all K (integrated classification likelihood, nats an object). Where the last or last but one K
 /// has the highest, clusters are no Gaussians, and it does not count. Whether there are clusters at all is asked first: [`choose_clusters`],
-/// whose "1" stands unless the clusters of some K have a validity above -0.1, or explain the table by 0.05 nats an object better than one
-/// Gaussian where its p value is at most 0.3; and "1" is the answer too where none is valid and one Gaussian is better by as much.
+/// whose "1" stands unless one of these holds, with c the largest stability · gap of k-means:
+/// - the clusters of some K have a validity above -0.1;
+/// - c is above 1.5, or above 1.1 where clusters explain the table by 0.05 nats an object better than one Gaussian;
+/// - they do, c is at least 0.55 and the p value is at most 0.3;
+/// - clusters of Genie with a stability of 0.9 have a conductance of at most 0.015 among the 5 nearest neighbours, and its largest
+///   stability · gap is above 1.2 (tables of two columns or more).
+///
+/// "1" is the answer too where none of them holds and c is below 0.55, or below 0.8 where one Gaussian is better by 0.05 nats.
 ///
 /// # Errors
 /// [`SelectError`] for a range without a number that fits, a table that cannot be clustered, or a stop.
@@ -128,7 +155,8 @@ pub struct AutoCandidate {
 /// # References
 /// U. von Luxburg: A tutorial on spectral clustering, Statistics and Computing 17, 2007 (the gap heuristic). D. Moulavi et al.:
 /// Density-based clustering validation, SDM 2014. C. Biernacki, G. Celeux, G. Govaert: Assessing a mixture model for clustering with the
-/// integrated completed likelihood, IEEE TPAMI 22, 2000.
+/// integrated completed likelihood, IEEE TPAMI 22, 2000. R. Kannan, S. Vempala, A. Vetta: On clusterings: good, bad and spectral, JACM 51, 2004
+/// (conductance).
 pub fn choose_recipe<'a>(
     table: impl Into<TableView<'a>>,
     range: RangeInclusive<usize>,
@@ -164,6 +192,7 @@ pub fn choose_recipe<'a>(
     let criteria = Criteria {
         validity: DensityValidity::new(scaled.view(), NEIGHBOURS),
         components: given.is_none().then(|| Scores::of(scaled.view(), VARIANCE)).transpose()?,
+        neighbours: (given.is_none() && scaled.ncols() > 1).then(|| NearestNeighbours::new(scaled.view(), NEIGHBOURS)),
     };
     let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
     let one = |(at, recipe): (usize, &Recipe)| {
@@ -225,6 +254,8 @@ struct Criteria {
     validity: DensityValidity,
     /// Where the number of clusters is open.
     components: Option<Scores>,
+    /// Where the number of clusters is open, of two columns or more.
+    neighbours: Option<NearestNeighbours>,
 }
 
 impl Criteria {
@@ -263,7 +294,9 @@ fn candidate(
     let partitions: Vec<&Partition> = cuts[..clusters.len()].iter().map(|cut| &cut.partition).collect();
     let validity = partitions.iter().map(|partition| criteria.validity.of(partition)).collect::<Result<_, _>>()?;
     let likelihood = criteria.likelihood(&partitions);
-    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps, validity, likelihood })
+    let conductance = |graph: &NearestNeighbours| partitions.iter().map(|one| graph.conductance(one)).collect();
+    let conductance = criteria.neighbours.as_ref().map_or_else(Vec::new, conductance);
+    Ok(AutoCandidate { recipe: recipe.clone(), stability, gaps, validity, likelihood, conductance })
 }
 
 /// Logarithm of the ratio of the next eigenvalue's distance to 1 to that of eigenvalue K; 0 where there is no next.
@@ -277,6 +310,17 @@ impl AutoCandidate {
     fn stable(&self, at: usize) -> f64 {
         let found = &self.stability[at];
         if found.smallest >= 2 { found.ari.max(0.0) } else { 0.0 }
+    }
+
+    /// The largest of stability times gap.
+    fn deepest(&self) -> f64 {
+        self.gaps.iter().enumerate().map(|(at, gap)| self.stable(at) * gap).fold(0.0, f64::max)
+    }
+
+    /// Whether there are clusters that hardly any link to a neighbour leads out of.
+    fn closed(&self) -> bool {
+        let closed = |(at, conductance): (usize, &f64)| *conductance <= CLOSED && self.stable(at) >= CLOSED_STABILITY;
+        self.deepest() > CLOSED_DEEP && self.conductance.iter().enumerate().any(closed)
     }
 
     /// How far the consensus at a place is trusted.
@@ -335,14 +379,23 @@ fn no_clusters(candidates: &[AutoCandidate], choice: &Choice) -> Option<String> 
     let [validity, nats] = [highest(candidates, |one| &one.validity), highest(candidates, |one| &one.likelihood)];
     let (valid, explained) = (largest(&validity), largest(&nats));
     let (validity, nats) = (validity[valid], nats[explained]);
-    if validity > SEPARATED || (nats > EXPLAINED && chance_of_all(&choice.rows) <= POSSIBLE) {
+    let (cut, explains) = (candidates[0].deepest(), nats > EXPLAINED);
+    let deep = cut > DEEP.1 || (explains && cut > DEEP.0);
+    let possible = explains && cut >= SHALLOW && chance_of_all(&choice.rows) <= POSSIBLE;
+    if validity > SEPARATED || deep || possible || candidates[1].closed() {
         return None;
     }
     if choice.clusters == 1 {
         return Some(choice.reason.clone());
     }
+    if cut < SHALLOW {
+        return Some(format!(
+            "1 cluster: parts of the table are stable or tight, but no cut is deep (stability times the gap of eigenvalues is at most {cut:.2}), \
+             and none are separated (the highest density-based validity is {validity:.2})"
+        ));
+    }
     let at = |at: usize| candidates[0].stability[at].clusters;
-    (nats <= -EXPLAINED).then(|| {
+    (nats <= -EXPLAINED && cut < DEEP_ENOUGH).then(|| {
         format!(
             "1 cluster: parts of the table are stable or tight, but one Gaussian explains it by {:.2} nats an object better than any clusters \
              (those at {}), and none are separated (the highest density-based validity is {validity:.2}, at {})",
@@ -408,6 +461,16 @@ mod tests {
         let noise = chosen("one-long", 2..=12, 3);
         assert_eq!(noise.clusters, 1, "{}", noise.reason);
         assert!(noise.reason.starts_with("1 cluster: "), "{}", noise.reason);
+        // What overrules it, in turn: a stable deep cut of k-means; closed clusters of Genie with a deep cut.
+        let overruled = |which: usize, gap: f64, conductance: f64| {
+            let mut candidates = noise.candidates.clone();
+            let one = &mut candidates[which];
+            (one.stability[1].ari, one.stability[1].smallest) = (1.0, 20);
+            (one.gaps[1], one.conductance[1]) = (gap, conductance);
+            no_clusters(&candidates, noise.choice.as_ref().unwrap()).is_none()
+        };
+        assert!(!overruled(0, 1.4, 0.5) && overruled(0, 1.6, 0.5), "deep");
+        assert!(!overruled(1, 1.6, 0.02) && !overruled(1, 1.1, 0.01) && overruled(1, 1.3, 0.01), "closed");
     }
 
     #[test]

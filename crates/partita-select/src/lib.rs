@@ -49,6 +49,7 @@
 mod auto;
 mod best;
 mod choice;
+mod conductance;
 mod decision;
 mod ensemble;
 mod ensemble_criteria;

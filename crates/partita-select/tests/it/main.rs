@@ -4,3 +4,4 @@ mod best;
 mod choose;
 mod conformance;
 mod ensemble;
+mod recipe;
