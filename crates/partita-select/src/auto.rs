@@ -47,9 +47,11 @@ const SEPARATED: f64 = -0.1;
 
 /// Or if Gaussians explain them better than one Gaussian explains the table, by so many nats an object, and the p value against tables
 /// without clusters is at most this. A disc or a box, which one Gaussian explains badly, gains nothing from pieces. If one Gaussian explains the
-/// table better by as much, clusters are not believed, whatever the p value: tails and slopes are no clusters.
+/// table better by as much, clusters are not believed, whatever the p value: tails and slopes are no clusters. From the last limit on Gaussians
+/// alone suffice: skewed tables gain 0.36 at most.
 const EXPLAINED: f64 = 0.05;
 const POSSIBLE: f64 = 0.3;
+const WELL_EXPLAINED: f64 = 0.45;
 
 /// Unless k-means has a stable cut this deep (stability times the gap of eigenvalues): in many columns Gaussians cost too much to be found.
 const DEEP_ENOUGH: f64 = 0.8;
@@ -138,8 +140,8 @@ pub struct AutoCandidate {
 /// better ensemble, beside the highest of all K (integrated classification likelihood, nats an object). Where the last or last but one K
 /// has the highest, clusters are no Gaussians, and it does not count. Whether there are clusters at all is asked first: [`choose_clusters`],
 /// whose "1" stands unless one of these holds, with c the largest stability · gap of k-means:
-/// - the clusters of some K have a validity above -0.1;
-/// - c is above 1.5, or above 1.1 where clusters explain the table by 0.05 nats an object better than one Gaussian;
+/// - the clusters of some K have a validity above -0.1, or explain the table by 0.45 nats an object better than one Gaussian;
+/// - c is above 1.5, or above 1.1 where clusters explain the table by 0.05 nats an object better;
 /// - they do, c is at least 0.55 and the p value is at most 0.3;
 /// - clusters of Genie with a stability of 0.9 have a conductance of at most 0.015 among the 5 nearest neighbours, and its largest
 ///   stability · gap is above 1.2 (tables of two columns or more).
@@ -382,7 +384,7 @@ fn no_clusters(candidates: &[AutoCandidate], choice: &Choice) -> Option<String> 
     let (cut, explains) = (candidates[0].deepest(), nats > EXPLAINED);
     let deep = cut > DEEP.1 || (explains && cut > DEEP.0);
     let possible = explains && cut >= SHALLOW && chance_of_all(&choice.rows) <= POSSIBLE;
-    if validity > SEPARATED || deep || possible || candidates[1].closed() {
+    if validity > SEPARATED || nats > WELL_EXPLAINED || deep || possible || candidates[1].closed() {
         return None;
     }
     if choice.clusters == 1 {
