@@ -47,7 +47,7 @@ pub struct BaumEagonSettings {
 impl BaumEagonSettings {
     /// The same for the solvers of this crate, with so many objects.
     fn common(&self, objects: usize) -> PccSettings {
-        let usual = (PAIRS / objects.pow(2).max(1)).clamp(ROUNDS.0, ROUNDS.1);
+        let usual = (PAIRS / objects.saturating_pow(2).max(1)).clamp(ROUNDS.0, ROUNDS.1);
         let usual = NonZeroU32::new(usual as u32).expect("1000 at least");
         let Self { restarts, tolerance, rounds, partners, .. } = *self;
         let rounds = rounds.unwrap_or(usual);

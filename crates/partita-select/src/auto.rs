@@ -41,8 +41,8 @@ const CUT: f64 = 1e-3;
 /// Neighbours that make the core of an object ([`DensityValidity`]).
 const NEIGHBOURS: usize = 5;
 
-/// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on ([`DensityValidity`]): tables
-/// without clusters have at most -0.18, however they are cut.
+/// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on ([`DensityValidity`]): of
+/// 300 random tables without clusters 3 of 283 with two columns or more have more, but 7 of 17 with one column, which are told as clusters.
 const SEPARATED: f64 = -0.1;
 
 /// Or if Gaussians explain them better than one Gaussian explains the table, by so many nats an object, and the p value against tables
