@@ -21,6 +21,7 @@ const UNOPTIMISED: &str = "unoptimised";
 /// Modules of safe code alone, whose tests take longest without optimisation.
 const SAFE: &[&str] = &[
     "basis::",
+    "chebyshev::",
     "cluster_similarity",
     "dense::",
     "ec_cms",

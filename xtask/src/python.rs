@@ -83,7 +83,17 @@ pub(crate) fn step(workspace: &Workspace) -> Result<()> {
         println!("left out: Spark, without a Java runtime (package default-jre-headless)");
     }
     let binary = workspace.tested("partita")?;
-    check(workspace, &Arguments::default(), &binary)
+    check(workspace, &Arguments::default(), &binary).map(drop)
+}
+
+/// As a step of `test`: what people build from the source, on every version of Python that is there.
+pub(crate) fn source(workspace: &Workspace) -> Result<()> {
+    if python().is_err() && !optional::is_ci() {
+        println!("left out: there is no Python 3.10 or later (package python3-venv)");
+        return Ok(());
+    }
+    let folder = workspace.metadata()?.target_directory.join("python");
+    versions(&folder, &of_source(workspace, &environment(&folder)?, &folder)?)
 }
 
 /// Builds the command line, which the package must agree with, and the package; installs and tests it.
@@ -91,25 +101,30 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     // Both at once: the command line asks the most of dependencies, which are compiled once then.
     shell::run(&mut workspace.cargo(["build", "--quiet", "-p", "partita-cli", "-p", "partita-python"]))?;
     let binary = workspace.metadata()?.target_directory.join(format!("debug/partita{}", env::consts::EXE_SUFFIX));
-    check(workspace, arguments, &binary)
+    let wheel = check(workspace, arguments, &binary)?;
+    if arguments.notebook || !arguments.pytest.is_empty() {
+        return Ok(());
+    }
+    if arguments.release {
+        return versions(&workspace.metadata()?.target_directory.join("python"), &wheel);
+    }
+    source(workspace)
 }
 
-/// Builds, installs, tests beside this command line.
-fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<()> {
+/// Builds the wheel, installs it, and tests it beside this command line.
+fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<PathBuf> {
     let folder = workspace.metadata()?.target_directory.join("python");
     let environment = environment(&folder)?;
     let profile = if arguments.release { Profile::Release } else { Profile::Dev };
     let wheel = wheel(workspace, &programs(&environment), &folder, profile)?;
     install(&environment, &wheel)?;
     if arguments.notebook {
-        return notebook(workspace, &environment, &folder);
+        return notebook(workspace, &environment, &folder).map(|()| wheel);
     }
     let pytest = || pytest(workspace, &environment, binary);
     if !arguments.pytest.is_empty() {
-        return shell::run(pytest().args(&arguments.pytest));
+        return shell::run(pytest().args(&arguments.pytest)).map(|()| wheel);
     }
-    // What other versions of Python try is what people build from the source.
-    let built = if arguments.release { wheel } else { of_source(workspace, &environment, &folder)? };
     let begin = |share: &str| -> Result<(PathBuf, Child)> {
         let log = folder.join(format!("engines, {share}.log"));
         let out = File::create(&log)?;
@@ -120,16 +135,16 @@ fn check(workspace: &Workspace, arguments: &Arguments, binary: &Path) -> Result<
     let engines = SHARES.map(begin);
     let ignored = format!("--ignore={ENGINES}");
     let others = shell::run(pytest().args([".", &ignored, "--doctest-modules", "--pyargs", "partita"]))
-        .and_then(|()| types(workspace, &environment))
-        .and_then(|()| versions(&folder, &built));
-    engines.into_iter().zip(SHARES).fold(others, |result, (begun, share)| {
+        .and_then(|()| types(workspace, &environment));
+    let tested = engines.into_iter().zip(SHARES).fold(others, |result, (begun, share)| {
         result.and(begun.and_then(|(log, mut engines)| {
             let ended = engines.wait()?;
             print!("{}", fs::read_to_string(&log)?);
             ensure!(ended.success(), "{ENGINES} failed ({share})");
             Ok(())
         }))
-    })
+    });
+    tested.map(|()| wheel)
 }
 
 /// Tries the wheel on every version of Python that is there, at least one.

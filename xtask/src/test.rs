@@ -43,7 +43,7 @@ const fn beside(name: &'static str, run: fn(&Workspace) -> Result<()>, until: &'
 /// What ends when all steps have been done.
 const END: &str = "the end";
 
-/// In the order in which they begin. Python is the last: building the source distribution touches what others use, which cargo would
+/// In the order in which they begin. The source distribution of Python is the last: building it touches what others use, which cargo would
 /// compile again.
 const STEPS: &[Step] = &[
     step("format", format),
@@ -57,15 +57,16 @@ const STEPS: &[Step] = &[
     step("documents of the code", rustdoc),
     step("build of the tests", build_tests),
     beside("fuzz", fuzz::check, END),
-    beside("examples in documents", doc_tests, "Python"),
-    // The last tests of a crate often leave a core to the two.
+    beside("examples in documents", doc_tests, END),
+    // Processes that wait for each other, and the last tests of a crate, leave a core to the others.
+    beside("Python", python::step, "source distribution of Python"),
     step("tests", tests),
     beside("reports in a browser", optional::browser, END),
     beside("demo", demo::check, END),
     // One thread, and workers that wait for each other.
     beside("a sample of the papers' tables", reproduce::check, END),
     step("generated documents", docs::check),
-    step("Python", python::step),
+    step("source distribution of Python", python::source),
 ];
 
 /// Runs every step; begins none after one that failed.

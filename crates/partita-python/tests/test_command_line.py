@@ -14,6 +14,8 @@ from conftest import read_table
 SETS = {"iris": 3, "wine": 3, "wdbc": 2}
 METHODS = list(pt.methods())
 SPENT = {"seconds", "cpu_seconds", "peak_bytes", "phases", "scores"}
+# Which would take as long as all others.
+SETTINGS = {"baum-eagon": {"rounds": 50}}
 RECIPE = {"base_k": "2..6", "subsample": 0.8, "scale": "zscore"}
 
 
@@ -28,7 +30,9 @@ def both(request, datasets, command, tmp_path_factory):
     names, values, _ = read_table(path)
     flags = ["--base", "kmeans:12", "--base-k", "2..6", "--subsample", 0.8, "--scale", "zscore", "--seed", 5]
     single = [method for method in METHODS if method != "best"]
-    command("run", path, "--truth", "label", "-k", SETS[name], *flags, "-m", ",".join(single), "-o", folder, "--no-report")
+    pairs = [f"{method}.{name}={value}" for method, some in SETTINGS.items() for name, value in some.items()]
+    settings = [word for pair in pairs for word in ("--set", pair)]
+    command("run", path, "--truth", "label", "-k", SETS[name], *flags, "-m", ",".join(single), *settings, "-o", folder, "--no-report")
     ensemble = pt.generate(table(names, values), "kmeans:12", random_state=5, **RECIPE)
     return name, folder, single, ensemble, table(names, values)
 
@@ -50,7 +54,7 @@ def test_every_method(both, method):
     name, folder, order, ensemble, features = both
     records = {record["method"]: record for record in json.loads((folder / "record.json").read_text())["methods"]}
     place = folder if method == order[0] else folder / method
-    found = pt.consensus(ensemble, SETS[name], method, features=features, random_state=5)
+    found = pt.consensus(ensemble, SETS[name], method, features=features, random_state=5, **SETTINGS.get(method, {}))
     with open(place / "labels.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["label"]) for row in rows] == found.labels_.tolist()

@@ -42,7 +42,7 @@ const CUT: f64 = 1e-3;
 const NEIGHBOURS: usize = 5;
 
 /// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on ([`DensityValidity`]): of
-/// 300 random tables without clusters 3 of 283 with two columns or more have more, but 7 of 17 with one column, which are told as clusters.
+/// 300 random tables without clusters 3 of 283 with two columns or more have more. Not on a line, where half of all have a gap in a tail.
 const SEPARATED: f64 = -0.1;
 
 /// Or if Gaussians explain them better than one Gaussian explains the table, by so many nats an object, and the p value against tables
@@ -120,7 +120,7 @@ pub struct AutoCandidate {
     #[serde(default)]
     pub likelihood: Vec<f64>,
     /// The largest conductance of a cluster of the consensus in the graph of 5 nearest neighbours: what share of the links of its objects lead
-    /// out of it; empty where the number of clusters is given, for tables of one column, and in records of before.
+    /// out of it; empty where the number of clusters is given, where all objects lie on a line, and in records of before.
     #[serde(default)]
     pub conductance: Vec<f64>,
 }
@@ -140,13 +140,14 @@ pub struct AutoCandidate {
 /// better ensemble, beside the highest of all K (integrated classification likelihood, nats an object). Where the last or last but one K
 /// has the highest, clusters are no Gaussians, and it does not count. Whether there are clusters at all is asked first: [`choose_clusters`],
 /// whose "1" stands unless one of these holds, with c the largest stability · gap of k-means:
-/// - the clusters of some K have a validity above -0.1, or explain the table by 0.45 nats an object better than one Gaussian;
+/// - the clusters of some K have a validity above -0.1 (not where all objects lie on a line), or explain the table by 0.45 nats an object better than one Gaussian;
 /// - c is above 1.5, or above 1.1 where clusters explain the table by 0.05 nats an object better;
 /// - they do, c is at least 0.55 and the p value is at most 0.3;
 /// - clusters of Genie with a stability of 0.9 have a conductance of at most 0.015 among the 5 nearest neighbours, and its largest
-///   stability · gap is above 1.2 (tables of two columns or more).
+///   stability · gap is above 1.2 (not on a line either).
 ///
-/// "1" is the answer too where none of them holds and c is below 0.55, or below 0.8 where one Gaussian is better by 0.05 nats.
+/// "1" is the answer too where none of them holds and c is below 0.55, or below 0.8 (on a line: whatever c) where one Gaussian is better by
+/// 0.05 nats.
 ///
 /// # Errors
 /// [`SelectError`] for a range without a number that fits, a table that cannot be clustered, or a stop.
@@ -191,10 +192,13 @@ pub fn choose_recipe<'a>(
         let looked_at = choice.objects.take().unwrap_or_else(|| (0..objects.len() as u32).collect());
         choice.objects = Some(looked_at.into_iter().map(|place| objects[place as usize] as u32).collect());
     }
+    let components = given.is_none().then(|| Scores::of(scaled.view(), VARIANCE)).transpose()?;
+    // One column, or several that say the same.
+    let line = components.as_ref().is_some_and(|components| components.values.ncols() == 1);
     let criteria = Criteria {
         validity: DensityValidity::new(scaled.view(), NEIGHBOURS),
-        components: given.is_none().then(|| Scores::of(scaled.view(), VARIANCE)).transpose()?,
-        neighbours: (given.is_none() && scaled.ncols() > 1).then(|| NearestNeighbours::new(scaled.view(), NEIGHBOURS)),
+        neighbours: (given.is_none() && !line).then(|| NearestNeighbours::new(scaled.view(), NEIGHBOURS)),
+        components,
     };
     let recipes = |objects: usize| [kmeans(objects, Scale::None), genie(objects, most, Scale::None)];
     let one = |(at, recipe): (usize, &Recipe)| {
@@ -206,7 +210,7 @@ pub fn choose_recipe<'a>(
     for (candidate, recipe) in candidates.iter_mut().zip([kmeans(n, how), genie(n, most, how)]) {
         candidate.recipe = recipe;
     }
-    Ok(decided(candidates, choice))
+    Ok(decided(candidates, choice, line))
 }
 
 /// Whether there are clusters, against tables without.
@@ -256,7 +260,7 @@ struct Criteria {
     validity: DensityValidity,
     /// Where the number of clusters is open.
     components: Option<Scores>,
-    /// Where the number of clusters is open, of two columns or more.
+    /// Where the number of clusters is open, unless all objects lie on a line.
     neighbours: Option<NearestNeighbours>,
 }
 
@@ -336,9 +340,9 @@ impl AutoCandidate {
 }
 
 /// The number with the highest score and the ensemble that is trusted more there; of equals the first.
-fn decided(candidates: Vec<AutoCandidate>, choice: Option<Choice>) -> AutoChoice {
+fn decided(candidates: Vec<AutoCandidate>, choice: Option<Choice>, line: bool) -> AutoChoice {
     let (at, none) =
-        choice.as_ref().map_or((0, None), |choice| (best_place(&candidates), no_clusters(&candidates, choice)));
+        choice.as_ref().map_or((0, None), |choice| (best_place(&candidates), no_clusters(&candidates, choice, line)));
     let chosen = usize::from(candidates[1].trust(at) > candidates[0].trust(at));
     let (clusters, chosen, reason) = if let Some(reason) = none {
         (1, 0, reason)
@@ -376,15 +380,15 @@ fn best_place(candidates: &[AutoCandidate]) -> usize {
     largest(&(0..validity.len()).map(score).collect::<Vec<f64>>())
 }
 
-/// Why there are no clusters, if so.
-fn no_clusters(candidates: &[AutoCandidate], choice: &Choice) -> Option<String> {
+/// Why there are no clusters, if so; `line` where all objects lie on one.
+fn no_clusters(candidates: &[AutoCandidate], choice: &Choice, line: bool) -> Option<String> {
     let [validity, nats] = [highest(candidates, |one| &one.validity), highest(candidates, |one| &one.likelihood)];
     let (valid, explained) = (largest(&validity), largest(&nats));
     let (validity, nats) = (validity[valid], nats[explained]);
     let (cut, explains) = (candidates[0].deepest(), nats > EXPLAINED);
     let deep = cut > DEEP.1 || (explains && cut > DEEP.0);
     let possible = explains && cut >= SHALLOW && chance_of_all(&choice.rows) <= POSSIBLE;
-    if validity > SEPARATED || nats > WELL_EXPLAINED || deep || possible || candidates[1].closed() {
+    if (validity > SEPARATED && !line) || nats > WELL_EXPLAINED || deep || possible || candidates[1].closed() {
         return None;
     }
     if choice.clusters == 1 {
@@ -397,7 +401,7 @@ fn no_clusters(candidates: &[AutoCandidate], choice: &Choice) -> Option<String> 
         ));
     }
     let at = |at: usize| candidates[0].stability[at].clusters;
-    (nats <= -EXPLAINED && cut < DEEP_ENOUGH).then(|| {
+    (nats <= -EXPLAINED && (line || cut < DEEP_ENOUGH)).then(|| {
         format!(
             "1 cluster: parts of the table are stable or tight, but one Gaussian explains it by {:.2} nats an object better than any clusters \
              (those at {}), and none are separated (the highest density-based validity is {validity:.2}, at {})",
@@ -469,7 +473,7 @@ mod tests {
             let one = &mut candidates[which];
             (one.stability[1].ari, one.stability[1].smallest) = (1.0, 20);
             (one.gaps[1], one.conductance[1]) = (gap, conductance);
-            no_clusters(&candidates, noise.choice.as_ref().unwrap()).is_none()
+            no_clusters(&candidates, noise.choice.as_ref().unwrap(), false).is_none()
         };
         assert!(!overruled(0, 1.4, 0.5) && overruled(0, 1.6, 0.5), "deep");
         assert!(!overruled(1, 1.6, 0.02) && !overruled(1, 1.1, 0.01) && overruled(1, 1.3, 0.01), "closed");

@@ -55,15 +55,15 @@ const QUICK: &[(&str, &[&str], u64)] = &[
     ("ssce", &["gamma=1"], 20),
     ("ssce-p", &["gamma=1"], 20),
     ("peace", &["restarts=1"], 5),
-    ("pcc", &["divergence=beta:1.5"], 5),
-    ("baum-eagon", &["restarts=1", "rounds=1000"], 15),
+    ("pcc", &["divergence=beta:1.5", "rounds=50"], 5),
+    ("baum-eagon", &["restarts=1", "rounds=200"], 15),
 ];
 
 /// Paths that defaults do not take.
 const BESIDES: &[(&str, &[&str], u64)] = &[
     ("nbce-cvb", &["restarts=2", "prior=stick-breaking"], 10),
     ("nbce-gibbs", &["burn_in=20", "sweeps=30", "keep=10", "chains=2", "summary=average-link"], 3),
-    ("baum-eagon", &["restarts=1", "rounds=1000", "weighted=true", "partners=6"], 3),
+    ("baum-eagon", &["restarts=1", "rounds=200", "weighted=true", "partners=6"], 3),
     ("pcc-l2", &["partners=6"], 5),
     ("penca", &["partners=8", "restarts=2"], 5),
     ("ssce", &[], 1),

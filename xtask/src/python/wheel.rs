@@ -45,7 +45,7 @@ pub(super) fn wheel(workspace: &Workspace, programs: &Path, folder: &Path, profi
 /// Packs the source distribution and builds a wheel of it as `pip install partita` does: in a folder and an environment that have
 /// nothing else.
 ///
-/// Call it right after [`wheel`] with [`Profile::Dev`]: both compile into one folder, where cargo knows crates by their place in the workspace
+/// Call it after [`wheel`] with [`Profile::Dev`]: both compile into one folder, where cargo knows crates by their place in the workspace
 /// and takes files of a source distribution, which bear a date of long ago, for those that it has compiled. So only what the source
 /// distribution lacks or changes is compiled again.
 pub(super) fn of_source(workspace: &Workspace, environment: &Path, folder: &Path) -> Result<PathBuf> {

@@ -123,10 +123,10 @@ fn neither_threads_nor_groups_change_a_bit() {
     let ensemble = noisy(60_000, 4);
     assert!(ensemble.fragments().weights().len() > 33_000, "{}", ensemble.fragments().weights().len());
     for (method, settings) in [
-        (&NBCE_VB as &dyn Consensus, ["restarts=2", "rounds=20"]),
-        (&NBCE_CVB, ["restarts=1", "rounds=12"]),
-        (&MM, ["restarts=2", "rounds=20"]),
-        (&BCE, ["restarts=1", "rounds=4"]),
+        (&NBCE_VB as &dyn Consensus, ["restarts=2", "rounds=5"]),
+        (&NBCE_CVB, ["restarts=1", "rounds=4"]),
+        (&MM, ["restarts=2", "rounds=5"]),
+        (&BCE, ["restarts=1", "rounds=2"]),
     ] {
         let on = |threads: usize, size: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

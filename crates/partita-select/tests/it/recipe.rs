@@ -46,3 +46,20 @@ fn arms_of_a_spiral_are_closed() {
     assert_eq!(none.clusters, 1, "{}", none.reason);
     assert!(none.candidates[1].conductance[0] > 0.015, "{:?}", none.candidates[1].conductance);
 }
+
+/// Few objects lie in tails, with gaps between them, which look like gaps between clusters; in the second column nothing varies.
+#[test]
+fn gaps_in_the_tails_of_a_line_are_no_clusters() {
+    let tails = Array2::from_shape_fn((150, 2), |(i, column)| {
+        let share = (i as f64 + 0.5) / 75.0 - 1.0;
+        if column == 0 { share / (1.0 - share * share).sqrt() } else { 7.0 }
+    });
+    let none = chosen(&tails);
+    let validity = none.candidates.iter().flat_map(|one| &one.validity).fold(f64::MIN, |a, &b| a.max(b));
+    assert_eq!(none.clusters, 1, "{}", none.reason);
+    assert!(validity > -0.1, "no gap looks like one between clusters: {validity}");
+    let mut two = normal(150, 1);
+    two.slice_mut(s![60.., ..]).mapv_inplace(|x| x + 6.0);
+    let found = chosen(&two);
+    assert_eq!(found.clusters, 2, "{}", found.reason);
+}
