@@ -51,8 +51,9 @@ const STEPS: &[Step] = &[
     step("dependencies", supply::run),
     step("packages", packages),
     beside("packages of Python", python::packages, "Python"),
-    beside("unsafe code under a sanitizer", optional::sanitizer, END),
     step("clippy", clippy),
+    // Compiles into a folder of its own while the next two compile a crate or two at a time.
+    beside("unsafe code under a sanitizer", optional::sanitizer, END),
     step("features", features::run),
     step("documents of the code", rustdoc),
     step("build of the tests", build_tests),
@@ -60,11 +61,10 @@ const STEPS: &[Step] = &[
     beside("examples in documents", doc_tests, END),
     // Processes that wait for each other, and the last tests of a crate, leave a core to the others.
     beside("Python", python::step, "source distribution of Python"),
+    beside("demo", demo::check, END),
+    beside("a sample of the papers' tables", reproduce::check, END),
     step("tests", tests),
     beside("reports in a browser", optional::browser, END),
-    beside("demo", demo::check, END),
-    // One thread, and workers that wait for each other.
-    beside("a sample of the papers' tables", reproduce::check, END),
     step("generated documents", docs::check),
     step("source distribution of Python", python::source),
 ];

@@ -56,6 +56,10 @@ const QUICK: &[(&str, &[&str], u64)] = &[
     ("ssce-p", &["gamma=1"], 20),
     ("peace", &["restarts=1"], 5),
     ("pcc", &["divergence=beta:1.5", "rounds=50"], 5),
+    ("ec-cms", &[], 15),
+    ("kcc", &[], 15),
+    ("nmfc", &[], 15),
+    ("soft-mean", &[], 15),
     ("baum-eagon", &["restarts=1", "rounds=200"], 15),
 ];
 

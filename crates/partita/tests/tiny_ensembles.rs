@@ -8,6 +8,7 @@ use partita::{
 
 /// Settings that make slow methods quick.
 const QUICK: &[(&str, &[&str])] = &[
+    ("baum-eagon", &["rounds=100"]),
     ("bce", &["restarts=2", "rounds=30"]),
     ("nbce-gibbs", &["burn_in=5", "sweeps=10", "keep=5", "chains=2"]),
     ("ssce", &["gamma=1"]),

@@ -72,7 +72,7 @@ fn in_memory(ensemble: &Ensemble, clusters: Clusters, loss: &str, weights: Optio
 
 /// Draws of few rows, and of so many that starts are tried on a sample.
 fn draws() -> impl Iterator<Item = (u64, Draw, Clusters)> {
-    (0..8).map(|seed| {
+    (0..6).map(|seed| {
         let clusters = 3 + seed as u32 % 4;
         let objects = if seed % 3 == 0 { 11_000 } else { 2500 };
         let (noise, missing) = (if seed % 4 < 2 { 0.3 } else { 0.5 }, if seed % 2 == 0 { 0.0 } else { 0.1 });
