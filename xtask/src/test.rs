@@ -63,8 +63,8 @@ const STEPS: &[Step] = &[
     beside("Python", python::step, "source distribution of Python"),
     beside("demo", demo::check, END),
     beside("a sample of the papers' tables", reproduce::check, END),
-    step("tests", tests),
     beside("reports in a browser", optional::browser, END),
+    step("tests", tests),
     step("generated documents", docs::check),
     step("source distribution of Python", python::source),
 ];

@@ -1,4 +1,4 @@
-// Opens reports in a browser without network and drives them: `node check.mjs FILE… --screenshots DIR`.
+// Opens reports in a browser without network and drives them: `node check.mjs FILE… [--screenshots DIR]`.
 // Fails on console errors, requests, serious accessibility findings, controls that do not do what they say, numbers that wrap and
 // texts that clash at 400, 1280 and 2560 pixels, and figures that look other than in pictures/ (`--write` keeps them anew).
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -74,9 +74,13 @@ const thin = (page) => page.evaluate(() => {
   document.querySelectorAll('table.long tbody tr:nth-child(n+41), .map svg use:nth-of-type(n+41)').forEach((one) => one.remove());
 });
 
-async function accessible(page, what) {
+/** All rules, or those of colours alone, or all but these: another theme changes nothing else, and another width no colour. */
+const CONTRAST = 'color-contrast';
+const RULES = { all: {}, colours: { runOnly: { type: 'rule', values: [CONTRAST] } }, others: { rules: { [CONTRAST]: { enabled: false } } } };
+
+async function accessible(page, what, rules) {
   await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const { violations } = await page.evaluate((rules) => globalThis.axe.run(document, { resultTypes: ['violations'], ...rules }), RULES[rules]);
   const serious = violations.filter((found) => ['serious', 'critical'].includes(found.impact));
   for (const found of serious) {
     const where = found.nodes.slice(0, 3).map((node) => `${node.target.join(' ')} (${node.any[0]?.message ?? node.all[0]?.message ?? ''})`);
@@ -204,15 +208,16 @@ const layout = (page) => page.evaluate(() => {
 
 /** Nothing is broken at any width; names that are not meant well may run into each other. */
 async function widths(engine, file, name) {
+  const page = await open(engine, file, { colorScheme: 'light' });
   for (const [width, height] of WIDTHS) {
-    const page = await open(engine, file, { colorScheme: 'light', viewport: { width, height } });
+    await page.setViewportSize({ width, height });
     check(await overflow(page) <= 0, `nothing is wider than ${width} pixels`);
     const { wrapped, clashes } = await layout(page);
     check(wrapped.length === 0, `${width} pixels: numbers wrap: ${wrapped.slice(0, 5).join(', ')}`);
     if (name !== 'hostile') check(clashes.length === 0, `${width} pixels: texts clash: ${clashes.slice(0, 5).join('; ')}`);
     await shoot(page, `${name}-${width}`);
-    await page.context().close();
   }
+  await page.context().close();
 }
 
 /** Mean colours of a picture in 16 × 16 cells: fonts differ between machines, and hardly change them. */
@@ -284,25 +289,27 @@ async function report(file, name) {
   await maps(light);
   await keyboard(light);
   await thin(light);
-  await accessible(light, 'light');
+  await accessible(light, 'light', 'all');
   await light.context().close();
 
-  const print = await open(engine, file, { colorScheme: 'light' });
-  await print.emulateMedia({ media: 'print' });
-  await shoot(print, `${name}-print`);
-  await print.context().close();
+  if (shots) {
+    const print = await open(engine, file, { colorScheme: 'light' });
+    await print.emulateMedia({ media: 'print' });
+    await shoot(print, `${name}-print`);
+    await print.context().close();
+  }
 
   const dark = await open(engine, file, { colorScheme: 'dark' });
   await shoot(dark, `${name}-dark`);
   await thin(dark);
-  await accessible(dark, 'dark');
+  await accessible(dark, 'dark', 'colours');
   await dark.context().close();
 
   const phone = await open(engine, file, { colorScheme: 'light', viewport: PHONE, hasTouch: true, isMobile: true });
   await shoot(phone, `${name}-phone`);
   check(await overflow(phone) <= 0, 'nothing is wider than a phone');
   await thin(phone);
-  await accessible(phone, 'phone');
+  await accessible(phone, 'phone', 'others');
   await phone.context().close();
 
   await widths(engine, file, name);
