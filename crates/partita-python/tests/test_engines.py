@@ -325,6 +325,9 @@ def spark():
     builder = sql.SparkSession.builder.master("local-cluster[3,1,512]").appName("partita")
     builder = builder.config("spark.ui.enabled", "false").config("spark.executor.memory", "512m")
     builder = builder.config("spark.task.maxFailures", "8").config("spark.driver.host", "127.0.0.1")
+    # What runs for seconds is not worth optimising.
+    builder = builder.config("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session

@@ -76,11 +76,13 @@ def measured(program: str, *arguments: str):
 
 
 def test_a_consensus_holds_what_it_says():
-    """Beyond the array of labels at most 1.15 times the bytes that the method states, by the least of three processes."""
-    runs = [measured(CONSENSUS) for _ in range(3)]
-    assert all(clusters == 10 for _, _, clusters in runs)
-    held, stated = min(run[0] for run in runs), runs[0][1]
-    assert held <= 1.15 * stated, (held / stated, runs)
+    """Beyond the array of labels at most 1.15 times the bytes that the method states, in one of three processes."""
+    shares: list[float] = []
+    while not shares or (shares[-1] > 1.15 and len(shares) < 3):
+        held, stated, clusters = measured(CONSENSUS)
+        assert clusters == 10
+        shares.append(held / stated)
+    assert shares[-1] <= 1.15, shares
 
 
 def test_labels_are_copied_once():
