@@ -71,8 +71,7 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
 
 /// As a step of `test`: left out without a Python, unless checks run.
 pub(crate) fn step(workspace: &Workspace) -> Result<()> {
-    if python().is_err() && !optional::is_ci() {
-        println!("left out: there is no Python 3.10 or later (package python3-venv)");
+    if left_out() {
         return Ok(());
     }
     if !optional::java() {
@@ -88,12 +87,20 @@ pub(crate) fn step(workspace: &Workspace) -> Result<()> {
 
 /// As a step of `test`: what people build from the source, on every version of Python that is there.
 pub(crate) fn source(workspace: &Workspace) -> Result<()> {
-    if python().is_err() && !optional::is_ci() {
-        println!("left out: there is no Python 3.10 or later (package python3-venv)");
+    if left_out() {
         return Ok(());
     }
     let folder = workspace.metadata()?.target_directory.join("python");
     versions(&folder, &of_source(workspace, &environment(&folder)?, &folder)?)
+}
+
+/// Whether there is no Python, which is said, and no checks are run, which need one.
+fn left_out() -> bool {
+    let absent = python().is_err() && !optional::is_ci();
+    if absent {
+        println!("left out: there is no Python 3.10 or later (package python3-venv)");
+    }
+    absent
 }
 
 /// Builds the command line, which the package must agree with, and the package; installs and tests it.

@@ -74,8 +74,9 @@ const thin = (page) => page.evaluate(() => {
   document.querySelectorAll('table.long tbody tr:nth-child(n+41), .map svg use:nth-of-type(n+41)').forEach((one) => one.remove());
 });
 
-/** All rules, or those of colours alone, or all but these: another theme changes nothing else, and another width no colour. */
 const CONTRAST = 'color-contrast';
+
+/** Rules of an audit: all, the one of colours, all but this one. Another theme changes nothing but colours, another width none of them. */
 const RULES = { all: {}, colours: { runOnly: { type: 'rule', values: [CONTRAST] } }, others: { rules: { [CONTRAST]: { enabled: false } } } };
 
 async function accessible(page, what, rules) {

@@ -42,7 +42,8 @@ const CUT: f64 = 1e-3;
 const NEIGHBOURS: usize = 5;
 
 /// Where tables without clusters pass for as stable, clusters are believed all the same from this validity on ([`DensityValidity`]): of
-/// 300 random tables without clusters 3 of 283 with two columns or more have more. Not on a line, where half of all have a gap in a tail.
+/// 300 random tables without clusters 3 of 283 with two columns or more have more. Not on a line, where a gap in a tail passes for one
+/// between clusters.
 const SEPARATED: f64 = -0.1;
 
 /// Or if Gaussians explain them better than one Gaussian explains the table, by so many nats an object, and the p value against tables
@@ -140,7 +141,8 @@ pub struct AutoCandidate {
 /// better ensemble, beside the highest of all K (integrated classification likelihood, nats an object). Where the last or last but one K
 /// has the highest, clusters are no Gaussians, and it does not count. Whether there are clusters at all is asked first: [`choose_clusters`],
 /// whose "1" stands unless one of these holds, with c the largest stability · gap of k-means:
-/// - the clusters of some K have a validity above -0.1 (not where all objects lie on a line), or explain the table by 0.45 nats an object better than one Gaussian;
+/// - the clusters of some K have a validity above -0.1 (not where all objects lie on a line), or explain the table by 0.45 nats an object
+///   better than one Gaussian;
 /// - c is above 1.5, or above 1.1 where clusters explain the table by 0.05 nats an object better;
 /// - they do, c is at least 0.55 and the p value is at most 0.3;
 /// - clusters of Genie with a stability of 0.9 have a conductance of at most 0.015 among the 5 nearest neighbours, and its largest
