@@ -2,6 +2,8 @@
 
 #![expect(clippy::inline_always, reason = "loops are compiled into functions with wider vectors only by inlining")]
 
+use std::ops::Range;
+
 use partita_kernels::{Kernel, LANES, Simd, accumulate, combine, dots};
 
 use crate::bregman::Bregman;
@@ -282,18 +284,16 @@ impl<T: Copy + Into<f64>> Kernel for Widen<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let len = self.from.len().min(self.to.len());
-        let mut at = 0;
-        while at < len {
-            // The last eight overlap those before: numbers one by one take as long as the rest.
-            let start = if len < LANES { at } else { at.min(len - LANES) };
-            let (from, to) = (&self.from[start..len], &mut self.to[start..len]);
-            if let (Some((from, _)), Some((to, _))) = (from.split_first_chunk::<LANES>(), to.split_first_chunk_mut()) {
-                *to = from.map(Into::into);
-                at = start + LANES;
-            } else {
-                to.iter_mut().zip(from).for_each(|(to, &from)| *to = from.into());
-                at = len;
+        let mut widen = |range: Range<usize>| {
+            for (to, &from) in self.to[range.clone()].iter_mut().zip(&self.from[range]) {
+                *to = from.into();
             }
+        };
+        let whole = len / LANES * LANES;
+        widen(0..whole);
+        if whole < len {
+            // The last eight overlap those before: numbers one by one take as long as the rest.
+            widen(len.saturating_sub(LANES)..len);
         }
     }
 }

@@ -238,7 +238,7 @@ impl Block {
     }
 }
 
-/// Whether rounds are extrapolated. GramOfObject need so few rounds that it costs more than it saves, and on sampled pairs rounds
+/// Whether rounds are extrapolated. Squared differences need so few rounds that it costs more than it saves, and on sampled pairs rounds
 /// do not lead anywhere by the same factor every time.
 fn extrapolates<D: Bregman>(iterate: &Iterate<'_, D>) -> bool {
     iterate.bregman.steep() && iterate.evidence.layout() == Layout::Columns
