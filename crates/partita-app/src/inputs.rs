@@ -51,7 +51,7 @@ impl Inputs<'static> {
         let read = || match &experiment.input {
             Input::Table { table: input, recipe } => {
                 let (mut table, mut roles) = InputTable::load(input, budget, seed, observer)?;
-                if let Some(warning) = table.scale_warning(recipe.scale) {
+                for warning in [table.label_warning(), table.scale_warning(recipe.scale)].into_iter().flatten() {
                     observer.warn(&format!("{}: {warning}", shown(&input.file)));
                     roles.warnings.push(warning);
                 }

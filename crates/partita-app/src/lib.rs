@@ -75,6 +75,7 @@ mod inputs;
 mod inspect;
 mod joined;
 mod label_files;
+mod label_like;
 mod machine;
 mod matching;
 pub mod methods;

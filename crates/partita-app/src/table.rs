@@ -6,6 +6,7 @@ use partita::ndarray::{Array2, ArrayView2};
 use partita::{Features, MemoryBudget, Seed};
 
 use crate::input_notes::say_roles;
+use crate::label_like::label_like_columns;
 use crate::variance::outweighing_columns;
 use crate::{AppError, Observer, TableInput, seeds};
 
@@ -127,6 +128,14 @@ impl InputTable<'_> {
         match self {
             Self::Dense(table) if scale == Scale::None => outweighing_columns(&table.columns, table.values.view()),
             Self::View(table) if scale == Scale::None => outweighing_columns(&table.columns, table.values),
+            _ => None,
+        }
+    }
+
+    /// The warning about a table from a file all of whose columns may be labels.
+    pub fn label_warning(&self) -> Option<String> {
+        match self {
+            Self::Dense(table) => label_like_columns(table.values.view()),
             _ => None,
         }
     }

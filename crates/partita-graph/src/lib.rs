@@ -36,6 +36,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod bipartite;
 mod cluster_similarity;
 mod collect;

@@ -69,7 +69,7 @@ the run from it. Ctrl-C keeps what is finished, the base clusterings made so far
 --resume goes on, also after a kill or a power cut.")]
 pub(crate) struct RunArgs {
     /// A table: one row an object, one column a feature (CSV, TSV, NPY, NPZ or Parquet; .gz and .zst are read too), or a sparse
-    /// matrix of SciPy or `partita text`.
+    /// matrix of SciPy or `partita text`. Labels of several tools go to `partita consensus`.
     #[arg(required_unless_present = "from")]
     pub(crate) table: Option<PathBuf>,
     /// Repeat the run that this record.json is of: the same input files, settings and seed, hence the same labels.

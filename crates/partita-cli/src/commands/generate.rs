@@ -28,7 +28,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> Result<(), Failure> {
     check_outputs([&args.output], &[&args.table.table], args.force || args.resume)?;
     let durable = part_file(args)?;
     let table = InputTable::read(&args.table.input(), compute.budget, compute.seed, &Terminal)?;
-    if let Some(warning) = table.scale_warning(recipe.scale) {
+    for warning in [table.label_warning(), table.scale_warning(recipe.scale)].into_iter().flatten() {
         Terminal.warn(&format!("{}: {warning}", args.table.table.display()));
     }
     let stopwatch = Stopwatch::start();

@@ -32,6 +32,19 @@ fn a_column_that_is_much_wider_than_the_others_is_warned_about() {
 }
 
 #[test]
+fn a_table_of_labels_is_warned_about() {
+    let place = Workplace::new();
+    let words = ["warning: ", "t.csv: every column holds whole numbers from 0 or 1", "partita consensus"];
+    let run = |flags: &[&str]| place.partita(&[&["run", "t.csv", "-k", "3", "--force", "-o", "out"], flags].concat());
+    place.file("t.csv", csv("name,a,b", 90, |i| format!("c{i},{},{}", i % 3, 1 + i % 4)));
+    said(&generate(&place, &[]), &words);
+    said(&run(&["--base", "kmeans:3"]), &words);
+    place.file("t.csv", csv("name,a,b", 90, |i| format!("c{i},{},{}", i % 3, 1 + i % 2 * 3)));
+    let amounts = run(&["--base", "kmeans:3"]);
+    assert!(!amounts.stderr.contains("whole numbers"), "{}", amounts.stderr);
+}
+
+#[test]
 fn choose_k_warns_of_wide_columns_and_names_the_flag_of_a_setting() {
     let place = Workplace::new();
     let wide = |i: usize| (i * 31 % 97) as f64 * 200.0;
