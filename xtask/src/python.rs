@@ -208,9 +208,7 @@ fn environment(folder: &Path) -> Result<PathBuf> {
     }
     fs::create_dir_all(folder)?;
     shell::run(Command::new(python()?).args(["-m", "venv", "--clear"]).arg(&environment))?;
-    // Most modules of the packages are never imported.
-    let pip = ["-m", "pip", "install", "--quiet", "--no-compile"];
-    shell::run(program(&environment, "python").args(pip).args(TESTED_WITH))?;
+    shell::run(program(&environment, "python").args(["-m", "pip", "install", "--quiet"]).args(TESTED_WITH))?;
     fs::write(stamp, wanted)?;
     Ok(environment)
 }
@@ -220,10 +218,10 @@ fn programs(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
 }
 
-/// A program of an environment. What Python compiles is kept there, not beside the sources.
+/// A program of an environment.
 fn program(environment: &Path, name: &str) -> Command {
     let mut command = Command::new(programs(environment).join(name));
-    command.env("PIP_DISABLE_PIP_VERSION_CHECK", "1").env("PYTHONPYCACHEPREFIX", environment.join("pycache"));
+    command.env("PIP_DISABLE_PIP_VERSION_CHECK", "1");
     command
 }
 
@@ -231,7 +229,7 @@ fn program(environment: &Path, name: &str) -> Command {
 fn pytest(workspace: &Workspace, environment: &Path, binary: &Path) -> Command {
     let mut pytest = program(environment, "python");
     pytest.current_dir(workspace.path("crates/partita-python/tests")).env("PARTITA_BINARY", binary);
-    pytest.env("MPLBACKEND", "Agg");
+    pytest.env("MPLBACKEND", "Agg").env("PYTHONDONTWRITEBYTECODE", "1");
     pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--durations=5"]);
     pytest
 }
