@@ -96,14 +96,23 @@ fn of_words(base: &BaseClustering) -> bool {
 
 /// Whether the labels of every base clustering are words, 0 to K − 1 or 1 to K, and clusters have two objects on average.
 fn looks_like_labels(ensemble: &Ensemble) -> bool {
-    let few = |base: &BaseClustering| 2 * base.clusters() <= ensemble.objects().max(4);
-    ensemble.bases().iter().all(|base| few(base) && (of_words(base) || counts_through(base)))
+    let numbers = |base: &BaseClustering| {
+        let values: Vec<u64> = base.values().iter().filter_map(|value| value.parse().ok()).collect();
+        values.len() == base.clusters() && counts_through(&values)
+    };
+    let few = |base: &BaseClustering| are_few(base.clusters(), ensemble.objects());
+    ensemble.bases().iter().all(|base| few(base) && (of_words(base) || numbers(base)))
 }
 
-fn counts_through(base: &BaseClustering) -> bool {
-    let values: Vec<u64> = base.values().iter().filter_map(|value| value.parse().ok()).collect();
+/// Whether clusters have two objects on average.
+pub(crate) fn are_few(clusters: usize, objects: usize) -> bool {
+    2 * clusters <= objects.max(4)
+}
+
+/// Whether ascending numbers are 0 to K − 1 or 1 to K.
+pub(crate) fn counts_through(values: &[u64]) -> bool {
     let first = values.first().copied().unwrap_or(2);
-    values.len() == base.clusters() && first <= 1 && values.iter().zip(first..).all(|(value, place)| *value == place)
+    first <= 1 && values.iter().zip(first..).all(|(value, place)| *value == place)
 }
 
 #[cfg(test)]

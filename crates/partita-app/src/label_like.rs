@@ -2,17 +2,19 @@
 
 use partita::ndarray::ArrayView2;
 
+use crate::file_kind::{are_few, counts_through};
+
 /// Labels from here on are not looked for.
 const MOST: u32 = 100;
 
-/// The warning about a table in which every column may be the labels of a base clustering, where it is such: whole numbers from 0 or 1
-/// without gaps, clusters of two objects on average, and in some column more than two of them (zeros and ones are answers to
-/// questions).
+/// The warning about a table in which every column may be the labels of a base clustering, where it is such: whole numbers as
+/// [`FileKind::Either`](crate::FileKind::Either) has them, more than two in some column (zeros and ones are answers to questions).
 ///
 /// # Cost
 /// O(n d), or up to the first number that is no label.
 pub(crate) fn label_like_columns(values: ArrayView2<'_, f64>) -> Option<String> {
-    let mut seen = vec![0u128; values.ncols()];
+    let (objects, features) = values.dim();
+    let mut seen = vec![0u128; features];
     for row in values.outer_iter() {
         for (seen, &value) in seen.iter_mut().zip(row) {
             if value.fract() != 0.0 || !(0.0..f64::from(MOST)).contains(&value) {
@@ -21,12 +23,10 @@ pub(crate) fn label_like_columns(values: ArrayView2<'_, f64>) -> Option<String> 
             *seen |= 1 << value as u32;
         }
     }
-    let most = (values.nrows() / 2).max(2);
-    let without_gaps = |&seen: &u128| {
-        let from_first = seen >> seen.trailing_zeros().min(1);
-        from_first & (from_first + 1) == 0 && seen.count_ones() as usize <= most
-    };
-    let labels = seen.iter().all(without_gaps) && seen.iter().any(|seen| seen.count_ones() > 2);
+    let found = |&seen: &u128| (0..u64::from(MOST)).filter(|value| seen >> value & 1 == 1).collect::<Vec<u64>>();
+    let columns: Vec<Vec<u64>> = seen.iter().map(found).collect();
+    let may_be_labels = |values: &Vec<u64>| are_few(values.len(), objects) && counts_through(values);
+    let labels = columns.iter().all(may_be_labels) && columns.iter().any(|values| values.len() > 2);
     labels.then(|| {
         "every column holds whole numbers from 0 or 1 without gaps, which are taken as amounts; if they are labels of clusterings \
          give the file to `partita consensus`"
