@@ -62,13 +62,45 @@ impl Numbers {
         }
     }
 
-    /// The counts at these places, in their order.
-    pub(crate) fn select(&self, places: &[u32]) -> Self {
+    /// [`both_ways`] with these counts and another value of every pair.
+    pub(crate) fn both_ways<V: Copy + Default>(
+        &self,
+        pairs: &[(u32, u32)],
+        starts: &[usize],
+        values: &[V],
+    ) -> (Vec<u32>, Self, Vec<V>) {
         match self {
-            Self::Words(counts) => Self::Words(places.iter().map(|&at| counts[at as usize]).collect()),
-            Self::Wide(counts) => Self::Wide(places.iter().map(|&at| counts[at as usize]).collect()),
+            Self::Words(counts) => {
+                let (neighbours, counts, values) = both_ways(pairs, starts, counts, values);
+                (neighbours, Self::Words(counts), values)
+            }
+            Self::Wide(counts) => {
+                let (neighbours, counts, values) = both_ways(pairs, starts, counts, values);
+                (neighbours, Self::Wide(counts), values)
+            }
         }
     }
+}
+
+/// Both directions of sorted pairs, row by row from these starts: the neighbours, and two values of the pair beside each. Rows ascend:
+/// what is smaller than i comes before the pairs (i, ·).
+fn both_ways<C: Copy + Default, V: Copy + Default>(
+    pairs: &[(u32, u32)],
+    starts: &[usize],
+    counts: &[C],
+    values: &[V],
+) -> (Vec<u32>, Vec<C>, Vec<V>) {
+    let (stored, mut free) = (2 * pairs.len(), starts.to_vec());
+    let (mut neighbours, mut to_counts, mut to_values) =
+        (vec![0; stored], vec![C::default(); stored], vec![V::default(); stored]);
+    for ((&(i, j), &count), &value) in pairs.iter().zip(counts).zip(values) {
+        for (one, other) in [(i, j), (j, i)] {
+            let place = &mut free[one as usize];
+            (neighbours[*place], to_counts[*place], to_values[*place]) = (other, count, value);
+            *place += 1;
+        }
+    }
+    (neighbours, to_counts, to_values)
 }
 
 enum Labels {

@@ -100,17 +100,20 @@ impl SparseEvidence {
             starts[j as usize + 1] += 1;
         }
         (0..ensemble.objects()).for_each(|i| starts[i + 1] += starts[i]);
-        // Sorted pairs fill every row in ascending order: what is smaller than i comes before the pairs (i, ·).
-        let mut free = starts.clone();
-        let (mut neighbours, mut places) = (vec![0; 2 * pairs.len()], vec![0; 2 * pairs.len()]);
-        for (at, &(i, j)) in pairs.iter().enumerate() {
-            for (one, other) in [(i, j), (j, i)] {
-                let place = &mut free[one as usize];
-                (neighbours[*place], places[*place]) = (other, at as u32);
-                *place += 1;
+        let (neighbours, together, seen) = match n {
+            None => {
+                let (neighbours, together, _) = c.both_ways(pairs, &starts, &vec![(); pairs.len()]);
+                (neighbours, together, None)
             }
-        }
-        let (together, seen) = (c.select(&places), n.map(|n| n.select(&places)));
+            Some(Numbers::Words(n)) => {
+                let (neighbours, together, seen) = c.both_ways(pairs, &starts, &n);
+                (neighbours, together, Some(Numbers::Words(seen)))
+            }
+            Some(Numbers::Wide(n)) => {
+                let (neighbours, together, seen) = c.both_ways(pairs, &starts, &n);
+                (neighbours, together, Some(Numbers::Wide(seen)))
+            }
+        };
         Ok(Self { base_clusterings: ensemble.bases().len(), unit: rows.unit(), starts, neighbours, together, seen })
     }
 

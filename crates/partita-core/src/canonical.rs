@@ -8,6 +8,7 @@
 
 use ndarray::{Array2, ArrayView2};
 
+use crate::row_hash::sorted_by_hash;
 use crate::seed::mix;
 use crate::{BaseWeights, Ensemble, Features, Label, LabelRows, Memberships, ObjectWeights};
 
@@ -121,9 +122,9 @@ impl Ensemble {
         let offsets = self.offsets();
         let counts = (&Counts::of_objects(weights.objects), &Counts::of_bases(weights.bases));
         let colours = match (self.memberships(), self.rows()) {
-            (Some(soft), _) => refine(&SoftRows { soft, offsets: &offsets }, &offsets, features, counts),
-            (None, LabelRows::Bytes(rows)) => refine(&rows, &offsets, features, counts),
-            (None, LabelRows::Words(rows)) => refine(&rows, &offsets, features, counts),
+            (Some(soft), _) => refine(soft, &offsets, features, counts),
+            (None, LabelRows::Bytes(rows)) => refine(&HardRows { rows, offsets: &offsets }, &offsets, features, counts),
+            (None, LabelRows::Words(rows)) => refine(&HardRows { rows, offsets: &offsets }, &offsets, features, counts),
         };
         let codes: Vec<Vec<u16>> = offsets.windows(2).map(|ends| ranks(&colours.clusters[ends[0]..ends[1]])).collect();
         let bases = sorted(&colours.bases, |u| counts.1.times(u));
@@ -163,41 +164,45 @@ trait Related {
     /// Number of objects.
     fn objects(&self) -> usize;
 
-    /// Calls `take` with the base clustering, the cluster of it, and a hash of the share (0 for all of it) for every base
-    /// cluster that `object` is in.
-    fn each(&self, object: usize, take: impl FnMut(usize, usize, u64));
+    /// Calls `take` with the place among all ΣJ clusters, and a hash of the share (0 for all of it), of every base cluster that `object`
+    /// is in.
+    fn each(&self, object: usize, take: impl FnMut(usize, u64));
 }
 
-impl<L: Label> Related for ArrayView2<'_, L> {
+/// Labels, and where the clusters of each base clustering start.
+struct HardRows<'a, L> {
+    rows: ArrayView2<'a, L>,
+    offsets: &'a [usize],
+}
+
+impl<L: Label> Related for HardRows<'_, L> {
     fn objects(&self) -> usize {
-        self.nrows()
+        self.rows.nrows()
     }
 
-    fn each(&self, object: usize, mut take: impl FnMut(usize, usize, u64)) {
-        for (u, label) in self.row(object).iter().enumerate() {
+    fn each(&self, object: usize, mut take: impl FnMut(usize, u64)) {
+        let mut one = |(label, offset): (&L, &usize)| {
             if let Some(cluster) = label.cluster() {
-                take(u, cluster, 0);
+                take(offset + cluster, 0);
             }
+        };
+        let row = self.rows.row(object);
+        match row.as_slice() {
+            Some(labels) => labels.iter().zip(self.offsets).for_each(&mut one),
+            None => row.iter().zip(self.offsets).for_each(&mut one),
         }
     }
 }
 
-/// Shares, and where the clusters of each base clustering start.
-struct SoftRows<'a> {
-    soft: &'a Memberships,
-    offsets: &'a [usize],
-}
-
-impl Related for SoftRows<'_> {
+impl Related for Memberships {
     fn objects(&self) -> usize {
-        self.soft.objects()
+        self.objects()
     }
 
-    fn each(&self, object: usize, mut take: impl FnMut(usize, usize, u64)) {
-        let (clusters, shares) = self.soft.row(object);
+    fn each(&self, object: usize, mut take: impl FnMut(usize, u64)) {
+        let (clusters, shares) = self.row(object);
         for (&cluster, &share) in clusters.iter().zip(shares) {
-            let u = self.offsets.partition_point(|&start| start <= cluster as usize) - 1;
-            take(u, cluster as usize - self.offsets[u], if share == 1.0 { 0 } else { mix(share.to_bits()) });
+            take(cluster as usize, if share == 1.0 { 0 } else { mix(share.to_bits()) });
         }
     }
 }
@@ -216,18 +221,17 @@ fn refine(
     let mut objects: Vec<u64> = (0..rows.objects()).map(given).collect();
     let count = offsets.len() - 1;
     let weight_hashes: Vec<u64> = (0..count).map(|u| of_bases.bits(u).map_or(0, mix)).collect();
-    let times: Vec<u64> = (0..count).map(|u| of_bases.times(u)).collect();
+    let base_of: Vec<usize> = (0..count).flat_map(|u| std::iter::repeat_n(u, offsets[u + 1] - offsets[u])).collect();
     let mut clusters = vec![0u64; offsets[count]];
     let mut bases = weight_hashes.clone();
     for _ in 0..ROUNDS {
-        let previous = std::mem::take(&mut clusters);
-        clusters = previous.iter().map(|&colour| mix(colour)).collect();
+        clusters.iter_mut().for_each(|colour| *colour = mix(*colour));
         for (object, &colour) in objects.iter().enumerate() {
             let (colour, times) = (mix(colour), of_objects.times(object));
-            rows.each(object, |u, cluster, share| {
-                let slot = &mut clusters[offsets[u] + cluster];
-                let colour = if share == 0 { colour } else { mix(colour ^ share) };
-                *slot = slot.wrapping_add(colour.wrapping_mul(times));
+            let whole = colour.wrapping_mul(times);
+            rows.each(object, |place, share| {
+                let more = if share == 0 { whole } else { mix(colour ^ share).wrapping_mul(times) };
+                clusters[place] = clusters[place].wrapping_add(more);
             });
         }
         for (u, base) in bases.iter_mut().enumerate() {
@@ -235,11 +239,16 @@ fn refine(
                 clusters[offsets[u]..offsets[u + 1]].iter().fold(weight_hashes[u], |s, &c| s.wrapping_add(mix(c)));
             *base = mix(sum);
         }
+        // What an object that is wholly in a cluster takes from it.
+        let related = |place: usize, share: u64| {
+            mix(clusters[place] ^ bases[base_of[place]] ^ share).wrapping_mul(of_bases.times(base_of[place]))
+        };
+        let whole: Vec<u64> = (0..clusters.len()).map(|place| related(place, 0)).collect();
         for (object, colour) in objects.iter_mut().enumerate() {
             *colour = mix(*colour);
-            rows.each(object, |u, cluster, share| {
-                let related = mix(clusters[offsets[u] + cluster] ^ bases[u] ^ share);
-                *colour = colour.wrapping_add(related.wrapping_mul(times[u]));
+            rows.each(object, |place, share| {
+                let more = if share == 0 { whole[place] } else { related(place, share) };
+                *colour = colour.wrapping_add(more);
             });
         }
     }
@@ -248,9 +257,7 @@ fn refine(
 
 /// Indices in the order of their colours, then of how often they count; equals keep their order.
 fn sorted(colours: &[u64], times: impl Fn(usize) -> u64) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..colours.len() as u32).collect();
-    order.sort_unstable_by_key(|&i| (colours[i as usize], times(i as usize), i));
-    order
+    sorted_by_hash(colours, |a, b| times(a).cmp(&times(b)))
 }
 
 /// The place of every index in the order of the colours.

@@ -117,7 +117,7 @@ fn consense_kept(
     let canonical = Problem { ensemble: &ensemble, features, weights, object_weights, ..problem.clone() };
     let outcome = method.fit_canonical(&canonical, monitor)?;
     let labels_only = info.capabilities.reads == Reads::Labels;
-    let outcome = if labels_only { outcome.level(&same_as_previous(&ensemble)) } else { outcome };
+    let outcome = if labels_only { outcome.level(|i| ensemble.same_row(i, i - 1)) } else { outcome };
     // Rows of many objects count once here: whether they agree by chance is asked of the objects.
     let by_chance = problem.object_weights.is_none().then(|| result_warnings::agreement_by_chance(&ensemble)).flatten();
     Ok(judged(outcome, info, problem.clusters, &ensemble, by_chance).restored(&order))
@@ -221,10 +221,6 @@ fn everything_together(info: &MethodInfo, settings: Map<String, Value>, objects:
     let partition = Partition::new(vec![0; objects], 1).expect("0 is below 1");
     let soft = info.capabilities.soft.then(|| SoftPartition::of(&partition));
     Outcome { soft, settings, ..Outcome::hard(partition, vec![1.0; objects], Stopped::Exact).erased() }
-}
-
-fn same_as_previous(ensemble: &Ensemble) -> Vec<bool> {
-    (0..ensemble.objects()).map(|i| i > 0 && ensemble.same_row(i, i - 1)).collect()
 }
 
 fn indices(order: &[u32]) -> Vec<usize> {

@@ -361,7 +361,15 @@ impl Ensemble {
     #[must_use]
     pub fn select(&self, objects: &[u32], bases: &[u32]) -> Self {
         fn pick<L: Label>(rows: ArrayView2<'_, L>, objects: &[u32], bases: &[u32]) -> Array2<L> {
-            Array2::from_shape_fn((objects.len(), bases.len()), |(i, u)| rows[[objects[i] as usize, bases[u] as usize]])
+            let mut cells = Vec::with_capacity(objects.len() * bases.len());
+            for &object in objects {
+                let row = rows.row(object as usize);
+                match row.as_slice() {
+                    Some(row) => cells.extend(bases.iter().map(|&u| row[u as usize])),
+                    None => cells.extend(bases.iter().map(|&u| row[u as usize])),
+                }
+            }
+            Array2::from_shape_vec((objects.len(), bases.len()), cells).expect("as many cells as places")
         }
         Self {
             rows: match self.rows() {

@@ -83,6 +83,7 @@ mod reduction;
 mod result_warnings;
 #[cfg(feature = "methods")]
 mod row_consensus;
+mod row_hash;
 mod row_passes;
 mod seed;
 #[cfg(feature = "methods")]

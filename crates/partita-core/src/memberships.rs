@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
+use crate::seed::mix;
+
 /// Sums of shares that are off by no more are rounding of what wrote them.
 pub const ROUNDED_SHARES: f64 = 1e-3;
 
@@ -171,6 +173,15 @@ impl Memberships {
     /// Where each row starts, the clusters, and the shares.
     pub fn parts(&self) -> (&[usize], &[u32], &[f64]) {
         (&self.starts, &self.clusters, &self.shares)
+    }
+
+    /// A hash of a row.
+    pub(crate) fn hash(&self, object: usize) -> u64 {
+        let (clusters, shares) = self.row(object);
+        clusters
+            .iter()
+            .zip(shares)
+            .fold(0, |hash, (&cluster, share)| mix(mix(hash ^ u64::from(cluster)) ^ share.to_bits()))
     }
 
     /// An order of rows in which equal ones stand together.

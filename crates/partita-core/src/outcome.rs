@@ -126,13 +126,13 @@ impl<D: Serialize> Outcome<D> {
 }
 
 impl Outcome {
-    /// Gives objects that nothing tells apart (consecutive runs of equal `rows`) their mean soft row.
-    pub(crate) fn level(mut self, same_as_previous: &[bool]) -> Self {
+    /// Gives objects that nothing tells apart (runs of which each is `same_as_previous`) their mean soft row.
+    pub(crate) fn level(mut self, same_as_previous: impl Fn(usize) -> bool) -> Self {
         let Some(soft) = self.soft.take() else { return self };
         let mut rows = soft.into_rows();
         let mut start = 0;
-        for end in 1..=same_as_previous.len() {
-            if end < same_as_previous.len() && same_as_previous[end] {
+        for end in 1..=rows.nrows() {
+            if end < rows.nrows() && same_as_previous(end) {
                 continue;
             }
             let mut run = rows.slice_mut(ndarray::s![start..end, ..]);

@@ -8,6 +8,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use super::{Mergeable, PassError, PassKind, PassRunner, RowBlock, RowPass, SourceError, sums_under_way};
+use crate::row_hash::RowHash;
 use crate::seed::mix;
 use crate::{Ensemble, EnsembleError, Label, ProblemSize, Seed};
 
@@ -87,22 +88,9 @@ impl RowSample {
 pub(super) const PASSES: &[PassKind] =
     &[PassKind::of::<CountCells>(), PassKind::of::<SmallestRanks>(), PassKind::of::<SmallestLabelled>()];
 
-/// A hash of a label row that does not depend on the width of stored labels.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct RowHash(u64);
-
-impl RowHash {
-    fn of<L: Label>(self, row: &[L]) -> u64 {
-        row.chunks(4).fold(self.0, |hash, four| {
-            let number = |label: &L| label.cluster().map_or(u64::from(u16::MISSING), |cluster| cluster as u64);
-            mix(hash ^ four.iter().fold(0, |word, label| word << 16 | number(label)))
-        })
-    }
-
-    /// The cell of a row with this hash.
-    fn cell(hash: u64) -> usize {
-        mix(hash) as usize % CELLS
-    }
+/// The cell of a row with this hash.
+fn cell(hash: u64) -> usize {
+    mix(hash) as usize % CELLS
 }
 
 /// Weights of rows by cell.
@@ -128,7 +116,7 @@ impl RowPass for CountCells {
     }
 
     fn add<L: Label>(&self, block: &RowBlock<'_, L>, sum: &mut Cells) {
-        block.rows().for_each(|(row, weight)| sum.0[RowHash::cell(self.0.of(row))] += weight);
+        block.rows().for_each(|(row, weight)| sum.0[cell(self.0.of(row))] += weight);
     }
 }
 
@@ -208,7 +196,7 @@ impl Mergeable for Ranked {
 impl SmallestRanks {
     /// Objects in the cell of a row, a whole number of at least 1.
     fn crowd(&self, hash: u64) -> u64 {
-        (self.cells.0[RowHash::cell(hash)] as u64).max(1)
+        (self.cells.0[cell(hash)] as u64).max(1)
     }
 
     /// The rows drawn, with the numbers of objects that they stand for, and whether they are all.

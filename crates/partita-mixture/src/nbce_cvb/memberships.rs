@@ -9,7 +9,7 @@ use super::counts::Counts;
 use crate::nbce::hyperparameters::Hyperparameters;
 use crate::nbce::prior::{NbcePrior, log_labels};
 use crate::nbce::scaled_product::ScaledProduct;
-use crate::shared::log_probabilities::lines;
+use crate::shared::log_probabilities::{farthest, lines};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 use crate::shared::weighted_rows::WeightedRows;
 
@@ -102,15 +102,13 @@ impl Memberships {
             for (i, own) in range.zip(soft.chunks_exact_mut(clusters)) {
                 conditional(&counts, i, own, rows.weights()[i].min(1.0), &mut product);
                 let sum = product.weights(&mut line);
-                for (own, new) in own.iter_mut().zip(&mut line) {
-                    *new /= sum;
-                    change = change.max((*own - *new).abs());
-                    if step < 1.0 {
-                        *new = *own + step * (*new - *own);
-                    }
-                    *own = *new;
-                    *new *= rows.weights()[i];
+                line.iter_mut().for_each(|new| *new /= sum);
+                change = change.max(farthest(own, &line));
+                if step < 1.0 {
+                    line.iter_mut().zip(&*own).for_each(|(new, own)| *new = own + step * (*new - own));
                 }
+                own.copy_from_slice(&line);
+                line.iter_mut().for_each(|new| *new *= rows.weights()[i]);
                 add(&mut part, i, &line);
             }
             (part, change)

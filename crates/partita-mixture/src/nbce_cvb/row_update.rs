@@ -5,7 +5,7 @@ use partita_core::{Assigned, Label, Mergeable, RowBlock, RowLabeller, RowMap, Ro
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, SettleScratch};
-use crate::shared::log_probabilities::{largest, lines};
+use crate::shared::log_probabilities::{farthest, largest, lines};
 use crate::shared::sufficient_statistics::SufficientStatistics;
 
 /// The update of all rows under expected counts.
@@ -58,8 +58,7 @@ impl RowPass for Update {
             }
             self.now.settle(labels, one, &mut own, &mut scratch);
             if self.before.is_some() {
-                let moved = old.iter().zip(&own).map(|(old, new)| (old - new).abs());
-                updated.change = moved.fold(updated.change, f64::max);
+                updated.change = updated.change.max(farthest(&old, &own));
             }
             updated.chosen[largest(&own)] = true;
             let entropy: f64 = own.iter().filter(|p| **p > 1e-12).map(|p| -p * p.ln()).sum();

@@ -95,6 +95,25 @@ pub(crate) fn normalise_by_base(lines: &mut [f64], offsets: &[usize], clusters: 
     }
 }
 
+/// The largest difference of two numbers at one place.
+pub(crate) fn farthest(a: &[f64], b: &[f64]) -> f64 {
+    // As many at once as a processor has in a register.
+    const LANES: usize = 4;
+    let (fours, others) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let further = |most: f64, (a, b): (&f64, &f64)| {
+        let away = (a - b).abs();
+        if away > most { away } else { most }
+    };
+    let mut most = [0.0; LANES];
+    for (a, b) in fours.0.iter().zip(others.0) {
+        for (most, pair) in most.iter_mut().zip(a.iter().zip(b)) {
+            *most = further(*most, pair);
+        }
+    }
+    let rest = fours.1.iter().zip(others.1).fold(0.0, further);
+    most.into_iter().fold(rest, f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
