@@ -1,6 +1,8 @@
 //! Nearest neighbours by co-association: the strongest pairs of every object.
 
-use partita_core::ndarray::ArrayView2;
+use std::cmp::Reverse;
+
+use partita_core::ndarray::{ArrayView1, ArrayView2};
 use partita_core::{
     Ensemble, Flow, Label, LabelRows, MemoryBudget, Monitor, ProgressCounter, Seed, WeightedEnsemble, chunks,
 };
@@ -62,7 +64,8 @@ impl SparseEvidence {
         CoassocError::check_bases(ensemble.bases().len())?;
         let pairs = (n * neighbours.min(n)) as u64;
         let wide = if ensemble.memberships().is_some() || whole_weights(source)?.is_some() { 12 * pairs } else { 0 };
-        let needed = Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs + wide;
+        let needed =
+            Self::bytes(n, ensemble.bases().len(), pairs, ensemble.missing() > 0) + 24 * pairs + 8 * n as u64 + wide;
         budget.check("the evidence of the strongest neighbours", needed, "take fewer neighbours")?;
         let progress = ProgressCounter::new(monitor, SEARCH + COUNT);
         let search = progress.part(SEARCH);
@@ -149,25 +152,36 @@ struct Best {
     neighbours: usize,
     kept: Vec<(f32, u32)>,
     filled: Vec<u32>,
+    /// The weakest that an object keeps, once it keeps as many as it may: what is no stronger need not be looked at.
+    weakest: Vec<(f32, u32)>,
 }
 
 impl Best {
+    fn new(objects: usize, neighbours: usize) -> Self {
+        let weakest = vec![(f32::NEG_INFINITY, u32::MAX); objects];
+        Self { neighbours, kept: vec![(0.0, 0); objects * neighbours], filled: vec![0; objects], weakest }
+    }
+
     fn offer(&mut self, to: u32, strength: f32, object: u32) {
-        let start = to as usize * self.neighbours;
-        let filled = self.filled[to as usize] as usize;
-        let kept = &mut self.kept[start..start + self.neighbours];
-        if kept[..filled].iter().any(|&(_, known)| known == object) {
+        let rank = |(strength, object): (f32, u32)| (strength, Reverse(object));
+        let weakest = &mut self.weakest[to as usize];
+        if self.neighbours == 0 || rank((strength, object)) <= rank(*weakest) {
             return;
         }
-        if filled < self.neighbours {
-            kept[filled] = (strength, object);
-            self.filled[to as usize] += 1;
+        let filled = &mut self.filled[to as usize];
+        let kept = &mut self.kept[to as usize * self.neighbours..][..self.neighbours];
+        if kept[..*filled as usize].iter().any(|&(_, known)| known == object) {
             return;
         }
-        let weaker = |a: &&mut (f32, u32), b: &&mut (f32, u32)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
-        let Some(weakest) = kept.iter_mut().min_by(weaker) else { return };
-        if (strength, std::cmp::Reverse(object)) > (weakest.0, std::cmp::Reverse(weakest.1)) {
-            *weakest = (strength, object);
+        let place = if (*filled as usize) < self.neighbours {
+            *filled += 1;
+            *filled as usize - 1
+        } else {
+            kept.iter().position(|kept| kept == weakest).expect("the weakest is kept")
+        };
+        kept[place] = (strength, object);
+        if *filled as usize == self.neighbours {
+            *weakest = kept.iter().copied().reduce(|a, b| if rank(b) < rank(a) { b } else { a }).expect("one is kept");
         }
     }
 }
@@ -181,7 +195,7 @@ fn candidates(
 ) -> Result<Vec<(u32, u32)>, CoassocError> {
     let ensemble = source.ensemble;
     let (n, rows) = (ensemble.objects(), Rows::new(source)?);
-    let mut best = Best { neighbours, kept: vec![(0.0, 0); n * neighbours], filled: vec![0; n] };
+    let mut best = Best::new(n, neighbours);
     let reach = neighbours * settings.reach as usize;
     for round in 0..settings.orders {
         let mut bases: Vec<usize> = (0..ensemble.bases().len()).collect();
@@ -218,10 +232,69 @@ fn candidates(
 
 /// Objects sorted by their labels, base clusterings compared in the order given.
 fn by_labels<L: Label>(rows: ArrayView2<'_, L>, bases: &[usize]) -> Vec<u32> {
-    let width = bases.len();
-    let keys: Vec<L> = rows.outer_iter().flat_map(|row| bases.iter().map(move |&u| row[u])).collect();
-    let key = |i: u32| &keys[i as usize * width..][..width];
-    let mut order: Vec<u32> = (0..rows.nrows() as u32).collect();
-    order.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
-    order
+    // As many labels as fit a word tell most rows apart; the others are compared where these are equal.
+    let bits = 8 * size_of::<L>();
+    let (first, others) = bases.split_at(bases.len().min(64 / bits));
+    let number = |label: L| label.cluster().map_or(u64::MAX >> (64 - bits), |cluster| cluster as u64);
+    let word = |row: ArrayView1<'_, L>| first.iter().fold(0, |word, &u| word << bits | number(row[u]));
+    let mut order: Vec<(u64, u32)> = rows.outer_iter().map(word).zip(0..).collect();
+    order.par_sort_unstable();
+    let rest = |i: u32| others.iter().map(move |&u| rows[[i as usize, u]]);
+    order.par_chunk_by_mut(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1).for_each(|equal| {
+        equal.sort_unstable_by(|&(_, a), &(_, b)| rest(a).cmp(rest(b)).then(a.cmp(&b)));
+    });
+    order.into_iter().map(|(_, i)| i).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use partita_core::ndarray::Array2;
+    use rand::RngExt;
+
+    use super::*;
+
+    fn in_order<L: Label>(rows: &Array2<L>, bases: &[usize]) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..rows.nrows() as u32).collect();
+        let key = |i: u32| bases.iter().map(|&u| rows[[i as usize, u]]).collect::<Vec<L>>();
+        order.sort_by_key(|&i| (key(i), i));
+        order
+    }
+
+    /// In the order that comparing label by label has, also where more labels than a word holds are equal.
+    #[test]
+    fn objects_are_sorted_by_their_labels() {
+        for seed in 0..60 {
+            let mut rng = Seed::new(seed).rng();
+            let (n, m) = (rng.random_range(1..80), rng.random_range(1..14));
+            let mut bases: Vec<usize> = (0..m).collect();
+            bases.shuffle(&mut rng);
+            let bytes =
+                Array2::from_shape_fn((n, m), |_| [0, 1, u8::MISSING][rng.random_range(0..16usize).saturating_sub(13)]);
+            let words = bytes.mapv(|label| label.cluster().map_or(u16::MISSING, |k| 300 * k as u16));
+            assert_eq!(by_labels(bytes.view(), &bases), in_order(&bytes, &bases), "seed {seed}");
+            assert_eq!(by_labels(words.view(), &bases), in_order(&words, &bases), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn the_strongest_of_all_that_were_offered_are_kept() {
+        for seed in 0..60 {
+            let mut rng = Seed::new(seed).rng();
+            let neighbours = rng.random_range(0..5);
+            let (mut best, mut all) = (Best::new(1, neighbours), Vec::new());
+            let strengths: Vec<f32> = (0..12).map(|_| rng.random_range(0..4) as f32).collect();
+            for _ in 0..rng.random_range(0..40) {
+                let object = rng.random_range(0..12);
+                best.offer(0, strengths[object], object as u32);
+                all.push((Reverse(strengths[object] as u32), object as u32));
+            }
+            all.sort_unstable();
+            all.dedup();
+            all.truncate(neighbours);
+            let kept = best.kept[..best.filled[0] as usize].iter();
+            let mut kept: Vec<_> = kept.map(|&(strength, object)| (Reverse(strength as u32), object)).collect();
+            kept.sort_unstable();
+            assert_eq!(kept, all, "seed {seed}");
+        }
+    }
 }

@@ -178,8 +178,12 @@ impl SparseEvidence {
 
     /// Every pair once: (i, j, c, N) with i < j, in order.
     pub fn each_pair(&self) -> impl Iterator<Item = (u32, u32, u32, u32)> + Clone + '_ {
-        (0..self.objects() as u32)
-            .flat_map(move |i| self.row(i as usize).filter(move |&(j, ..)| j > i).map(move |(j, c, n)| (i, j, c, n)))
+        (0..self.objects() as u32).flat_map(move |i| {
+            let range = self.starts[i as usize]..self.starts[i as usize + 1];
+            let before = self.neighbours[range.clone()].partition_point(|&j| j <= i);
+            (range.start + before..range.end)
+                .map(move |at| (i, self.neighbours[at], self.together.at(at), self.seen_at(at)))
+        })
     }
 
     fn seen_at(&self, at: usize) -> u32 {

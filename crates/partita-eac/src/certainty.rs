@@ -42,6 +42,8 @@ pub(crate) struct Tables<'a> {
     shared: Vec<Vec<(u32, f64)>>,
     /// For every consensus cluster and base clustering, the objects that are labelled; K × M.
     labelled: Vec<f64>,
+    /// Their sums over all base clusterings, K, where no label is missing.
+    complete: Option<Vec<f64>>,
     /// What being together in a base cluster counts.
     worth: Vec<f64>,
     /// Objects of every cluster.
@@ -56,18 +58,17 @@ impl<'a> Tables<'a> {
         let (offsets, bases) = (ensemble.offsets(), ensemble.bases().len());
         let mut shared: Vec<Vec<(u32, f64)>> = vec![Vec::new(); offsets[bases]];
         let (mut labelled, mut sizes) = (vec![0.0; partition.clusters() * bases], vec![0.0; partition.clusters()]);
-        let mut order: Vec<u32> = (0..ensemble.objects() as u32).collect();
-        order.sort_by_key(|&i| partition.labels()[i as usize]);
         let mut seen = Vec::with_capacity(bases);
-        for i in order {
+        for i in by_cluster(partition) {
             let (cluster, weight) = (partition.labels()[i as usize], weight(i as usize));
             sizes[cluster as usize] += weight;
             entries(ensemble, &offsets, i as usize, &mut seen);
             for &Entry { base, base_cluster, share, first } in &seen {
-                labelled[cluster as usize * bases + base] += if first { weight } else { 0.0 };
-                match shared[base_cluster].last_mut() {
+                labelled[cluster as usize * bases + base as usize] += if first { weight } else { 0.0 };
+                let shared = &mut shared[base_cluster as usize];
+                match shared.last_mut() {
                     Some((last, count)) if *last == cluster => *count += weight * share,
-                    _ => shared[base_cluster].push((cluster, weight * share)),
+                    _ => shared.push((cluster, weight * share)),
                 }
             }
         }
@@ -77,7 +78,9 @@ impl<'a> Tables<'a> {
         if let Some(weights) = source.shares() {
             labelled.chunks_mut(bases).for_each(|line| line.iter_mut().zip(weights).for_each(|(sum, w)| *sum *= w));
         }
-        Self { source, partition, offsets, shared, labelled, worth, sizes }
+        let complete = (ensemble.memberships().is_none() && ensemble.missing() == 0)
+            .then(|| labelled.chunks_exact(bases).map(|line| line.iter().sum()).collect());
+        Self { source, partition, offsets, shared, labelled, complete, worth, sizes }
     }
 
     pub(crate) fn all(&self) -> Vec<f64> {
@@ -105,6 +108,7 @@ impl<'a> Tables<'a> {
         let own = self.partition.labels()[object];
         let one = self.source.multiplicities().map_or(1.0, |weights| weights[object].min(1.0));
         for &Entry { base_cluster, share, .. } in seen {
+            let base_cluster = base_cluster as usize;
             for &(cluster, count) in &self.shared[base_cluster] {
                 if together[cluster as usize] == 0.0 {
                     touched.push(cluster);
@@ -131,15 +135,31 @@ impl<'a> Tables<'a> {
 
     /// Labels that a cluster's objects have where an object has some.
     fn seen(&self, seen: &[Entry], cluster: u32) -> f64 {
+        if let Some(sums) = &self.complete {
+            return sums[cluster as usize];
+        }
         let row = &self.labelled[cluster as usize * self.source.ensemble.bases().len()..];
         known(seen).map(|u| row[u]).sum()
     }
 }
 
+/// The objects, those of a cluster together and in their order.
+fn by_cluster(partition: &Partition) -> Vec<u32> {
+    let mut free = vec![0; partition.clusters() + 1];
+    partition.labels().iter().for_each(|&k| free[k as usize + 1] += 1);
+    (0..partition.clusters()).for_each(|k| free[k + 1] += free[k]);
+    let mut order = vec![0; partition.labels().len()];
+    for (&k, i) in partition.labels().iter().zip(0..) {
+        order[free[k as usize]] = i;
+        free[k as usize] += 1;
+    }
+    order
+}
+
 /// A base cluster that an object is in.
 struct Entry {
-    base: usize,
-    base_cluster: usize,
+    base: u32,
+    base_cluster: u32,
     /// The share of the object in it: 1 for a label.
     share: f64,
     /// Whether it is the first of its base clustering.
@@ -160,21 +180,22 @@ fn entries(ensemble: &Ensemble, offsets: &[usize], object: usize, seen: &mut Vec
     let entry = |(&cluster, &share): (&u32, &f64)| {
         let base = offsets.partition_point(|&start| start <= cluster as usize) - 1;
         let first = last.replace(base) != Some(base);
-        Entry { base, base_cluster: cluster as usize, share, first }
+        Entry { base: base as u32, base_cluster: cluster, share, first }
     };
     seen.extend(clusters.iter().zip(own).map(entry));
 }
 
 fn hard_entries<L: Label>(row: ArrayView1<'_, L>, offsets: &[usize]) -> impl Iterator<Item = Entry> {
     let entry = |(base, (label, start)): (usize, (&L, &usize))| {
-        Some(Entry { base, base_cluster: start + label.cluster()?, share: 1.0, first: true })
+        let base_cluster = (start + label.cluster()?) as u32;
+        Some(Entry { base: base as u32, base_cluster, share: 1.0, first: true })
     };
     row.into_iter().zip(offsets).enumerate().filter_map(entry)
 }
 
 /// The base clusterings that know an object.
 fn known(entries: &[Entry]) -> impl Iterator<Item = usize> {
-    entries.iter().filter(|entry| entry.first).map(|entry| entry.base)
+    entries.iter().filter(|entry| entry.first).map(|entry| entry.base as usize)
 }
 
 #[cfg(test)]

@@ -60,7 +60,11 @@ pub fn link_edges(objects: usize, mut edges: Vec<(f64, u32, u32)>, apart: f64) -
         return Err(LinkageError::Edge { left, right, length, objects });
     }
     edges.iter_mut().for_each(|(_, i, j)| (*i, *j) = ((*i).min(*j), (*i).max(*j)));
-    edges.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    // Lengths are not negative, so that their bits are in their order. One number is compared quicker than three.
+    let key = |&(length, i, j): &(f64, u32, u32)| {
+        u128::from((length + 0.0).to_bits()) << 64 | u128::from(i) << 32 | u128::from(j)
+    };
+    edges.sort_unstable_by_key(key);
     let mut slots = Slots::new(objects);
     let mut merged = Vec::with_capacity(objects.saturating_sub(1));
     let bridges = (1..objects as u32).map(|object| (apart, 0, object));
