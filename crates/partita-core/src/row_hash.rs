@@ -21,18 +21,37 @@ impl RowHash {
     }
 }
 
+/// Parts of all hashes that are sorted one after the other, in the memory of one.
+const PARTS: usize = 256;
+
 /// The numbers of things by their hashes; those of equal hashes in the order that `compare` says, then by number.
 pub(crate) fn sorted_by_hash(hashes: &[u64], compare: impl Fn(usize, usize) -> Ordering) -> Vec<u32> {
-    // The upper half of a hash tells nearly all apart, and fits a word together with the number.
-    let upper = |word: u64| word >> 32;
-    let mut order: Vec<u64> = hashes.iter().zip(0..).map(|(&hash, at): (_, u64)| upper(hash) << 32 | at).collect();
-    order.sort_unstable();
-    let number = |word: u64| word as u32 as usize;
-    for close in order.chunk_by_mut(|&a, &b| upper(a) == upper(b)).filter(|close| close.len() > 1) {
-        let by_hash = |a: usize, b: usize| hashes[a].cmp(&hashes[b]).then_with(|| compare(a, b));
-        close.sort_by(|&a, &b| by_hash(number(a), number(b)));
+    let part = |hash: u64| (hash >> 56) as usize;
+    let mut ends = [0; PARTS + 1];
+    hashes.iter().for_each(|&hash| ends[part(hash) + 1] += 1);
+    (0..PARTS).for_each(|at| ends[at + 1] += ends[at]);
+    let mut order = vec![0u32; hashes.len()];
+    for (&hash, at) in hashes.iter().zip(0..) {
+        order[ends[part(hash)]] = at;
+        ends[part(hash)] += 1;
     }
-    order.into_iter().map(|word| word as u32).collect()
+    // The next half of a hash tells nearly all apart, and fits a word together with the number.
+    let half = |hash: u64| hash << 8 >> 32 << 32;
+    let number = |word: u64| word as u32 as usize;
+    let by_hash = |a: usize, b: usize| hashes[a].cmp(&hashes[b]).then_with(|| compare(a, b));
+    let (mut words, mut start) = (Vec::new(), 0);
+    for &end in &ends[..PARTS] {
+        let own = &mut order[start..end];
+        start = end;
+        words.clear();
+        words.extend(own.iter().map(|&at| half(hashes[at as usize]) | u64::from(at)));
+        words.sort_unstable();
+        for close in words.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|close| close.len() > 1) {
+            close.sort_by(|&a, &b| by_hash(number(a), number(b)));
+        }
+        own.iter_mut().zip(&words).for_each(|(at, &word)| *at = word as u32);
+    }
+    order
 }
 
 #[cfg(test)]
@@ -48,8 +67,9 @@ mod tests {
         for seed in 0..200 {
             let mut rng = Seed::new(seed).rng();
             let count = rng.random_range(0..60);
-            let hashes: Vec<u64> =
-                (0..count).map(|_| rng.random_range(0..3u64) << 40 | rng.random_range(0..3)).collect();
+            let hashes: Vec<u64> = (0..count)
+                .map(|_| rng.random_range(0..3u64) << 60 | rng.random_range(0..3) << 40 | rng.random_range(0..3))
+                .collect();
             let sizes: Vec<u32> = (0..count).map(|_| rng.random_range(0..2)).collect();
             let mut plain: Vec<u32> = (0..count as u32).collect();
             plain.sort_by_key(|&at| (hashes[at as usize], sizes[at as usize], at));
