@@ -61,7 +61,7 @@ impl Ensemble {
     /// Collapses identical label rows (a missing label equals a missing label), or rows of equal shares.
     ///
     /// # Cost
-    /// O(n M + n log n) time, 24 n bytes besides the fragments.
+    /// O(n M + n log n) time, 20 n bytes besides the fragments.
     pub fn fragments(&self) -> Fragments {
         let first = match (self.memberships(), self.rows()) {
             (Some(soft), _) => first_equal(self.objects(), |i| soft.hash(i), |a, b| soft.compare(a, b)),

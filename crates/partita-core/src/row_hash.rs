@@ -1,4 +1,4 @@
-//! Hashes of label rows, and rows brought together by them.
+//! Hashes of label rows, and sorting by hashes: how equal rows are found and objects put in the canonical order.
 
 use std::cmp::Ordering;
 
