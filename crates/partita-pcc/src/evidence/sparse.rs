@@ -10,6 +10,9 @@ use crate::kernels::{Gather, Widen};
 use crate::memberships::{Layout, Memberships};
 use crate::pair_counts::PairCounts;
 
+/// Bytes of a table that the caches hold next to the counts: asking for its rows takes longer than waiting for them.
+const CACHED: usize = 1 << 22;
+
 /// How often some pairs of objects are together and labelled. What is not stored is not known, and costs nothing.
 #[derive(Clone, Debug)]
 pub struct Sparse {
@@ -126,6 +129,9 @@ impl View for Sparse {
     }
 
     fn prefetch_partners(&self, i: usize, table: &Memberships) {
+        if size_of_val(&table.values[..]) <= CACHED {
+            return;
+        }
         for &j in self.pairs.neighbours(i) {
             prefetch(&table.values[j as usize * table.clusters..][..table.clusters]);
         }

@@ -10,7 +10,7 @@ use crate::bregman::Bregman;
 use crate::error::PccError;
 use crate::evidence::{Evidence, LocalPairs};
 use crate::kernels::{Cost, Gradient};
-use crate::memberships::Memberships;
+use crate::memberships::{Layout, Memberships};
 
 /// Objects whose sums are folded together, whatever the number of threads.
 const CHUNK: usize = 64;
@@ -138,17 +138,24 @@ pub(crate) fn sampled_objective<D: Bregman>(
 ) -> f64 {
     const ONE_OF: usize = 16;
     let nowhere = Memberships::zeros(evidence.count(), 1, evidence.layout());
-    let cost = |near: &mut LocalPairs, at: usize| -> f64 {
+    // What object i is together with its partners with, as one column.
+    let worker = || (LocalPairs::new(1), Memberships::zeros(0, 1, Layout::Columns));
+    let cost = |(near, beside): &mut (LocalPairs, Memberships), at: usize| -> f64 {
         let i = at * ONE_OF;
         let (_, counts) = evidence.pairs_of(i, &nowhere, near);
-        let partner = |at: usize| evidence.partners(i).map_or(at, |partners| partners[at] as usize);
-        let seen = (0..counts.n.len()).filter(|&at| counts.n[at] > 0.0);
-        let others: f64 = seen.map(|at| bregman.cost(counts.c[at], counts.n[at], together(i, partner(at)))).sum();
+        beside.values.clear();
+        match evidence.partners(i) {
+            Some(partners) => beside.values.extend(partners.iter().map(|&j| together(i, j as usize))),
+            None => beside.values.extend((0..evidence.count()).map(|j| together(i, j))),
+        }
+        (beside.objects, beside.stride) = (beside.values.len(), counts.n.len());
+        beside.values.resize(beside.stride, 0.0);
+        let others = dispatch(Cost { bregman, others: beside, counts, y: &[(0, 1.0)], from: 0 });
         let copies = evidence.copy_pairs(i);
         others + if copies.none() { 0.0 } else { bregman.cost(copies.c, copies.n, together(i, i)) }
     };
     let chosen = (0..evidence.count().div_ceil(ONE_OF)).into_par_iter();
-    let costs: Vec<f64> = chosen.map_init(|| LocalPairs::new(1), cost).collect();
+    let costs: Vec<f64> = chosen.map_init(worker, cost).collect();
     costs.iter().sum()
 }
 
@@ -195,4 +202,44 @@ pub(crate) fn gap<D: Bregman>(bregman: &D, evidence: &dyn Evidence, table: &Memb
     let worker = || Worker::new(table.clusters);
     let one = |worker: &mut Worker, i: usize| gradient_of(bregman, evidence, table, i, worker);
     (0..evidence.count()).into_par_iter().map_init(worker, one).reduce(|| 0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bregman::Kl;
+    use crate::evidence::{Dense, Sparse};
+    use partita_core::{EnsembleBuilder, MemoryBudget, Seed, Silent};
+    use rand::RngExt;
+
+    #[test]
+    fn the_sampled_objective_is_that_of_every_sixteenth_object() {
+        for objects in [1usize, 2, 37, 90] {
+            let mut rng = Seed::new(objects as u64).rng();
+            let mut builder = EnsembleBuilder::new(objects);
+            for base in 0..5 {
+                let labels = (0..objects).map(|i| (i == 0 || rng.random_bool(0.8)).then(|| rng.random_range(0..3)));
+                builder.push(format!("{base}"), labels.collect::<Vec<Option<usize>>>()).expect("as many labels");
+            }
+            let ensemble = builder.finish().expect("an ensemble");
+            let together = |i: usize, j: usize| 0.1 + 0.8 * ((i * 7 + j * 7) % 10) as f64 / 10.0;
+            let sparse = Sparse::sample(&ensemble, 9, Seed::new(1), MemoryBudget::UNLIMITED, &Silent).expect("pairs");
+            let dense = Dense::count(&ensemble, MemoryBudget::UNLIMITED, &Silent).expect("pairs");
+            let every: [&dyn Evidence; 2] = [&sparse, &dense];
+            for evidence in every {
+                let table = Memberships::zeros(objects, 1, evidence.layout());
+                let mut near = LocalPairs::new(1);
+                let mut plain = 0.0;
+                for i in (0..objects).step_by(16) {
+                    let (_, counts) = evidence.pairs_of(i, &table, &mut near);
+                    for at in (0..counts.n.len()).filter(|&at| counts.n[at] > 0.0) {
+                        let j = evidence.partners(i).map_or(at, |partners| partners[at] as usize);
+                        plain += Kl.cost(counts.c[at], counts.n[at], together(i, j));
+                    }
+                }
+                let found = sampled_objective(&Kl, evidence, together);
+                assert!((found - plain).abs() <= 1e-12 * plain.abs(), "{objects}: {found} for {plain}");
+            }
+        }
+    }
 }
