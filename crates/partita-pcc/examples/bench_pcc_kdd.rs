@@ -3,9 +3,9 @@
 //! The labels are those of 120,000 connections, made by
 //! `partita generate kddcup99-10percent.csv.gz --label label --encode one-hot --max-categories 100
 //! --filter-labels smurf.,neptune.,normal. --max-per-label 40000 --preset kdd --seed 1 -o LABELS.csv`. Pairs are 0.25 ‰
-//! of all, K = 3. Both solvers start from the base clustering with the lowest objective, and looking for it
-//! counts. Times are of runs that end after so many rounds, with what they say of their end: for `greedy` after nK steps, where the papers
-//! stop, and after 3nK; for `block` after the first round that ends at or below these, and at the end, a relative gap of 1e-5.
+//! of all, K = 3. Both solvers start from the base clustering, or k-means on labels, with the lowest objective, and looking for it
+//! counts. Times are of runs that end after so many rounds, with what they say of their end: for `greedy` after nK steps, where the
+//! papers stop, and after 3nK; for `block` after the first round that ends at or below these, and at the end, a relative gap of 1e-5.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 use std::env;

@@ -10,7 +10,7 @@ use crate::kernels::{Gather, Widen};
 use crate::memberships::{Layout, Memberships};
 use crate::pair_counts::PairCounts;
 
-/// Bytes of a table that the caches hold next to the counts: asking for its rows takes longer than waiting for them.
+/// Membership tables of up to so many bytes stay in the caches of a processor, where prefetching costs more than it saves.
 const CACHED: usize = 1 << 22;
 
 /// How often some pairs of objects are together and labelled. What is not stored is not known, and costs nothing.

@@ -126,8 +126,8 @@ impl Costs {
     }
 }
 
-/// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts. They are given by what two
-/// objects are together with: `together(i, j)`.
+/// The part of the objective that some of the objects' pairs make, evenly taken: enough to compare starts. A start is given by
+/// the probability that two objects are together, `together(i, j)`.
 ///
 /// # Cost
 /// O(pairs / 16).
@@ -138,19 +138,19 @@ pub(crate) fn sampled_objective<D: Bregman>(
 ) -> f64 {
     const ONE_OF: usize = 16;
     let nowhere = Memberships::zeros(evidence.count(), 1, evidence.layout());
-    // What object i is together with its partners with, as one column.
+    // The probabilities that an object is together with its partners, as one column.
     let worker = || (LocalPairs::new(1), Memberships::zeros(0, 1, Layout::Columns));
-    let cost = |(near, beside): &mut (LocalPairs, Memberships), at: usize| -> f64 {
+    let cost = |(near, probabilities): &mut (LocalPairs, Memberships), at: usize| -> f64 {
         let i = at * ONE_OF;
         let (_, counts) = evidence.pairs_of(i, &nowhere, near);
-        beside.values.clear();
+        probabilities.values.clear();
         match evidence.partners(i) {
-            Some(partners) => beside.values.extend(partners.iter().map(|&j| together(i, j as usize))),
-            None => beside.values.extend((0..evidence.count()).map(|j| together(i, j))),
+            Some(partners) => probabilities.values.extend(partners.iter().map(|&j| together(i, j as usize))),
+            None => probabilities.values.extend((0..evidence.count()).map(|j| together(i, j))),
         }
-        (beside.objects, beside.stride) = (beside.values.len(), counts.n.len());
-        beside.values.resize(beside.stride, 0.0);
-        let others = dispatch(Cost { bregman, others: beside, counts, y: &[(0, 1.0)], from: 0 });
+        (probabilities.objects, probabilities.stride) = (probabilities.values.len(), counts.n.len());
+        probabilities.values.resize(probabilities.stride, 0.0);
+        let others = dispatch(Cost { bregman, others: probabilities, counts, y: &[(0, 1.0)], from: 0 });
         let copies = evidence.copy_pairs(i);
         others + if copies.none() { 0.0 } else { bregman.cost(copies.c, copies.n, together(i, i)) }
     };

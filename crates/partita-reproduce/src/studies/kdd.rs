@@ -258,7 +258,7 @@ fn readings(results: &Results) -> String {
 const PROTOCOL: &str = "\
 Protocol: 40,000 connections each of smurf, neptune and normal, drawn anew for every seed (1 to 5); every value of a column of words becomes a\n\
 column of zeros and ones, columns that do not vary are dropped, all are standardised; 100 k-means from random rows with 2 to 10 clusters, each on\n\
-half of the objects; pairs drawn uniformly without replacement. Default settings: one start, the base clustering with the lowest objective. Each\n\
+half of the objects; pairs drawn uniformly without replacement. Default settings: one start, the base clustering, or k-means on labels, with the lowest objective. Each\n\
 base clustering is scored on what it saw. The sweeps over K and over the share of pairs are of seed 1. As one command:\n\
 `partita run kddcup99-10percent.csv.gz --label label --encode one-hot --filter-labels smurf.,neptune.,normal. --max-per-label 40000 --preset kdd -k 3 -m pcc-l2,pcc-kl -o out`.\n\n\
 Two readings were chosen after results were seen. The paper prints 120,000 points of 3 classes but not which: that they are the three largest,\n\
